@@ -1,0 +1,128 @@
+// The software GPU as its runtime sees it: load PTX, look things up, launch a grid and wait for its result.
+// Everything above (streams, events, error state, the CUDA ABI) is src/vm/cudart's; everything below is hidden here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/gpu_spec.h"
+#include "core/status.h"
+#include "vm/mem/allocations.h"
+
+namespace ridge::vm {
+
+struct Dim3 {
+  uint32_t x = 1, y = 1, z = 1;
+  uint64_t count() const { return uint64_t(x) * y * z; }
+};
+
+// What cudaFuncGetAttributes and the launcher need; known without decoding the body.
+struct KernelInfo {
+  std::string name;
+  struct Param {
+    uint32_t offset, size;
+  };
+  std::vector<Param> params;
+  uint32_t param_bytes = 0;
+  uint32_t max_threads = 1024;  // from .maxntid, or the device's limit
+  uint32_t required_threads[3] = {0, 0, 0};
+  int ptx_version = 0;  // 90 for sm_90 PTX
+};
+// Known after the body has been decoded.
+struct KernelUsage {
+  uint32_t registers = 0;     // our estimate, as ptxas would report it
+  uint32_t static_shared = 0;
+  uint32_t local_bytes = 0;   // a thread
+  uint32_t constant_bytes = 0;
+};
+
+// Why a launch stopped. The runtime maps it to a cudaError_t.
+enum class FaultKind : uint8_t {
+  none,
+  illegal_address,     // 700
+  misaligned_address,  // 716
+  invalid_address_space,  // 717
+  invalid_pc,          // 718
+  illegal_instruction, // 715
+  hardware_stack,      // 714
+  assert_failed,       // 710
+  trap,                // 719 launch failure
+  timeout,             // 702
+  out_of_memory,       // 2
+  unsupported,         // 801
+};
+struct Fault {
+  FaultKind kind = FaultKind::none;
+  std::string report;  // the readable text for stderr, several lines, no trailing newline
+  explicit operator bool() const { return kind != FaultKind::none; }
+};
+
+class Program;  // a loaded module
+class Kernel;   // one entry of it
+
+struct Launch {
+  Kernel* kernel = nullptr;
+  Dim3 grid, block;
+  uint32_t dynamic_shared = 0;
+  std::vector<uint8_t> params;  // packed as KernelInfo says
+  bool cooperative = false;
+};
+
+struct EngineOptions {
+  GpuSpec gpu;
+  unsigned threads = 0;          // worker threads; 0: one a core
+  double timeout_seconds = 0;    // 0: none
+  bool progress = false;         // a progress line on stderr after two seconds
+};
+
+// Totals over all launches while counting is on (see observe/).
+struct InstructionCounts {
+  uint64_t warp_instructions = 0;
+  uint64_t thread_instructions = 0;
+};
+
+class Engine {
+ public:
+  explicit Engine(EngineOptions options);
+  ~Engine();
+
+  const GpuSpec& gpu() const;
+  Allocations& memory();
+
+  // Parses the module's top level, places its variables in memory and resolves their initialisers.
+  Expected<Program*> load(std::string ptx, std::string name);
+  void unload(Program* program);
+
+  Kernel* find_kernel(Program* program, std::string_view name);
+  std::vector<Kernel*> kernels(Program* program);
+  struct Symbol {
+    uint64_t address = 0;
+    uint64_t size = 0;
+  };
+  // Address of a .global or .const variable; address 0 when there is none.
+  Symbol find_variable(Program* program, std::string_view name);
+
+  const KernelInfo& info(const Kernel* kernel);
+  Expected<KernelUsage> usage(Kernel* kernel);  // decodes the body on first use; an unknown instruction is the error
+
+  // Runs the whole grid; returns when the last block is done. Safe from several threads at once.
+  Fault run(const Launch& launch);
+
+  // Device printf collects here; the runtime flushes at its synchronisation points (and the engine when it grows large).
+  void flush_printf();
+
+  // Counting for benchmarks: off by default, and free when off.
+  void set_counting(bool on);
+  InstructionCounts counts() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ridge::vm
