@@ -61,7 +61,8 @@ class Args {
     for (const Size& size : sizes_) {
       std::fprintf(to, "  %-8s %d to %d, default %d\n", size.name, size.min, size.max, size.value);
     }
-    if (files_ == Files::kWritten) std::fprintf(to, "  %-8s an existing folder, default .\n", "DIR");
+    if (files_ == Files::kWritten)
+      std::fprintf(to, "  %-8s an existing folder, default .\n", "DIR");
   }
 
   const char* program_;

@@ -3,23 +3,23 @@
 // Exit codes: 0 fine, 1 wrong result, 2 bad command line, 4 CUDA error.
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 
-#include <cuda_runtime.h>
-
 // Wraps every CUDA call. Kernels run behind the host's back, so an error often shows up at a later
 // call than the one that caused it: check all of them, and `cudaGetLastError()` after a launch.
-#define CHECK(call)                                                                       \
-  do {                                                                                    \
-    const cudaError_t check_error = (call);                                               \
-    if (check_error != cudaSuccess) {                                                     \
-      std::fprintf(stderr, "%s:%d: CUDA error: %s\n  in %s\n", __FILE__, __LINE__,        \
-                   cudaGetErrorString(check_error), #call);                               \
-      std::exit(4);                                                                       \
-    }                                                                                     \
+#define CHECK(call)                                                                \
+  do {                                                                             \
+    const cudaError_t check_error = (call);                                        \
+    if (check_error != cudaSuccess) {                                              \
+      std::fprintf(stderr, "%s:%d: CUDA error: %s\n  in %s\n", __FILE__, __LINE__, \
+                   cudaGetErrorString(check_error), #call);                        \
+      std::exit(4);                                                                \
+    }                                                                              \
   } while (0)
 
 // True only where the distance is known to be small. Asking `error <= tolerance`, and not
@@ -29,10 +29,7 @@ inline bool is_close(double got, double want, double tolerance) {
 }
 
 // Says what is wrong, printf style, and gives back the exit code for it: `return fail("...")`.
-#if defined(__GNUC__)
-__attribute__((format(printf, 1, 2)))
-#endif
-inline int fail(const char* format, ...) {
+[[gnu::format(printf, 1, 2)]] inline int fail(const char* format, ...) {
   std::fprintf(stderr, "WRONG: ");
   va_list values;
   va_start(values, format);
@@ -42,5 +39,5 @@ inline int fail(const char* format, ...) {
   return 1;
 }
 
-// How many blocks of `block` threads cover `n` elements; the last block may be partly idle.
-inline int blocks_for(int n, int block) { return (n + block - 1) / block; }
+// a / b, rounded up: so many blocks of b threads cover a elements.
+inline int ceil_div(int a, int b) { return (a + b - 1) / b; }

@@ -1,4 +1,4 @@
-// A minimal writer of animated GIFs (GIF89a): one palette of 256 colours for all frames, endless loop.
+// A minimal writer of animated GIFs (GIF89a): one palette of 256 colours, looping for ever.
 //
 // Pixels are palette indices, compressed with LZW: the encoder sends a code for the longest run of
 // pixels it has sent before, and then remembers that run plus one pixel under a new code.
@@ -80,8 +80,8 @@ inline bool write(const std::string& path, int width, int height, int count, int
   std::string file = "GIF89a";
   put_little_endian(file, width);
   put_little_endian(file, height);
-  file += '\xf7';          // a palette for all frames, of 2^(7+1) colours
-  file.append(2, '\0');    // background colour, pixel aspect ratio: not used
+  file += '\xf7';        // a palette for all frames, of 2^(7+1) colours
+  file.append(2, '\0');  // background colour, pixel aspect ratio: not used
   file.append(reinterpret_cast<const char*>(palette), 256 * 3);
   file += std::string("\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00", 19);  // repeat for ever
 

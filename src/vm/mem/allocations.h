@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -55,11 +56,13 @@ class Allocations {
 
  private:
   uint64_t take_range(uint64_t size, uint64_t align);
+  void return_range(uint64_t base, uint64_t size);
 
   mutable std::shared_mutex mutex_;
   std::map<uint64_t, Allocation> live_;            // by base
   std::map<uint64_t, uint64_t> free_;              // arena gaps: base -> size
-  std::vector<Allocation> freed_;                  // newest last, bounded
+  std::deque<Allocation> freed_;                   // newest last; the last kQuarantine are not reused yet
+  size_t quarantined_ = 0;
   std::atomic<uint64_t> epoch_{1};
   uint64_t arena_ = 0, arena_size_ = 0, capacity_ = 0, used_ = 0, next_id_ = 1;
 };

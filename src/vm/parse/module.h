@@ -65,13 +65,14 @@ struct SourceLoc {
 
 struct Operand {
   enum class Kind : uint8_t {
-    reg,      // %r1, !%p1 (negated), %r1|%p1 (second)
+    reg,      // %r1, !%p1 (negated), %r1|%p1 (second), %r1.b0 (`text` is "b0")
     imm,      // bits, as is_float / is_f64 say
     special,  // %tid.x: `text` holds the name with its component
     symbol,   // a variable's address as a value, or a function, plus offset
-    address,  // [base + offset], the base a register, a symbol, or nothing
+    address,  // [base + offset], the base a register, a symbol, or nothing; `elems` are x and y in [base, {x, y}],
+              // and b and the vec in [base, b, {x, y}]
     vec,      // {a, b, c, d}: `elems`
-    label,    // a branch target: `target` is an instruction index
+    label,    // a branch target: `target` is an instruction index, or their number for the body's end
     table,    // a .branchtargets / .calltargets / .callprototype label: `target` indexes Function::tables
     list,     // (a, b): call arguments and results: `elems`
     sink,     // _
@@ -88,7 +89,7 @@ struct Operand {
   int64_t offset = 0;     // address, symbol
   uint32_t target = 0;
   uint32_t column = 0;    // 1-based, for carets
-  std::string text;       // special
+  std::string text;       // special; a selected byte or half of a register
   std::vector<Operand> elems;
 };
 
@@ -120,6 +121,10 @@ struct Function {
   uint32_t reqntid[3] = {0, 0, 0};
   uint32_t minnctapersm = 0;
   uint32_t maxnreg = 0;
+  uint32_t maxnctapersm = 0;
+  uint32_t reqnctapercluster[3] = {0, 0, 0};
+  uint32_t maxclusterrank = 0;
+  bool explicitcluster = false, blocksareclusters = false;
   uint32_t line = 0;
 
   // Filled by parse_body.
@@ -129,6 +134,7 @@ struct Function {
   std::vector<Instruction> instructions;
   std::vector<SourceLoc> locs;
   std::vector<BranchTable> tables;
+  std::deque<std::string> spellings;  // mnemonics written with blanks inside ("mov .u32"), joined
 
   // The body's text, for parse_body: offsets into Module::text, the braces excluded, and the line it starts on.
   size_t body_begin = 0, body_end = 0;

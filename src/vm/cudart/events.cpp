@@ -1,0 +1,114 @@
+#include "vm/cudart/events.h"
+
+#include <utility>
+
+#include "vm/cudart/capture.h"
+#include "vm/cudart/handles.h"
+#include "vm/cudart/runtime.h"
+#include "vm/cudart/streams.h"
+
+namespace ridge::vm::cudart {
+namespace {
+
+constexpr unsigned kCreateFlags = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+
+Handles<Event>& handles() {
+  static auto& all = *new Handles<Event>;
+  return all;
+}
+
+// The event's ticket, for calls that need a real one: a captured event has none, and asking ends its capture.
+cudaError_t real_ticket(cudaEvent_t handle, Ticket* ticket) {
+  const EventRef event = find_event(handle);
+  if (!event) return cudaErrorInvalidResourceHandle;
+  const std::lock_guard lock(event->mutex);
+  if (event->captured) return refuse_captured_event(*event);
+  *ticket = event->recorded;
+  return cudaSuccess;
+}
+
+}  // namespace
+
+void Event::set(Ticket ticket) {
+  const std::lock_guard lock(mutex);
+  recorded = std::move(ticket);
+  captured = false;
+  nodes.clear();
+}
+
+Ticket Event::ticket() {
+  const std::lock_guard lock(mutex);
+  return recorded;
+}
+
+EventRef find_event(cudaEvent_t handle) { return handles().find(handle); }
+
+cudaError_t create_event(cudaEvent_t* handle, unsigned flags) {
+  const bool shared = flags & cudaEventInterprocess;
+  if (!handle || (flags & ~kCreateFlags) || (shared && !(flags & cudaEventDisableTiming))) return cudaErrorInvalidValue;
+  auto event = std::make_shared<Event>();
+  event->flags = flags;
+  *handle = static_cast<cudaEvent_t>(handles().add(std::move(event)));
+  return cudaSuccess;
+}
+
+cudaError_t destroy_event(cudaEvent_t handle) {
+  return handles().take(handle) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+void destroy_all_events() { handles().take_all(); }
+
+cudaError_t record_event(cudaEvent_t handle, cudaStream_t stream_handle, unsigned flags) {
+  const EventRef event = find_event(handle);
+  const StreamRef stream = find_stream(stream_handle);
+  if (!event || !stream) return cudaErrorInvalidResourceHandle;
+  if (flags & ~unsigned(cudaEventRecordExternal)) return cudaErrorInvalidValue;
+  if (const auto capture = capture_of(stream)) return capture_record(capture, stream, event, flags);
+  if (flags) return cudaErrorIllegalState;  // an external record only means something inside a capture
+  if (const cudaError_t error = check_implicit(stream)) return error;
+  event->set(runtime().scheduler.submit(stream, nullptr));
+  return cudaSuccess;
+}
+
+cudaError_t wait_event(cudaStream_t stream_handle, cudaEvent_t handle, unsigned flags) {
+  const EventRef event = find_event(handle);
+  const StreamRef stream = find_stream(stream_handle);
+  if (!event || !stream) return cudaErrorInvalidResourceHandle;
+  if (flags & ~unsigned(cudaEventWaitExternal)) return cudaErrorInvalidValue;
+  if (capture_of(stream) || event->captured) return capture_wait(stream, event, flags);
+  if (const cudaError_t error = check_implicit(stream)) return error;
+  if (const Ticket ticket = event->ticket(); !runtime().scheduler.done(ticket))
+    runtime().scheduler.submit(stream, nullptr, {ticket});
+  return cudaSuccess;
+}
+
+cudaError_t query_event(cudaEvent_t handle) {
+  Ticket ticket;
+  if (const cudaError_t error = real_ticket(handle, &ticket)) return error;
+  return runtime().scheduler.done(ticket) ? synchronised() : cudaErrorNotReady;
+}
+
+cudaError_t synchronise_event(cudaEvent_t handle) {
+  Ticket ticket;
+  if (const cudaError_t error = real_ticket(handle, &ticket)) return error;
+  runtime().scheduler.wait(ticket);
+  return synchronised();
+}
+
+cudaError_t elapsed_time(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  if (!milliseconds) return cudaErrorInvalidValue;
+  Ticket tickets[2];
+  for (int i = 0; i < 2; ++i) {
+    const EventRef event = find_event(i ? end : start);
+    if (!event || (event->flags & cudaEventDisableTiming)) return cudaErrorInvalidResourceHandle;
+    if (const cudaError_t error = real_ticket(i ? end : start, &tickets[i])) return error;
+    if (!tickets[i]) return cudaErrorInvalidResourceHandle;  // never recorded
+  }
+  Scheduler& scheduler = runtime().scheduler;
+  if (!scheduler.done(tickets[0]) || !scheduler.done(tickets[1])) return cudaErrorNotReady;
+  const auto passed = scheduler.time(tickets[1]) - scheduler.time(tickets[0]);
+  *milliseconds = std::chrono::duration<float, std::milli>(passed).count();
+  return cudaSuccess;
+}
+
+}  // namespace ridge::vm::cudart

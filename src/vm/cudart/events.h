@@ -1,0 +1,41 @@
+// Events: a marker recorded into a stream, which others wait for or measure between.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "vm/cudart/api.h"
+#include "vm/cudart/scheduler.h"
+
+namespace ridge::vm::cudart {
+
+struct Capture;
+struct GraphNode;
+
+struct Event {
+  uint32_t flags = 0;
+  std::mutex mutex;  // guards what follows
+  Ticket recorded;   // of the newest record; null before the first
+  // Recorded into a capturing stream: the nodes it stands for. It is no real event until recorded anew.
+  bool captured = false;
+  std::weak_ptr<Capture> capture;
+  std::vector<GraphNode*> nodes;
+
+  void set(Ticket ticket);  // a real record
+  Ticket ticket();
+};
+using EventRef = std::shared_ptr<Event>;
+
+EventRef find_event(cudaEvent_t handle);  // null: no such event
+cudaError_t create_event(cudaEvent_t* handle, unsigned flags);
+cudaError_t destroy_event(cudaEvent_t handle);
+void destroy_all_events();  // device reset
+
+cudaError_t record_event(cudaEvent_t handle, cudaStream_t stream, unsigned flags);
+cudaError_t wait_event(cudaStream_t stream, cudaEvent_t handle, unsigned flags);
+cudaError_t query_event(cudaEvent_t handle);
+cudaError_t synchronise_event(cudaEvent_t handle);
+cudaError_t elapsed_time(float* milliseconds, cudaEvent_t start, cudaEvent_t end);
+
+}  // namespace ridge::vm::cudart

@@ -1,0 +1,30 @@
+// Launching a kernel: is the configuration one the device can run, and if so, into the stream with a copy of its
+// arguments.
+#pragma once
+
+#include <cstddef>
+
+#include "vm/cudart/api.h"
+#include "vm/cudart/modules.h"
+
+namespace ridge::vm::cudart {
+
+struct LaunchRequest {
+  const void* function = nullptr;  // a host stub or a cudaKernel_t
+  dim3 grid, block;
+  void** arguments = nullptr;
+  size_t dynamic_shared = 0;
+  cudaStream_t stream = nullptr;
+  bool cooperative = false;
+};
+
+cudaError_t launch(const LaunchRequest& request);
+
+// The same checks and the packed arguments, without launching: what a graph's kernel node needs.
+cudaError_t prepare(const LaunchRequest& request, Launch* launch);
+void run(const Launch& launch);  // on a stream's thread; a fault becomes the sticky error
+
+// Dynamic shared memory one block of this function may ask for.
+size_t dynamic_shared_limit(const Function& function, const KernelUsage& usage);
+
+}  // namespace ridge::vm::cudart

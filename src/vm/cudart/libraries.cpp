@@ -1,0 +1,71 @@
+// cudaLibrary_t: modules a program loads itself, from PTX text or a fat binary.
+#include <algorithm>
+
+#include "vm/cudart/modules.h"
+#include "vm/cudart/runtime.h"
+
+namespace ridge::vm::cudart {
+
+// Unlike a registered fat binary a library is loaded at once: its caller is there to receive the error, and may free
+// the code when this returns.
+cudaError_t Modules::load_library(const void* code, LoadedImage** library) {
+  const std::lock_guard lock(mutex_);
+  LoadedImage* image = add_fat_binary(code);
+  image->library = true;
+  if (const cudaError_t error = load(image)) {
+    remove(image);
+    return error;
+  }
+  image->source = nullptr;
+  *library = image;
+  return cudaSuccess;
+}
+
+bool Modules::is_library(const LoadedImage* image) {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(images_, [&](const auto& p) { return p.get() == image && p->library; });
+}
+
+cudaError_t Modules::unload_library(LoadedImage* library) {
+  const std::lock_guard lock(mutex_);
+  if (!is_library(library)) return cudaErrorInvalidResourceHandle;
+  remove(library);
+  return cudaSuccess;
+}
+
+Function* Modules::library_function(LoadedImage* library, Kernel* kernel) {
+  for (const auto& function : library->functions)
+    if (function->kernel == kernel) return function.get();
+  auto& function = library->functions.emplace_back(std::make_unique<Function>());
+  function->image = library;
+  function->name = runtime().engine.info(kernel).name;
+  function->kernel = kernel;
+  functions_.emplace(function.get(), function.get());
+  return function.get();
+}
+
+cudaError_t Modules::library_kernel(LoadedImage* library, std::string_view name, Function** function) {
+  const std::lock_guard lock(mutex_);
+  if (!is_library(library)) return cudaErrorInvalidResourceHandle;
+  Kernel* kernel = runtime().engine.find_kernel(library->program, name);
+  if (!kernel) return cudaErrorSymbolNotFound;
+  *function = library_function(library, kernel);
+  return cudaSuccess;
+}
+
+cudaError_t Modules::library_kernels(LoadedImage* library, std::vector<Function*>* functions) {
+  const std::lock_guard lock(mutex_);
+  if (!is_library(library)) return cudaErrorInvalidResourceHandle;
+  for (Kernel* kernel : runtime().engine.kernels(library->program))
+    functions->push_back(library_function(library, kernel));
+  return cudaSuccess;
+}
+
+cudaError_t Modules::library_variable(LoadedImage* library, std::string_view name, Engine::Symbol* symbol) {
+  const std::lock_guard lock(mutex_);
+  if (!is_library(library)) return cudaErrorInvalidResourceHandle;
+  *symbol = runtime().engine.find_variable(library->program, name);
+  return symbol->address ? cudaSuccess : cudaErrorSymbolNotFound;
+}
+
+}  // namespace ridge::vm::cudart

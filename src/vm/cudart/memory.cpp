@@ -1,0 +1,105 @@
+#include "vm/cudart/memory.h"
+
+#include <cstdio>
+#include <initializer_list>
+#include <string>
+
+#include "vm/cudart/report.h"
+#include "vm/cudart/runtime.h"
+
+namespace ridge::vm::cudart {
+namespace {
+
+constexpr uint64_t kAlign = 512;  // what cudaMalloc's addresses are multiples of
+
+uint64_t address_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+
+std::string hex(const void* pointer) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%p", pointer);
+  return text;
+}
+
+const char* noun(MemKind kind) {
+  switch (kind) {
+    case MemKind::device: return "device memory";
+    case MemKind::managed: return "managed memory";
+    case MemKind::pinned: return "pinned host memory";
+    case MemKind::registered: return "registered host memory";
+    case MemKind::variable: return "a variable of the program";
+  }
+  return "memory";
+}
+
+std::string bytes_from(const Allocation& a, uint64_t address) {
+  return std::to_string(address - a.base) + " bytes into allocation " + std::to_string(a.id) + ", " +
+         std::to_string(a.size) + " bytes of " + noun(a.kind);
+}
+
+// Why `pointer` could not be freed, for people.
+std::string explain(const void* pointer, const char* function) {
+  const Allocations& memory = runtime().engine.memory();
+  const uint64_t address = address_of(pointer);
+  const std::string call = std::string(function) + "(" + hex(pointer) + "): ";
+  if (const auto live = memory.find(address)) {
+    if (live->base != address) return call + "the pointer is " + bytes_from(*live, address) + ", not its start";
+    if (live->kind == MemKind::pinned) return call + "this is pinned host memory; free it with cudaFreeHost";
+    if (live->kind == MemKind::registered) return call + "this is registered host memory; use cudaHostUnregister";
+    return call + "this is " + noun(live->kind) + (live->name.empty() ? "" : " (" + live->name + ")") +
+           "; it is not freed with this function";
+  }
+  if (const auto freed = memory.find_freed(address))
+    return call + "double free: " + (freed->base == address ? "" : "the pointer is inside ") + "allocation " +
+           std::to_string(freed->id) + " of " + std::to_string(freed->size) + " bytes, which has been freed already";
+  return call + "the pointer was never allocated by the CUDA runtime";
+}
+
+// Frees once all work is done, as cudaFree does: kernels may still use the memory.
+cudaError_t release(void* pointer, std::initializer_list<MemKind> kinds, const char* function) {
+  if (!pointer) return cudaSuccess;
+  Runtime& rt = runtime();
+  const auto live = rt.engine.memory().find(address_of(pointer));
+  for (const MemKind kind : kinds) {
+    if (!live || live->base != address_of(pointer) || live->kind != kind) continue;
+    rt.scheduler.wait_all();
+    if (const cudaError_t error = synchronised()) return error;
+    if (rt.engine.memory().release(live->base, kind)) return cudaSuccess;
+  }
+  report(explain(pointer, function));
+  return cudaErrorInvalidValue;
+}
+
+}  // namespace
+
+cudaError_t allocate(void** pointer, size_t bytes, MemKind kind, uint32_t flags) {
+  if (!pointer) return cudaErrorInvalidValue;
+  if (bytes == 0) {
+    *pointer = nullptr;
+    return cudaSuccess;
+  }
+  const auto address = runtime().engine.memory().allocate(bytes, kAlign, kind, flags);
+  if (!address) return cudaErrorMemoryAllocation;
+  *pointer = reinterpret_cast<void*>(*address);
+  return cudaSuccess;
+}
+
+cudaError_t free_device(void* pointer, const char* function) {
+  return release(pointer, {MemKind::device, MemKind::managed}, function);
+}
+
+cudaError_t free_host(void* pointer, const char* function) { return release(pointer, {MemKind::pinned}, function); }
+
+std::optional<Allocation> find_allocation(const void* pointer) {
+  return runtime().engine.memory().find(address_of(pointer));
+}
+
+Range classify(const void* pointer, size_t bytes) {
+  if (!pointer) return Range::invalid;
+  const Allocations& memory = runtime().engine.memory();
+  const uint64_t address = address_of(pointer);
+  if (address + bytes < address) return Range::invalid;
+  if (const auto live = memory.find(address)) return live->end() - address >= bytes ? Range::known : Range::invalid;
+  return memory.is_device_range(address) ? Range::invalid : Range::pageable;
+}
+
+}  // namespace ridge::vm::cudart

@@ -1,0 +1,166 @@
+#include "vm/cudart/modules.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "vm/cudart/fatbin.h"
+#include "vm/cudart/report.h"
+#include "vm/cudart/runtime.h"
+
+namespace ridge::vm::cudart {
+namespace {
+
+constexpr size_t kMaxText = size_t(1) << 31;
+
+struct Text {
+  std::string ptx, name;
+};
+
+Expected<Text> text_of_container(std::span<const uint8_t> container) {
+  const auto images = read_container(container);
+  if (!images) return images.error();
+  const GpuSpec& gpu = runtime().gpu();
+  const auto chosen = choose_ptx(*images, gpu.major, gpu.minor);
+  if (!chosen) return chosen.error();
+  auto ptx = unpack(**chosen);
+  if (!ptx) return ptx.error();
+  ptx->resize(std::strlen(ptx->c_str()));  // padding
+  return Text{std::move(*ptx), (*chosen)->label()};
+}
+
+// PTX text out of whatever a program hands over.
+Expected<Text> text_of(const void* source) {
+  uint32_t magic = 0;
+  if (!source || readable_bytes(source, sizeof magic) < sizeof magic)
+    return Error{cudaErrorInvalidKernelImage, "the module's address cannot be read"};
+  std::memcpy(&magic, source, sizeof magic);
+  if (magic == kWrapperMagic) {
+    const auto wrapper = read_wrapper(source);
+    if (!wrapper) return wrapper.error();
+    if (wrapper->units.size() == 1) return text_of_container(wrapper->units[0]);
+    return text_of_container(wrapper->linked);
+  }
+  if (magic == kContainerMagic) {
+    const auto container = container_at(source);
+    if (!container) return container.error();
+    return text_of_container(*container);
+  }
+  constexpr uint32_t kElfMagic = 0x464c457f;
+  if (magic == kElfMagic)
+    return Error{cudaErrorNoKernelImageForDevice,
+                 "the module is machine code (a cubin), which the software GPU cannot run; give it PTX"};
+  const char* text = static_cast<const char*>(source);
+  const size_t limit = readable_bytes(source, kMaxText);
+  const size_t size = strnlen(text, limit);
+  if (size == limit) return Error{cudaErrorInvalidKernelImage, "the module is neither PTX text nor a fat binary"};
+  return Text{std::string(text, size), "module.ptx"};
+}
+
+}  // namespace
+
+LoadedImage* Modules::add_fat_binary(const void* wrapper) {
+  const std::lock_guard lock(mutex_);
+  auto& image = images_.emplace_back(std::make_unique<LoadedImage>());
+  image->source = wrapper;
+  return image.get();
+}
+
+void Modules::remove(LoadedImage* image) {
+  const std::lock_guard lock(mutex_);
+  const auto place = std::ranges::find(images_, image, [](const auto& p) { return p.get(); });
+  if (place == images_.end()) return;
+  std::erase_if(functions_, [&](const auto& entry) { return entry.second->image == image; });
+  std::erase_if(variables_, [&](const auto& entry) { return entry.second->image == image; });
+  if (image->program) runtime().engine.unload(image->program);
+  images_.erase(place);
+}
+
+// A template instantiated in two units registers one host stub twice; the first registration serves both.
+void Modules::add_function(LoadedImage* image, const void* host, std::string name) {
+  const std::lock_guard lock(mutex_);
+  auto& function = image->functions.emplace_back(std::make_unique<Function>());
+  function->image = image;
+  function->name = std::move(name);
+  functions_.try_emplace(host, function.get());
+  functions_.try_emplace(function.get(), function.get());
+}
+
+void Modules::add_variable(LoadedImage* image, const void* host, DeviceVariable variable) {
+  const std::lock_guard lock(mutex_);
+  variable.image = image;
+  auto& entry = image->variables.emplace_back(std::make_unique<DeviceVariable>(std::move(variable)));
+  variables_.try_emplace(host, entry.get());
+}
+
+cudaError_t Modules::load(LoadedImage* image) {
+  const std::lock_guard lock(mutex_);
+  if (image->tried) return image->error;
+  image->tried = true;
+  Expected<Text> text = text_of(image->source);
+  if (!text) {
+    report(text.error().message);
+    return image->error = cudaError_t(text.error().code);
+  }
+  return image->error = load_text(image, std::move(text->ptx), text->name);
+}
+
+cudaError_t Modules::load_text(LoadedImage* image, std::string ptx, const std::string& name) {
+  Engine& engine = runtime().engine;
+  const auto program = engine.load(std::move(ptx), name);
+  if (!program) {
+    report(program.error().message);
+    return program.error().code > 1 ? cudaError_t(program.error().code) : cudaErrorInvalidPtx;
+  }
+  image->program = *program;
+  for (const auto& variable : image->variables)
+    if (variable->managed_pointer)
+      *variable->managed_pointer = reinterpret_cast<void*>(engine.find_variable(*program, variable->name).address);
+  return cudaSuccess;
+}
+
+Function* Modules::find_function(const void* host_or_handle) {
+  const std::lock_guard lock(mutex_);
+  const auto found = functions_.find(host_or_handle);
+  return found == functions_.end() ? nullptr : found->second;
+}
+
+cudaError_t Modules::resolve(Function* function, Kernel** kernel) {
+  const std::lock_guard lock(mutex_);
+  if (!function->kernel) {
+    if (const cudaError_t error = load(function->image)) return error;
+    function->kernel = runtime().engine.find_kernel(function->image->program, function->name);
+    if (!function->kernel) {
+      report("there is no kernel " + function->name + " in the program's PTX");
+      return cudaErrorInvalidDeviceFunction;
+    }
+  }
+  *kernel = function->kernel;
+  return cudaSuccess;
+}
+
+cudaError_t Modules::find_symbol(const void* host, Engine::Symbol* symbol) {
+  const std::lock_guard lock(mutex_);
+  const auto found = variables_.find(host);
+  if (found == variables_.end()) return cudaErrorInvalidSymbol;
+  DeviceVariable& variable = *found->second;
+  if (const cudaError_t error = load(variable.image)) return error;
+  *symbol = runtime().engine.find_variable(variable.image->program, variable.name);
+  return symbol->address ? cudaSuccess : cudaErrorInvalidSymbol;
+}
+
+void Modules::reset() {
+  const std::lock_guard lock(mutex_);
+  std::vector<LoadedImage*> libraries;
+  for (const auto& image : images_)
+    if (image->library) libraries.push_back(image.get());
+  for (LoadedImage* library : libraries) remove(library);
+  for (const auto& image : images_) {
+    if (image->program) runtime().engine.unload(image->program);
+    image->program = nullptr;
+    image->tried = false;
+    image->error = cudaSuccess;
+    for (const auto& function : image->functions) function->kernel = nullptr;
+  }
+}
+
+}  // namespace ridge::vm::cudart

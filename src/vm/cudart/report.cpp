@@ -1,0 +1,28 @@
+#include "vm/cudart/report.h"
+
+#include <cstdio>
+#include <mutex>
+#include <set>
+#include <string>
+
+namespace ridge::vm::cudart {
+
+void report_verbatim(std::string_view text) {
+  const std::string line = std::string(text) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  std::fflush(stderr);
+}
+
+void report(std::string_view text) { report_verbatim("ridge: " + std::string(text)); }
+
+void report_once(std::string_view key, std::string_view text) {
+  static std::mutex& mutex = *new std::mutex;
+  static std::set<std::string, std::less<>>& seen = *new std::set<std::string, std::less<>>;
+  {
+    const std::lock_guard lock(mutex);
+    if (!seen.emplace(key).second) return;
+  }
+  report(text);
+}
+
+}  // namespace ridge::vm::cudart

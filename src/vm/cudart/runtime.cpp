@@ -1,0 +1,50 @@
+#include "vm/cudart/runtime.h"
+
+#include <atomic>
+
+#include "vm/cudart/config.h"
+#include "vm/cudart/errors.h"
+#include "vm/cudart/report.h"
+
+namespace ridge::vm::cudart {
+namespace {
+
+std::atomic<bool> started{false};
+
+EngineOptions options() {
+  return {.gpu = config().gpu,
+          .threads = config().threads,
+          .timeout_seconds = config().timeout_seconds,
+          .progress = config().progress};
+}
+
+}  // namespace
+
+Runtime::Runtime() : engine(options()) { engine.set_counting(config().count); }
+
+Runtime& runtime() {
+  static Runtime& instance = [&]() -> Runtime& {
+    auto* made = new Runtime;
+    started = true;
+    return *made;
+  }();
+  return instance;
+}
+
+Modules& registrations() {
+  static Modules& instance = *new Modules;
+  return instance;
+}
+
+bool runtime_started() { return started; }
+
+cudaError_t synchronised() {
+  runtime().engine.flush_printf();
+  return sticky_error();
+}
+
+void record_fault(const Fault& fault) {
+  if (fault && set_sticky_error(error_of(fault.kind))) report_verbatim(fault.report);
+}
+
+}  // namespace ridge::vm::cudart

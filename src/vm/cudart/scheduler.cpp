@@ -1,0 +1,155 @@
+#include "vm/cudart/scheduler.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace ridge::vm::cudart {
+namespace {
+
+constexpr size_t kQueueDepth = 1024;  // launches a device accepts before the host has to wait
+
+}  // namespace
+
+Scheduler::Scheduler() : legacy_(std::make_shared<Stream>()) { legacy_->kind = StreamKind::legacy; }
+
+StreamRef Scheduler::create(StreamKind kind, uint32_t flags, int priority) {
+  auto stream = std::make_shared<Stream>();
+  stream->kind = kind;
+  stream->flags = flags;
+  stream->priority = priority;
+  const Lock lock(mutex_);
+  stream->id = next_id_++;
+  streams_.push_back(stream);
+  return stream;
+}
+
+void Scheduler::close(const StreamRef& stream) {
+  const Lock lock(mutex_);
+  std::erase(streams_, stream);
+  std::erase_if(closing_, [](const StreamRef& other) { return other->last->done; });
+  if (stream->last && !stream->last->done) closing_.push_back(stream);
+  stream->closed = true;
+  stream->arrived.notify_all();
+}
+
+// The legacy stream and the blocking streams order themselves against each other; non-blocking streams stay out of it.
+std::vector<Ticket> Scheduler::implicit_waits(const Stream& stream) const {
+  std::vector<Ticket> waits;
+  const auto add = [&](const Ticket& ticket) {
+    if (ticket && !ticket->done) waits.push_back(ticket);
+  };
+  if (stream.kind == StreamKind::blocking) add(legacy_->last);
+  if (stream.kind != StreamKind::legacy) return waits;
+  for (const auto* list : {&streams_, &closing_})
+    for (const StreamRef& other : *list)
+      if (other->kind == StreamKind::blocking) add(other->last);
+  return waits;
+}
+
+bool Scheduler::ready(const Stream::Operation& operation) const {
+  return std::ranges::all_of(operation.after, [](const Ticket& ticket) { return !ticket || ticket->done; });
+}
+
+void Scheduler::finish(Lock&, const Ticket& ticket) {
+  ticket->done = true;
+  ticket->time = Clock::now();
+  progress_.notify_all();
+}
+
+Ticket Scheduler::submit(const StreamRef& stream, std::function<void()> work, std::vector<Ticket> after) {
+  Lock lock(mutex_);
+  progress_.wait(lock, [&] { return stream->queue.size() < kQueueDepth; });
+  const std::vector<Ticket> implicit = implicit_waits(*stream);
+  after.insert(after.end(), implicit.begin(), implicit.end());
+  auto ticket = std::make_shared<Completion>();
+  stream->last = ticket;
+  Stream::Operation operation{std::move(work), std::move(after), ticket};
+  if (!operation.work && stream->queue.empty() && !stream->busy && ready(operation)) {
+    finish(lock, ticket);
+    return ticket;
+  }
+  stream->queue.push_back(std::move(operation));
+  start_thread(stream);
+  stream->arrived.notify_all();
+  return ticket;
+}
+
+void Scheduler::run_now(const StreamRef& stream, const std::function<void()>& work) {
+  Lock lock(mutex_);
+  Stream::Operation operation{nullptr, implicit_waits(*stream), nullptr};
+  if (!stream->queue.empty() || stream->busy || !ready(operation)) {
+    lock.unlock();
+    wait(submit(stream, work));
+    return;
+  }
+  const auto ticket = std::make_shared<Completion>();
+  stream->last = ticket;
+  stream->busy = true;
+  lock.unlock();
+  work();
+  lock.lock();
+  stream->busy = false;
+  finish(lock, ticket);
+}
+
+Ticket Scheduler::last(const StreamRef& stream) {
+  const Lock lock(mutex_);
+  return stream->last;
+}
+
+bool Scheduler::done(const Ticket& ticket) {
+  const Lock lock(mutex_);
+  return !ticket || ticket->done;
+}
+
+Clock::time_point Scheduler::time(const Ticket& ticket) {
+  const Lock lock(mutex_);
+  return ticket->time;
+}
+
+void Scheduler::wait(const Ticket& ticket) {
+  Lock lock(mutex_);
+  progress_.wait(lock, [&] { return !ticket || ticket->done; });
+}
+
+bool Scheduler::idle(const StreamRef& stream) { return done(last(stream)); }
+void Scheduler::wait(const StreamRef& stream) { wait(last(stream)); }
+
+void Scheduler::wait_all() {
+  Lock lock(mutex_);
+  std::vector<Ticket> all = {legacy_->last};
+  for (const auto* list : {&streams_, &closing_})
+    for (const StreamRef& stream : *list) all.push_back(stream->last);
+  for (const Ticket& ticket : all) progress_.wait(lock, [&] { return !ticket || ticket->done; });
+}
+
+void Scheduler::abandon() {
+  const Lock lock(mutex_);
+  abandoned_ = true;
+}
+
+void Scheduler::start_thread(const StreamRef& stream) {
+  if (std::exchange(stream->has_thread, true)) return;
+  std::thread([this, stream] { run_stream(stream); }).detach();  // this object is never destroyed
+}
+
+void Scheduler::run_stream(const StreamRef& stream) {
+  Lock lock(mutex_);
+  while (true) {
+    stream->arrived.wait(lock, [&] { return !stream->queue.empty() || stream->closed; });
+    if (stream->queue.empty()) return;
+    progress_.wait(lock, [&] { return !abandoned_ && !stream->busy && ready(stream->queue.front()); });
+    Stream::Operation operation = std::move(stream->queue.front());
+    stream->queue.pop_front();
+    stream->busy = true;
+    lock.unlock();
+    if (operation.work) operation.work();
+    operation.work = nullptr;  // what it holds is released here, not under the lock
+    lock.lock();
+    stream->busy = false;
+    finish(lock, operation.ticket);
+  }
+}
+
+}  // namespace ridge::vm::cudart

@@ -1,0 +1,55 @@
+// One piece of work for a stream or a graph node: what to run, with everything it needs copied in.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <variant>
+
+#include "vm/cudart/api.h"
+#include "vm/cudart/copy.h"
+#include "vm/cudart/events.h"
+#include "vm/exec/engine.h"
+
+namespace ridge::vm::cudart {
+
+struct Graph;
+
+struct EmptyWork {};
+struct KernelWork {
+  const void* function = nullptr;  // as the program named it
+  Launch launch;
+  int priority = 0;
+};
+struct HostWork {
+  cudaHostFn_t function = nullptr;
+  void* data = nullptr;
+};
+struct ChildWork {
+  std::shared_ptr<Graph> graph;
+};
+struct EventRecordWork {
+  EventRef event;
+};
+struct EventWaitWork {
+  EventRef event;
+};
+struct AllocWork {
+  cudaMemAllocNodeParams params;  // dptr is fixed when the node is made
+};
+struct FreeWork {
+  void* pointer = nullptr;
+};
+
+using Work = std::variant<EmptyWork, KernelWork, CopyPlan, FillPlan, HostWork, ChildWork, EventRecordWork, EventWaitWork,
+                          AllocWork, FreeWork>;
+
+cudaGraphNodeType node_type(const Work& work);
+
+// Runs it, on a stream's thread. Does nothing once the device is dead.
+void execute(const Work& work);
+
+// Into the stream, or, while the stream captures, into its graph.
+cudaError_t enqueue(cudaStream_t stream, Work work);
+cudaError_t enqueue(const StreamRef& stream, Work work);
+
+}  // namespace ridge::vm::cudart

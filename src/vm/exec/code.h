@@ -1,0 +1,105 @@
+// A decoded function: what a warp executes, and what a report needs to talk about it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/status.h"
+#include "vm/exec/engine.h"
+#include "vm/exec/inst.h"
+#include "vm/isa/form.h"
+#include "vm/parse/module.h"
+
+namespace ridge::vm {
+
+class Program;
+struct KernelCode;
+
+// Beside each Inst: where it came from. Auxiliary instructions the decoder added have head = false, so that counting
+// heads counts PTX instructions.
+struct InstMeta {
+  const Instruction* source = nullptr;
+  const Match* match = nullptr;
+  bool head = false;
+};
+
+// Functions the device runtime provides.
+enum class Builtin : uint8_t { none, vprintf, assert_fail, malloc, free };
+
+struct CallSite {
+  const Function* function = nullptr;  // nullptr: indirect, through the register
+  Builtin builtin = Builtin::none;
+  std::vector<uint32_t> arguments, results;  // offsets of the call's .param variables in the caller's local frame
+};
+
+struct Code {
+  const Function* function = nullptr;
+  const Module* module = nullptr;
+  KernelCode* kernel = nullptr;
+  std::vector<Inst> insts;
+  std::vector<InstMeta> meta;         // parallel to insts
+  std::vector<uint8_t> constant_storage;
+  const uint8_t* constants = nullptr;  // 64-byte aligned, inside constant_storage
+  uint32_t frame_bytes = 0;           // registers of one activation
+  uint32_t local_bytes = 0;           // a thread: parameters, results, call parameters, local variables
+  struct Slot {
+    uint32_t offset, bytes;
+  };
+  std::vector<Slot> params, results;  // of a function, in its local frame
+  std::vector<CallSite> calls;
+  std::vector<std::vector<uint32_t>> tables;  // brx: instruction indices
+  uint32_t register_count = 0;        // 32-bit registers live at once, ptxas's measure, estimated
+
+  const InstMeta& meta_of(const Inst* inst) const { return meta[size_t(inst - insts.data())]; }
+};
+
+// A kernel with every function it can reach, decoded together because they share one layout of shared memory.
+struct KernelCode {
+  Program* program = nullptr;
+  const Function* entry = nullptr;
+  Code* code = nullptr;
+  std::map<const Function*, std::unique_ptr<Code>> functions;
+  std::unordered_map<const Variable*, uint32_t> shared_offsets;
+  uint32_t static_shared = 0;
+  uint32_t dynamic_shared_offset = 0;  // where unsized arrays start
+  uint32_t local_bytes = 0;            // a thread, the whole call tree (an allowance when it recurses)
+  bool recursive = false;
+  std::mutex mutex;                    // functions reached through pointers are decoded when first called
+};
+
+// A loaded module and where its variables are.
+class Program {
+ public:
+  std::unique_ptr<Module> module;
+  std::unordered_map<const Variable*, uint64_t> addresses;  // .global and .const
+  std::unordered_map<const Function*, uint64_t> function_addresses;
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  std::mutex mutex;
+  uint64_t id = 0;
+};
+
+class Kernel {
+ public:
+  Program* program = nullptr;
+  Function* function = nullptr;
+  KernelInfo info;
+  std::unique_ptr<KernelCode> code;
+  KernelUsage usage;
+  Error error{0, {}};  // why it cannot be decoded
+  std::once_flag decoded;
+};
+
+// Decodes `function` (its body parsed by now) into kernel->functions. The error is a diagnostic with line and caret.
+Expected<Code*> decode(KernelCode& kernel, Function& function);
+// The same for a function known only by its address at run time; nullptr when no function has that address.
+Code* decode_address(KernelCode& kernel, uint64_t address);
+
+// Function addresses are numbers no memory has; they mean something only to an indirect call.
+inline constexpr uint64_t kFunctionWindow = 0x200400000000ull;
+
+}  // namespace ridge::vm

@@ -1,0 +1,54 @@
+// One launch in flight, shared by the workers that run its blocks.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+
+#include "vm/exec/code.h"
+#include "vm/exec/warp.h"
+
+namespace ridge::vm {
+
+struct GridRun {
+  const Launch* launch = nullptr;
+  const KernelCode* code = nullptr;
+  const GpuSpec* gpu = nullptr;
+  Engine* engine = nullptr;
+  uint64_t id = 0;
+  uint64_t blocks = 0;
+  uint32_t shared_bytes = 0;   // a block, static and dynamic
+  uint64_t workspace = 0;      // cooperative launches: the grid barrier's memory
+  uint64_t resident_limit = 1; // blocks that may be under way at once
+  bool counting = false;
+  std::chrono::steady_clock::time_point start;
+
+  std::atomic<uint64_t> next{0};     // block to hand out
+  std::atomic<uint64_t> done{0};
+  std::atomic<uint64_t> resident{0};
+  std::atomic<bool> stop{false};     // a fault or the time limit: everybody leaves
+  std::atomic<bool> timed_out{false};
+  std::mutex mutex;                  // guards fault
+  Fault fault;                       // the first one
+  std::atomic<uint64_t> warp_instructions{0}, thread_instructions{0};
+};
+
+// Runs blocks of the grid on this thread until none is left.
+void work(GridRun& grid, unsigned index);
+
+enum class BlockState : uint8_t { done, stalled, stopped };
+// Runs a block until it is done, or until all its warps only spin.
+BlockState run_block(Worker& worker, Block& block);
+
+// The readable text of a fault at `inst` (src/vm/exec/report.cpp).
+std::string describe_fault(const Warp& w, const Inst* inst, FaultKind kind, uint32_t lane, uint64_t address,
+                           uint32_t size, const char* what);
+std::string describe_deadlock(const Block& block);
+std::string describe_timeout(const GridRun& grid, const Block* block);
+std::string kernel_name(const GridRun& grid);
+
+// Device printf (src/vm/exec/printf.cpp).
+void device_printf(Warp& w, uint32_t lane, uint64_t format, uint64_t arguments);
+void flush_device_printf();
+
+}  // namespace ridge::vm

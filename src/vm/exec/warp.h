@@ -1,0 +1,164 @@
+// The state of a warp, its block and its worker while a kernel runs: what every instruction handler sees.
+//
+// A warp is a set of *fragments*: lanes that share a program counter. A converged warp is one fragment. A divergent
+// branch splits a fragment in two and creates a *join* at the branch's immediate post-dominator, where the lanes wait
+// for each other (this is Volta's convergence barrier). Fragments are scheduled in turn, so each makes progress whatever
+// the others wait for.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "vm/exec/engine.h"
+#include "vm/exec/inst.h"
+
+namespace ridge::vm {
+
+struct Block;
+struct Worker;
+struct Code;
+struct GridRun;
+
+// Generic addresses of shared and local memory lie in windows no host allocation uses.
+inline constexpr uint64_t kSharedWindow = 0x200000000000ull;
+inline constexpr uint64_t kLocalWindow = 0x200100000000ull;
+inline constexpr uint64_t kWindowSize = 0x1000000ull;  // 16 MiB each
+
+// One activation of a function: its registers, and where its local variables start in each thread's local memory.
+struct Frame {
+  const Code* code = nullptr;
+  uint8_t* registers = nullptr;
+  uint32_t local_base = 0;
+  Frame* caller = nullptr;
+  const Inst* return_pc = nullptr;
+  uint32_t lanes = 0;  // lanes that have not returned yet
+};
+
+struct Join {
+  const Inst* pc = nullptr;
+  Frame* frame = nullptr;
+  Join* parent = nullptr;
+  uint32_t expected = 0, arrived = 0;
+};
+
+struct Fragment {
+  enum class State : uint8_t { runnable, at_barrier, at_sync };
+  const Inst* pc = nullptr;
+  uint32_t mask = 0;
+  State state = State::runnable;
+  uint8_t barrier = 0;      // at_barrier: which
+  bool reduces = false;     // at_barrier: resume writes the barrier's reduction
+  Join* join = nullptr;
+  Frame* frame = nullptr;
+};
+
+// Why a handler returned nullptr.
+enum class Stop : uint8_t { reschedule, yield, fault };
+
+struct Warp {
+  uint8_t* base[2] = {nullptr, nullptr};  // registers of the running frame; constant vectors of its function
+  uint32_t mask = 0;                      // lanes executing now
+  uint32_t carry = 0;                     // the carry flag of add.cc and its kind, a bit a lane
+  int32_t budget = 0;                     // backward branches left before the warp yields
+  Stop stop = Stop::reschedule;
+  uint8_t* shared = nullptr;
+  uint32_t shared_size = 0;
+  uint32_t local_size = 0;    // bytes a thread
+  uint8_t* local = nullptr;   // 4-byte words interleaved by lane: word w of lane l at (w * 32 + l) * 4
+  Worker* worker = nullptr;
+  Block* block = nullptr;
+  const uint8_t* params = nullptr;
+
+  Frame* frame = nullptr;     // of the running fragment
+  uint32_t present = 0;       // lanes that exist
+  uint32_t exited = 0;        // lanes that are gone (or never were)
+  uint32_t index = 0;         // in the block
+  uint32_t current = 0;       // running fragment
+  bool sync_open = false;     // the running .sync instruction has all its lanes: do not gather again
+  std::vector<Fragment> fragments;
+  std::vector<Join*> joins;   // live ones
+  std::vector<std::unique_ptr<Frame>> frames;
+  std::vector<std::unique_ptr<Join>> join_pool;
+  std::vector<Join*> free_joins;
+  std::vector<std::unique_ptr<uint8_t[]>> frame_memory;
+
+  template <class T>
+  T* reg(uint32_t operand) {
+    return reinterpret_cast<T*>(base[0] + operand);
+  }
+  template <class T>
+  const T* src(uint32_t operand) const {
+    return reinterpret_cast<const T*>(base[operand >> 31] + (operand & ~kConstantBit));
+  }
+  uint32_t pred(uint32_t operand) const {
+    const uint32_t bits = *src<uint32_t>(operand & ~kNegatedBit);
+    return operand & kNegatedBit ? ~bits : bits;
+  }
+  void set_pred(uint32_t operand, uint32_t bits) {
+    uint32_t& p = *reg<uint32_t>(operand);
+    p = (p & ~mask) | (bits & mask);
+  }
+};
+
+struct Barrier {
+  uint32_t arrived = 0;     // threads
+  uint32_t expected = 0;    // 0: nobody has arrived yet
+  bool whole_block = false; // expected is all threads: exited ones count as arrived
+  bool any = false, all = true;
+  uint32_t count = 0;       // bar.red accumulators
+  bool result_any = false, result_all = true;  // of the last completed phase
+  uint32_t result_count = 0;
+};
+
+struct Block {
+  const GridRun* grid = nullptr;
+  uint64_t index = 0;
+  uint32_t ctaid[3] = {0, 0, 0};
+  uint32_t threads = 0;
+  uint32_t exited_threads = 0;  // of whole warps' lanes, absent ones included
+  uint32_t live_warps = 0;
+  std::vector<Warp> warps;
+  std::array<Barrier, 16> barriers;
+  std::unique_ptr<uint8_t[]> register_memory;
+  std::unique_ptr<uint8_t[]> shared_memory;
+  std::unique_ptr<uint8_t[]> local_memory;
+  size_t register_bytes = 0, shared_bytes = 0, local_bytes = 0;
+};
+
+// A range of memory an instruction was last seen to touch, already checked.
+struct CheckedRange {
+  uint64_t begin = 1, end = 0;
+};
+
+// One CPU thread running blocks of one launch.
+struct Worker {
+  Engine* engine = nullptr;
+  const Allocations* memory = nullptr;
+  GridRun* grid = nullptr;
+  unsigned index = 0;
+  uint64_t epoch = 0;
+  std::array<CheckedRange, 64> ranges;
+  uint64_t warp_instructions = 0, thread_instructions = 0;
+  Fault fault;
+};
+
+// --- what handlers call -------------------------------------------------------------------------------------------
+
+// A lane did something the hardware would fault on. Records the report and returns nullptr for the handler to return.
+const Inst* raise(Warp& w, const Inst* inst, FaultKind kind, uint32_t lane, uint64_t address, uint32_t size,
+                  const char* what);
+
+// The host address of global memory [address, address + size) if a live allocation holds all of it, else nullptr;
+// remembers the allocation for `inst`.
+bool check_range(Warp& w, const Inst* inst, uint64_t begin, uint64_t end);
+
+inline bool range_is_known(const Warp& w, const Inst* inst, uint64_t begin, uint64_t end) {
+  const CheckedRange& r = w.worker->ranges[(reinterpret_cast<uintptr_t>(inst) >> 5) & 63];
+  return begin >= r.begin && end <= r.end;
+}
+
+}  // namespace ridge::vm

@@ -1,0 +1,183 @@
+// atom and red. Global memory is shared by all workers, so global atomics are the host's; a block runs on one worker, so
+// shared and local ones are plain. Lanes are served in order, which is one of the orders hardware may take.
+#include <bit>
+#include <cmath>
+
+#include "vm/isa/groups.h"
+#include "vm/isa/half.h"
+#include "vm/isa/memory.h"
+
+namespace ridge::vm {
+namespace {
+
+// Fields: d = destination (kNoOperand for red), a, b = address, c = operand, x[0] = second operand of cas.
+
+struct Add {
+  template <class T> T operator()(T old, T b, T) const {
+    if constexpr (std::is_integral_v<T>) return wrap_add(old, b);
+    else return canonical(old + b);
+  }
+  static float canonical(float r) { return r == r ? r : std::bit_cast<float>(0x7fffffffu); }
+  static double canonical(double r) { return r == r ? r : std::bit_cast<double>(0x7fffffffffffffffull); }
+};
+struct Min { template <class T> T operator()(T old, T b, T) const { return b < old ? b : old; } };
+struct Max { template <class T> T operator()(T old, T b, T) const { return old < b ? b : old; } };
+struct And { template <class T> T operator()(T old, T b, T) const { return old & b; } };
+struct Or { template <class T> T operator()(T old, T b, T) const { return old | b; } };
+struct Xor { template <class T> T operator()(T old, T b, T) const { return old ^ b; } };
+struct Inc { template <class T> T operator()(T old, T b, T) const { return old >= b ? 0 : old + 1; } };
+struct Dec { template <class T> T operator()(T old, T b, T) const { return old == 0 || old > b ? b : old - 1; } };
+struct Exch { template <class T> T operator()(T, T b, T) const { return b; } };
+struct Cas { template <class T> T operator()(T old, T b, T c) const { return old == b ? c : old; } };
+
+// Half-precision additions: two halves of a word, or one.
+template <bool Brain16>
+uint16_t add16(uint16_t x, uint16_t y) {
+  if constexpr (Brain16) return float_to_brain(brain_to_float(x) + brain_to_float(y));
+  else return float_to_half(half_to_float(x) + half_to_float(y));
+}
+template <bool Brain16>
+struct AddHalf {
+  uint16_t operator()(uint16_t old, uint16_t b, uint16_t) const { return add16<Brain16>(old, b); }
+};
+template <bool Brain16>
+struct AddPair {
+  uint32_t operator()(uint32_t old, uint32_t b, uint32_t) const {
+    return uint32_t(add16<Brain16>(uint16_t(old), uint16_t(b))) |
+           uint32_t(add16<Brain16>(uint16_t(old >> 16), uint16_t(b >> 16))) << 16;
+  }
+};
+
+template <class T> struct BitsOf { using U = T; };
+template <> struct BitsOf<float> { using U = uint32_t; };
+template <> struct BitsOf<double> { using U = uint64_t; };
+
+template <class T, class Op>
+T update_global(uint64_t address, T b, T c) {
+  using U = std::make_unsigned_t<typename BitsOf<T>::U>;
+  auto* p = reinterpret_cast<U*>(address);
+  U seen = __atomic_load_n(p, __ATOMIC_RELAXED);
+  while (true) {
+    const T old = std::bit_cast<T>(seen);
+    const U wanted = std::bit_cast<U>(T(Op()(old, b, c)));
+    if (__atomic_compare_exchange_n(p, &seen, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return old;
+  }
+}
+template <>
+uint32_t update_global<uint32_t, Add>(uint64_t address, uint32_t b, uint32_t) {
+  return __atomic_fetch_add(reinterpret_cast<uint32_t*>(address), b, __ATOMIC_SEQ_CST);
+}
+
+template <class T, class Op>
+T update_plain(void* p, T b, T c) {
+  const T old = load_as<T>(p);
+  const T wanted = Op()(old, b, c);
+  std::memcpy(p, &wanted, sizeof wanted);
+  return old;
+}
+
+template <class T, class Op, Space S, bool IsRed>
+const Inst* atom(Warp& w, const Inst* inst) {
+  constexpr bool kWide = std::is_same_v<Op, Cas>;
+  const int32_t offset = int32_t(inst->b);
+  const T* b = w.src<T>(inst->c);
+  const T* c = b;
+  if constexpr (kWide) c = w.src<T>(wide(inst).x[0]);
+  const auto put = [&](int i, T old) {
+    if constexpr (!IsRed) w.reg<T>(inst->d)[i] = old;
+  };
+  const auto in_global = [&](const uint64_t* address) {
+    if (!check_global(w, inst, address, offset, sizeof(T), "atomic")) return false;
+    each_active(w.mask, [&](int i) { put(i, update_global<T, Op>(address[i] + offset, b[i], c[i])); });
+    return true;
+  };
+  const auto in_shared = [&](const uint32_t* address, int32_t shift) {
+    if (!check_window(w, inst, address, shift, sizeof(T), w.shared_size, "shared atomic")) return false;
+    each_active(w.mask, [&](int i) {
+      put(i, update_plain<T, Op>(w.shared + uint32_t(address[i] + shift), b[i], c[i]));
+    });
+    return true;
+  };
+  bool ok;
+  if constexpr (S == Space::global) {
+    ok = in_global(w.src<uint64_t>(inst->a));
+  } else if constexpr (S == Space::shared) {
+    ok = in_shared(w.src<uint32_t>(inst->a), offset);
+  } else {
+    const uint64_t* address = w.src<uint64_t>(inst->a);
+    ok = by_space(w, address, offset, [&](Space space, const uint32_t* relative) {
+      if (space == Space::global) return in_global(address);
+      if (space == Space::shared) return in_shared(relative, 0);
+      const int lane = __builtin_ctz(w.mask);
+      raise(w, inst, FaultKind::invalid_address_space, lane, address[lane] + offset, sizeof(T),
+            "atomic outside global and shared memory");
+      return false;
+    });
+  }
+  return ok ? inst + (kWide ? 2 : 1) : nullptr;
+}
+
+template <class T, class Op, bool IsRed>
+Handlers by_space_of(const Form& form) {
+  constexpr bool kWide = std::is_same_v<Op, Cas>;
+  switch (form.space()) {
+    case Space::global: return {atom<T, Op, Space::global, IsRed>, atom<T, Op, Space::global, IsRed>, kWide};
+    case Space::shared: return {atom<T, Op, Space::shared, IsRed>, atom<T, Op, Space::shared, IsRed>, kWide};
+    case Space::generic: return {atom<T, Op, Space::generic, IsRed>, atom<T, Op, Space::generic, IsRed>, kWide};
+    default: return {};
+  }
+}
+
+template <class Op, class Set, bool IsRed>
+Handlers select(const Form& form) {
+  return detail::Pick<Set>::of(form.type(), [&]<Type K>() { return by_space_of<LaneT<K>, Op, IsRed>(form); });
+}
+template <bool IsRed>
+Handlers select_half_add(const Form& form) {
+  switch (form.type()) {
+    case Type::f16: return by_space_of<uint16_t, AddHalf<false>, IsRed>(form);
+    case Type::bf16: return by_space_of<uint16_t, AddHalf<true>, IsRed>(form);
+    case Type::f16x2: return by_space_of<uint32_t, AddPair<false>, IsRed>(form);
+    case Type::bf16x2: return by_space_of<uint32_t, AddPair<true>, IsRed>(form);
+    default: return {};
+  }
+}
+
+using Adds = TypeSet<Type::u32, Type::s32, Type::u64, Type::s64, Type::f32, Type::f64>;
+using MinMax = TypeSet<Type::u32, Type::s32, Type::u64, Type::s64>;
+using U32 = TypeSet<Type::u32>;
+using Words = TypeSet<Type::b32, Type::b64>;
+using CasWords = TypeSet<Type::b16, Type::b32, Type::b64>;
+
+#define RIDGE_SEMANTICS "{relaxed|acquire|release|acq_rel}{%scope}{global|shared|shared::cta}{%hint}"
+constexpr uint16_t kAtom = kReads | kWrites | kAtomic;
+constexpr InstrDef kRows[] = {
+    {"atom" RIDGE_SEMANTICS "[add][u32|s32|u64|s64|f32|f64]", "d,[a],b", Unit::memory, kAtom, select<Add, Adds, false>},
+    {"atom" RIDGE_SEMANTICS "[add]{noftz}[f16|bf16|f16x2|bf16x2]", "d,[a],b", Unit::memory, kAtom,
+     select_half_add<false>},
+    {"atom" RIDGE_SEMANTICS "[min][%int32_64]", "d,[a],b", Unit::memory, kAtom, select<Min, MinMax, false>},
+    {"atom" RIDGE_SEMANTICS "[max][%int32_64]", "d,[a],b", Unit::memory, kAtom, select<Max, MinMax, false>},
+    {"atom" RIDGE_SEMANTICS "[inc][u32]", "d,[a],b", Unit::memory, kAtom, select<Inc, U32, false>},
+    {"atom" RIDGE_SEMANTICS "[dec][u32]", "d,[a],b", Unit::memory, kAtom, select<Dec, U32, false>},
+    {"atom" RIDGE_SEMANTICS "[and][b32|b64]", "d,[a],b", Unit::memory, kAtom, select<And, Words, false>},
+    {"atom" RIDGE_SEMANTICS "[or][b32|b64]", "d,[a],b", Unit::memory, kAtom, select<Or, Words, false>},
+    {"atom" RIDGE_SEMANTICS "[xor][b32|b64]", "d,[a],b", Unit::memory, kAtom, select<Xor, Words, false>},
+    {"atom" RIDGE_SEMANTICS "[exch][b32|b64]", "d,[a],b", Unit::memory, kAtom, select<Exch, Words, false>},
+    {"atom" RIDGE_SEMANTICS "[cas][b16|b32|b64]", "d,[a],b,c", Unit::memory, kAtom, select<Cas, CasWords, false>},
+    {"red" RIDGE_SEMANTICS "[add][u32|s32|u64|s64|f32|f64]", "[a],b", Unit::memory, kAtom, select<Add, Adds, true>},
+    {"red" RIDGE_SEMANTICS "[add]{noftz}[f16|bf16|f16x2|bf16x2]", "[a],b", Unit::memory, kAtom, select_half_add<true>},
+    {"red" RIDGE_SEMANTICS "[min][%int32_64]", "[a],b", Unit::memory, kAtom, select<Min, MinMax, true>},
+    {"red" RIDGE_SEMANTICS "[max][%int32_64]", "[a],b", Unit::memory, kAtom, select<Max, MinMax, true>},
+    {"red" RIDGE_SEMANTICS "[inc][u32]", "[a],b", Unit::memory, kAtom, select<Inc, U32, true>},
+    {"red" RIDGE_SEMANTICS "[dec][u32]", "[a],b", Unit::memory, kAtom, select<Dec, U32, true>},
+    {"red" RIDGE_SEMANTICS "[and][b32|b64]", "[a],b", Unit::memory, kAtom, select<And, Words, true>},
+    {"red" RIDGE_SEMANTICS "[or][b32|b64]", "[a],b", Unit::memory, kAtom, select<Or, Words, true>},
+    {"red" RIDGE_SEMANTICS "[xor][b32|b64]", "[a],b", Unit::memory, kAtom, select<Xor, Words, true>},
+};
+#undef RIDGE_SEMANTICS
+
+}  // namespace
+
+std::span<const InstrDef> atomic_rows() { return kRows; }
+
+}  // namespace ridge::vm

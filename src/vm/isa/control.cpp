@@ -1,0 +1,177 @@
+// Control flow, barriers, fences. The decoder turns bra, brx, call, ret and exit into the internal forms below, because
+// their guards and targets are its business; their rows are here so that the spellings exist in one place.
+#include <atomic>
+
+#include "vm/isa/groups.h"
+#include "vm/isa/internal.h"
+#include "vm/isa/memory.h"
+#include "vm/isa/sync.h"
+
+namespace ridge::vm {
+namespace {
+
+// --- jumps ---------------------------------------------------------------------------------------------------------
+
+inline const Inst* land(Warp& w, const Inst* inst, int32_t offset) {
+  const Inst* target = inst + offset;
+  if (offset <= 0 && --w.budget <= 0) return yield(w, target);
+  return target;
+}
+const Inst* jump_full(Warp& w, const Inst* inst) { return land(w, inst, int32_t(inst->a)); }
+const Inst* jump_masked(Warp& w, const Inst* inst) { return land(w, inst, int32_t(inst->b)); }
+
+const Inst* join_of(const Inst* inst) { return inst->c ? inst + int32_t(inst->c) : nullptr; }
+
+const Inst* branch_full(Warp& w, const Inst* inst) {
+  const uint32_t taken = w.pred(inst->d);
+  if (taken == kAllLanes) return land(w, inst, int32_t(inst->a));
+  if (taken == 0) return inst + 1;
+  return diverge(w, taken, inst + int32_t(inst->b), inst + 1, join_of(inst));
+}
+const Inst* branch_masked(Warp& w, const Inst* inst) {
+  const uint32_t taken = w.pred(inst->d) & w.mask;
+  if (taken == w.mask) return land(w, inst, int32_t(inst->b));
+  if (taken == 0) return inst + 1;
+  // A loop that sheds lanes one by one must yield too.
+  if (int32_t(inst->b) <= 0) --w.budget;
+  return diverge(w, taken, inst + int32_t(inst->b), inst + 1, join_of(inst));
+}
+
+const Inst* join_full(Warp&, const Inst* inst) { return inst + 1; }
+
+const Inst* guard(Warp& w, const Inst* inst) {
+  const uint32_t lanes = w.pred(inst->d) & w.mask;
+  if (lanes == w.mask) return inst + 1;
+  const Inst* end = inst + 1 + inst->a;
+  if (lanes == 0) return end;
+  const uint32_t all = w.mask;
+  w.mask = lanes;
+  const Inst* pc = inst + 1;
+  while (pc && pc != end) pc = pc->masked(w, pc);
+  w.mask = all;
+  return pc;
+}
+
+const Inst* exit_all(Warp& w, const Inst* inst) { return exit_lanes(w, w.mask, inst + 1); }
+const Inst* exit_if(Warp& w, const Inst* inst) {
+  const uint32_t lanes = w.pred(inst->d) & w.mask;
+  return lanes ? exit_lanes(w, lanes, inst + 1) : inst + 1;
+}
+
+// --- barriers ------------------------------------------------------------------------------------------------------
+
+uint32_t first_lane(const Warp& w, uint32_t operand) { return w.src<uint32_t>(operand)[__builtin_ctz(w.mask)]; }
+
+enum class BarKind { sync, arrive, reduce };
+// Fields: sources in a (barrier), b (count); flags say how many of them there are. bar.red: d = result, then barrier,
+// [count], predicate; see `place` below.
+template <BarKind Kind>
+const Inst* bar(Warp& w, const Inst* inst) {
+  const uint32_t sources = wide(inst).flags & 3;
+  BarrierUse use;
+  use.id = first_lane(w, inst->a) & 15;
+  if (sources > 1) use.count = first_lane(w, inst->b);
+  use.waits = Kind != BarKind::arrive;
+  use.reduces = Kind == BarKind::reduce;
+  uint32_t votes = 0;
+  if constexpr (Kind == BarKind::reduce) votes = w.pred(sources > 1 ? inst->c : inst->b);
+  return arrive_at_barrier(w, inst, inst + 2, use, votes);
+}
+template <int Sources>
+Handlers select_bar(const Form& form) {
+  if (form.has("red")) {
+    const uint32_t op = uint32_t(form.index_of({"and", "or", "popc"}));
+    return {bar<BarKind::reduce>, bar<BarKind::reduce>, true, Sources | op << 2};
+  }
+  if (form.has("arrive")) return {bar<BarKind::arrive>, bar<BarKind::arrive>, true, Sources};
+  return {bar<BarKind::sync>, bar<BarKind::sync>, true, Sources};
+}
+
+const Inst* bar_warp_sync(Warp& w, const Inst* inst) {
+  if (!gather_lanes(w, inst, w.src<uint32_t>(inst->a))) return nullptr;
+  return inst + 1;
+}
+Handlers select_bar_warp(const Form&) { return {bar_warp_sync, bar_warp_sync}; }
+
+// A cluster of one block: its barrier is met by the block's own threads.
+template <bool Waits>
+const Inst* cluster_barrier(Warp& w, const Inst* inst) {
+  if constexpr (Waits) return arrive_at_barrier(w, inst, inst + 1, {.id = 15, .count = 0}, 0);
+  (void)w;
+  return inst + 1;
+}
+Handlers select_cluster_barrier(const Form& form) {
+  if (form.has("wait")) return {cluster_barrier<true>, cluster_barrier<true>};
+  return {cluster_barrier<false>, cluster_barrier<false>};
+}
+
+// --- fences, traps, sleep ------------------------------------------------------------------------------------------
+
+const Inst* fence(Warp&, const Inst* inst) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return inst + 1;
+}
+Handlers select_fence(const Form&) { return {fence, fence}; }
+
+const Inst* trap(Warp& w, const Inst* inst) {
+  return raise(w, inst, FaultKind::trap, uint32_t(__builtin_ctz(w.mask)), 0, 0, "trap");
+}
+Handlers select_trap(const Form&) { return {trap, trap}; }
+
+// Sleeping lets others run; how long does not matter to a program that is correct.
+const Inst* nanosleep(Warp& w, const Inst* inst) { return yield(w, inst + 1); }
+Handlers select_nanosleep(const Form&) { return {nanosleep, nanosleep}; }
+
+const Inst* nothing(Warp&, const Inst* inst) { return inst + 1; }
+Handlers select_nothing(const Form&) { return {nothing, nothing}; }
+
+template <const Handlers* H>
+Handlers select_internal(const Form&) { return *H; }
+
+constexpr uint16_t kBarrier = kConverges | kFence;
+constexpr InstrDef kRows[] = {
+    {"bra{uni}", "label", Unit::control, kControl, select_internal<&internal::kJump>},
+    {"brx[idx]{uni}", "a:u32,table", Unit::control, kControl, select_internal<&internal::kBranchTable>},
+    {"call{uni}", "call", Unit::control, kControl, select_internal<&internal::kCall>},
+    {"ret{uni}", "", Unit::control, kControl, select_internal<&internal::kReturn>},
+    {"exit", "", Unit::control, kControl, select_internal<&internal::kExit>},
+    {"bar{cta}[sync]", "a:u32", Unit::barrier, kBarrier, select_bar<1>},
+    {"bar{cta}[sync]", "a:u32,b:u32", Unit::barrier, kBarrier, select_bar<2>},
+    {"bar{cta}[arrive]", "a:u32,b:u32", Unit::barrier, kBarrier, select_bar<2>},
+    {"bar{cta}[red][popc][u32]", "d,a:u32,b:pred", Unit::barrier, kBarrier, select_bar<1>},
+    {"bar{cta}[red][popc][u32]", "d,a:u32,b:u32,c:pred", Unit::barrier, kBarrier, select_bar<2>},
+    {"bar{cta}[red][and|or][pred]", "d:pred,a:u32,b:pred", Unit::barrier, kBarrier, select_bar<1>},
+    {"bar{cta}[red][and|or][pred]", "d:pred,a:u32,b:u32,c:pred", Unit::barrier, kBarrier, select_bar<2>},
+    {"barrier{cta}[sync]{aligned}", "a:u32", Unit::barrier, kBarrier, select_bar<1>},
+    {"barrier{cta}[sync]{aligned}", "a:u32,b:u32", Unit::barrier, kBarrier, select_bar<2>},
+    {"barrier{cta}[arrive]{aligned}", "a:u32,b:u32", Unit::barrier, kBarrier, select_bar<2>},
+    {"barrier{cta}[red][popc]{aligned}[u32]", "d,a:u32,b:pred", Unit::barrier, kBarrier, select_bar<1>},
+    {"barrier{cta}[red][popc]{aligned}[u32]", "d,a:u32,b:u32,c:pred", Unit::barrier, kBarrier, select_bar<2>},
+    {"barrier{cta}[red][and|or]{aligned}[pred]", "d:pred,a:u32,b:pred", Unit::barrier, kBarrier, select_bar<1>},
+    {"barrier{cta}[red][and|or]{aligned}[pred]", "d:pred,a:u32,b:u32,c:pred", Unit::barrier, kBarrier, select_bar<2>},
+    {"bar[warp][sync]", "a:u32", Unit::barrier, kBarrier, select_bar_warp},
+    {"barrier[cluster][arrive]{release|relaxed}{aligned}", "", Unit::barrier, kFence, select_cluster_barrier},
+    {"barrier[cluster][wait]{acquire}{aligned}", "", Unit::barrier, kBarrier, select_cluster_barrier},
+    {"membar[cta|gl|sys]", "", Unit::memory, kFence, select_fence},
+    {"fence{sc|acq_rel|acquire|release}[%scope]", "", Unit::memory, kFence, select_fence},
+    {"trap", "", Unit::control, kRegs, select_trap},
+    {"brkpt", "", Unit::control, kRegs, select_trap},
+    {"nanosleep[u32]", "a", Unit::control, kConverges, select_nanosleep},
+    {"pmevent{mask}", "a:u32", Unit::control, kRegs, select_nothing},
+    {"griddepcontrol[launch_dependents|wait]", "", Unit::control, kRegs, select_nothing},
+};
+
+}  // namespace
+
+std::span<const InstrDef> control_rows() { return kRows; }
+
+namespace internal {
+const Handlers kJump = {jump_full, jump_masked};
+const Handlers kBranch = {branch_full, branch_masked};
+const Handlers kJoin = {join_full, arrive_at_join};
+const Handlers kGuard = {guard, guard};
+const Handlers kExit = {exit_all, exit_all};
+const Handlers kExitIf = {exit_if, exit_if};
+}  // namespace internal
+
+}  // namespace ridge::vm

@@ -1,0 +1,26 @@
+// The list of instruction groups: a new group is one line here and one file beside it.
+#include "vm/isa/groups.h"
+
+namespace ridge::vm {
+
+std::span<const Group> groups() {
+  static const Group all[] = {
+      {"integer arithmetic", integer_rows()},
+      {"bits and bytes", bit_rows()},
+      {"extended precision", carry_rows()},
+      {"logic and shifts", logic_rows()},
+      {"comparison and selection", compare_rows()},
+      {"floating point", float_rows()},
+      {"half precision", half_rows()},
+      {"conversion", convert_rows()},
+      {"data movement", move_rows()},
+      {"loads and stores", memory_rows()},
+      {"atomics", atomic_rows()},
+      {"warp", warp_rows()},
+      {"control and barriers", control_rows()},
+      {"video", video_rows()},
+  };
+  return all;
+}
+
+}  // namespace ridge::vm

@@ -1,0 +1,25 @@
+// One function a group file; each returns that file's table.
+#pragma once
+
+#include <span>
+
+#include "vm/isa/form.h"
+
+namespace ridge::vm {
+
+std::span<const InstrDef> integer_rows();
+std::span<const InstrDef> bit_rows();
+std::span<const InstrDef> carry_rows();
+std::span<const InstrDef> logic_rows();
+std::span<const InstrDef> compare_rows();
+std::span<const InstrDef> float_rows();
+std::span<const InstrDef> half_rows();
+std::span<const InstrDef> convert_rows();
+std::span<const InstrDef> move_rows();
+std::span<const InstrDef> memory_rows();
+std::span<const InstrDef> atomic_rows();
+std::span<const InstrDef> warp_rows();
+std::span<const InstrDef> control_rows();
+std::span<const InstrDef> video_rows();
+
+}  // namespace ridge::vm

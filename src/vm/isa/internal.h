@@ -1,0 +1,49 @@
+// Handlers the decoder uses that no PTX spelling names: jumps, guards, joins, calls, width changes, special registers.
+#pragma once
+
+#include "vm/isa/form.h"
+
+namespace ridge::vm::internal {
+
+// Offsets are in instructions, relative to the jump. a: taken, for a full warp (past a join, where a full warp has
+// nothing to wait for). b: taken, otherwise. branch: d = predicate; c = the join's offset, 0 for none.
+extern const Handlers kJump, kBranch;
+extern const Handlers kJoin;
+// Executes the next `a` slots for the lanes whose predicate d holds.
+extern const Handlers kGuard;
+extern const Handlers kExit;       // all active lanes
+extern const Handlers kExitIf;     // those whose predicate d holds
+extern const Handlers kReturn;     // from a function
+extern const Handlers kCall;       // b = index of the call site; a = register with the function's address, or none
+extern const Handlers kBranchTable;  // a = index register, b = table, c = the join's offset
+
+// mov d, %special: a = a Special; 32 bits or 64.
+extern const Handlers kSpecial32, kSpecial64;
+// mov d, a local variable: d = b + the frame's base.
+extern const Handlers kLocalAddress;
+
+// Register of `from` bytes a lane to one of `to`; sign or zero extension, or truncation.
+Handlers resize(int from, int to, bool is_signed);
+// mov.b64 d, {a, b}: parts in a, b, c, x[0]; and back: d, x[0] … receive the parts of a.
+Handlers pack(int whole, int parts);
+Handlers unpack(int whole, int parts);
+
+// ld.param of a kernel at a constant offset: uniform, so one broadcast. b = offset.
+Handlers load_param(Type type, int elements);
+
+enum class Special : uint32_t {
+  none, tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
+  laneid, warpid, nwarpid, smid, nsmid, gridid,
+  lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
+  clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi,
+  dynamic_smem_size, total_smem_size, reserved_smem_offset, aggr_smem_size,
+  envreg1, envreg2, zero, one,
+};
+struct SpecialDef {
+  std::string_view name;
+  Special id;
+  bool is64;
+};
+const SpecialDef* find_special(std::string_view name);
+
+}  // namespace ridge::vm::internal

@@ -1,0 +1,104 @@
+// How an instruction reaches memory: per-lane addresses to host pointers, checked, a space at a time.
+//
+// Fields of every memory instruction: a = base address (a 64-bit vector for global, generic and param, a 32-bit one for
+// shared and local), b = constant byte offset, d = first data register, x[0 … V-2] = the other elements of a vector.
+// In local instructions c = 1 adds the frame's base (a function's own variables).
+#pragma once
+
+#include <cstring>
+
+#include "vm/exec/warp.h"
+#include "vm/isa/lane.h"
+
+namespace ridge::vm {
+
+inline constexpr uint64_t kParamWindow = 0x200200000000ull;
+
+// A value as it lies in memory and the register lane that holds it.
+template <class M>
+using RegisterOf = std::conditional_t<
+    sizeof(M) == 1, std::conditional_t<std::is_signed_v<M>, int16_t, uint16_t>, M>;
+
+template <class M>
+inline M load_as(const void* p) {
+  M value;
+  std::memcpy(&value, p, sizeof value);
+  return value;
+}
+
+template <class M, int V>
+struct Elements {
+  M e[V];
+};
+
+inline uint32_t data_register(const Inst* inst, int element) {
+  return element == 0 ? inst->d : wide(inst).x[element - 1];
+}
+template <int V>
+inline const Inst* after(const Inst* inst) {
+  return inst + (V > 1 ? 2 : 1);
+}
+
+// Local memory is interleaved by 4-byte words, so that lanes using the same offset touch one line.
+inline uint8_t* local_byte(const Warp& w, uint32_t offset, int lane) {
+  return w.local + (size_t(offset / 4) * kWarpSize + lane) * 4 + offset % 4;
+}
+template <int Bytes>
+inline void local_read(const Warp& w, uint32_t offset, int lane, void* out) {
+  if constexpr (Bytes <= 4) {
+    std::memcpy(out, local_byte(w, offset, lane), Bytes);
+  } else {
+    for (int k = 0; k < Bytes; k += 4)
+      std::memcpy(static_cast<uint8_t*>(out) + k, local_byte(w, offset + k, lane), 4);
+  }
+}
+template <int Bytes>
+inline void local_write(const Warp& w, uint32_t offset, int lane, const void* in) {
+  if constexpr (Bytes <= 4) {
+    std::memcpy(local_byte(w, offset, lane), in, Bytes);
+  } else {
+    for (int k = 0; k < Bytes; k += 4)
+      std::memcpy(local_byte(w, offset + k, lane), static_cast<const uint8_t*>(in) + k, 4);
+  }
+}
+
+// Checks every active lane's [address, address + bytes) against the live allocations; on failure raises the fault of the
+// lowest offending lane and returns false. `bytes` is a power of two and the required alignment.
+bool check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t offset, uint32_t bytes, const char* what);
+// The same for a 32-bit space of `limit` bytes.
+bool check_window(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset, uint32_t bytes, uint32_t limit,
+                  const char* what);
+
+// Splits a generic access into its spaces and runs each with its lanes: `run(space, mask, offsets)`, where `offsets` are
+// 32-bit addresses in the window for shared, local and param, and null for global.
+template <class Run>
+inline bool by_space(Warp& w, const uint64_t* address, int64_t offset, Run run) {
+  const uint32_t all = w.mask;
+  uint32_t windows[3] = {0, 0, 0}, global = 0;
+  uint32_t relative[kWarpSize];
+  each_active(all, [&](int i) {
+    const uint64_t at = address[i] + offset - kSharedWindow;
+    const uint64_t which = at >> 32;
+    if (which < 3 && uint32_t(at) < kWindowSize) {
+      windows[which] |= 1u << i;
+      relative[i] = uint32_t(at);
+    } else {
+      global |= 1u << i;
+    }
+  });
+  bool ok = true;
+  constexpr Space kSpaces[3] = {Space::shared, Space::local, Space::param};
+  if (global) {
+    w.mask = global;
+    ok = run(Space::global, nullptr);
+  }
+  for (int k = 0; k < 3 && ok; ++k)
+    if (windows[k]) {
+      w.mask = windows[k];
+      ok = run(kSpaces[k], relative);
+    }
+  w.mask = all;
+  return ok;
+}
+
+}  // namespace ridge::vm

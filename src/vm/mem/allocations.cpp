@@ -1,0 +1,160 @@
+#include "vm/mem/allocations.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+namespace ridge::vm {
+namespace {
+
+constexpr uint64_t kGranule = 256;       // device allocations start on this, as on hardware
+constexpr uint64_t kRedZone = 256;       // never handed out, so that one array's end is not the next one's start
+constexpr size_t kQuarantine = 256;      // freed ranges that stay unused, so that a use after free is seen as one
+constexpr size_t kRemembered = 4096;     // freed ranges that reports can name
+constexpr uint64_t kReturnPages = 1 << 20;  // freed ranges this large give their pages back at once
+
+uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+uint64_t footprint(uint64_t size) { return round_up(size, kGranule) + kRedZone; }
+
+}  // namespace
+
+Allocations::Allocations(uint64_t capacity_bytes) : capacity_(capacity_bytes) {
+  // Twice the capacity in address space: red zones and the quarantine must not make a fitting allocation fail.
+  for (uint64_t size = capacity_bytes * 2; size >= (1ull << 26); size /= 2) {
+    void* p = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) continue;
+    arena_ = reinterpret_cast<uint64_t>(p);
+    arena_size_ = size;
+    free_[arena_] = size;
+    return;
+  }
+  capacity_ = 0;
+}
+
+Allocations::~Allocations() {
+  if (arena_) munmap(reinterpret_cast<void*>(arena_), arena_size_);
+}
+
+uint64_t Allocations::take_range(uint64_t size, uint64_t align) {
+  for (auto it = free_.begin(); it != free_.end(); ++it) {
+    const uint64_t base = round_up(it->first, align);
+    const uint64_t lead = base - it->first;
+    if (it->second < lead || it->second - lead < size) continue;
+    const uint64_t gap = it->first, gap_size = it->second;
+    free_.erase(it);
+    if (lead) free_[gap] = lead;
+    if (gap_size - lead > size) free_[base + size] = gap_size - lead - size;
+    return base;
+  }
+  return 0;
+}
+
+void Allocations::return_range(uint64_t base, uint64_t size) {
+  auto next = free_.lower_bound(base);
+  if (next != free_.begin()) {
+    const auto before = std::prev(next);
+    if (before->first + before->second == base) {
+      base = before->first;
+      size += before->second;
+      free_.erase(before);
+    }
+  }
+  if (next != free_.end() && base + size == next->first) {
+    size += next->second;
+    free_.erase(next);
+  }
+  free_[base] = size;
+}
+
+std::optional<uint64_t> Allocations::allocate(uint64_t size, uint64_t align, MemKind kind, uint32_t flags,
+                                              std::string name) {
+  const std::unique_lock lock(mutex_);
+  if (size > capacity_ || used_ + size > capacity_) return std::nullopt;
+  const uint64_t base = take_range(footprint(size), std::max(align, kGranule));
+  if (!base) return std::nullopt;
+  live_[base] = {base, size, kind, flags, next_id_++, std::move(name)};
+  used_ += size;
+  epoch_.fetch_add(1, std::memory_order_release);
+  return base;
+}
+
+bool Allocations::add_registered(uint64_t base, uint64_t size, uint32_t flags) {
+  const std::unique_lock lock(mutex_);
+  auto next = live_.lower_bound(base);
+  if (next != live_.end() && next->first < base + size) return false;
+  if (next != live_.begin() && std::prev(next)->second.end() > base) return false;
+  live_[base] = {base, size, MemKind::registered, flags, next_id_++, {}};
+  epoch_.fetch_add(1, std::memory_order_release);
+  return true;
+}
+
+bool Allocations::release(uint64_t base, MemKind kind) {
+  const std::unique_lock lock(mutex_);
+  const auto it = live_.find(base);
+  if (it == live_.end() || it->second.kind != kind) return false;
+  const Allocation freed = it->second;
+  live_.erase(it);
+  epoch_.fetch_add(1, std::memory_order_release);
+  if (kind == MemKind::registered) return true;
+  used_ -= freed.size;
+  if (freed.size >= kReturnPages) {
+    const uint64_t first = round_up(freed.base, 4096), last = freed.end() / 4096 * 4096;
+    if (last > first) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  }
+  freed_.push_back(freed);
+  if (++quarantined_ > kQuarantine) {
+    const Allocation& old = freed_[freed_.size() - quarantined_];
+    return_range(old.base, footprint(old.size));
+    --quarantined_;
+  }
+  if (freed_.size() > kRemembered) freed_.pop_front();
+  return true;
+}
+
+void Allocations::release_all() {
+  std::vector<std::pair<uint64_t, MemKind>> all;
+  for (const Allocation& a : live())
+    if (a.kind != MemKind::variable) all.emplace_back(a.base, a.kind);
+  for (const auto& [base, kind] : all) release(base, kind);
+}
+
+std::optional<Allocation> Allocations::find(uint64_t address) const {
+  const std::shared_lock lock(mutex_);
+  auto it = live_.upper_bound(address);
+  if (it == live_.begin()) return std::nullopt;
+  --it;
+  if (address >= it->second.end()) return std::nullopt;
+  return it->second;
+}
+
+std::optional<Allocation> Allocations::find_freed(uint64_t address) const {
+  const std::shared_lock lock(mutex_);
+  for (auto it = freed_.rbegin(); it != freed_.rend(); ++it)
+    if (address >= it->base && address < it->end()) return *it;
+  return std::nullopt;
+}
+
+std::optional<Allocation> Allocations::nearest(uint64_t address) const {
+  const std::shared_lock lock(mutex_);
+  if (live_.empty()) return std::nullopt;
+  const auto after = live_.upper_bound(address);
+  if (after == live_.begin()) return after->second;
+  const Allocation& before = std::prev(after)->second;
+  if (after == live_.end()) return before;
+  const uint64_t below = address >= before.end() ? address - before.end() : 0;
+  return below <= after->first - address ? before : after->second;
+}
+
+std::vector<Allocation> Allocations::live() const {
+  const std::shared_lock lock(mutex_);
+  std::vector<Allocation> all;
+  for (const auto& [base, allocation] : live_) all.push_back(allocation);
+  return all;
+}
+
+uint64_t Allocations::used() const {
+  const std::shared_lock lock(mutex_);
+  return used_;
+}
+
+}  // namespace ridge::vm

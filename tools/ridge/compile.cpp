@@ -1,0 +1,251 @@
+// The cache lies in $XDG_CACHE_HOME/ridge/run, or ~/.cache/ridge/run, and can be deleted at any
+// time:
+//   KEY.inputs          the files the compiler read, one a line; KEY is the hash of the source's
+//   path and
+//                       contents, the flags and nvcc's version
+//   CONTENT/NAME        the program; CONTENT is the hash of KEY and of the contents of all those
+//   files
+// So a changed header is a new program, and going back to the old header finds the old program.
+// Only the newest programs are kept.
+#include "compile.h"
+
+#include <unistd.h>
+#include <wordexp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "process.h"
+#include "terminal.h"
+#include "toolkit.h"
+
+namespace ridge::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kProgramsKept = 256;
+constexpr double kPatience = 2;  // seconds before a progress line
+
+// FNV-1a with 128 bits: names for our own files, not protection against an attacker.
+class Hash {
+ public:
+  void add(std::string_view text) {
+    for (const char c : text) add_byte(uint8_t(c));
+    add_byte(0);  // "ab" "c" is not "a" "bc"
+  }
+  std::string text() const {
+    return fmt::format("{:016x}{:016x}", uint64_t(state_ >> 64), uint64_t(state_));
+  }
+
+ private:
+  using Wide = unsigned __int128;
+  void add_byte(uint8_t byte) { state_ = (state_ ^ byte) * kPrime; }
+  static constexpr Wide kPrime = (Wide(1) << 88) | 0x13B;
+  Wide state_ = (Wide(0x6c62272e07bb0142) << 64) | 0x62b821756295c58d;
+};
+
+std::optional<std::string> contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+fs::path cache_folder() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
+    return fs::path(cache) / "ridge" / "run";
+  if (const char* home = std::getenv("HOME"); home && *home)
+    return fs::path(home) / ".cache" / "ridge" / "run";
+  return fs::temp_directory_path() / fmt::format("ridge-{}", getuid()) / "run";
+}
+
+// Splits flags as a shell would, with quotes, but without running anything.
+Expected<std::vector<std::string>> split(const std::string& flags) {
+  wordexp_t words;
+  if (wordexp(flags.c_str(), &words, WRDE_NOCMD | WRDE_UNDEF) != 0)
+    return Error{kUsage, fmt::format("--nvcc: cannot read these flags: {}", flags)};
+  std::vector<std::string> split(words.we_wordv, words.we_wordv + words.we_wordc);
+  wordfree(&words);
+  return split;
+}
+
+// What Ridge asks of nvcc, less what the user's flags decide (nvcc warns of a flag given twice).
+std::vector<std::string> default_flags(const Target& target,
+                                       const std::vector<std::string>& extra) {
+  const auto given = [&](std::initializer_list<const char*> prefixes) {
+    for (const std::string& flag : extra)
+      for (const char* prefix : prefixes)
+        if (flag.starts_with(prefix)) return true;
+    return false;
+  };
+  const int cc = target.capability();
+  const std::string code =
+      target.software ? fmt::format("compute_{}", cc) : fmt::format("[compute_{},sm_{}]", cc, cc);
+  std::vector<std::string> flags;
+  if (!given({"-std", "--std"})) flags.push_back("-std=c++17");
+  if (!given({"-O", "--optimize"})) flags.push_back("-O3");
+  if (!given({"-G", "--device-debug", "-lineinfo", "--generate-line-info"}))
+    flags.push_back("-lineinfo");
+  if (!given({"-cudart", "--cudart"})) flags.insert(flags.end(), {"-cudart", "shared"});
+  if (!given({"-arch", "--gpu-arch", "-code", "--gpu-code", "-gencode", "--generate-code"}))
+    flags.insert(flags.end(), {"-gencode", fmt::format("arch=compute_{},code={}", cc, code)});
+  return flags;
+}
+
+// The prerequisites of a make rule `target : a b \ c …`; a space inside a name is `\ `.
+std::vector<std::string> read_depfile(const fs::path& path) {
+  const std::string text = contents(path).value_or("");
+  std::vector<std::string> inputs;
+  std::string word;
+  const size_t colon = text.find(" :");
+  for (size_t i = colon == std::string::npos ? text.size() : colon + 2; i <= text.size(); ++i) {
+    const char c = i < text.size() ? text[i] : '\n';
+    const char next = i + 1 < text.size() ? text[i + 1] : '\n';
+    if (c == '\\' && next == ' ') {
+      word += text[++i];
+    } else if (c == '\\' && next == '\n') {
+      continue;
+    } else if (c == ' ' || c == '\n') {
+      if (!word.empty()) inputs.push_back(fs::absolute(std::exchange(word, "")));
+    } else {
+      word += c;
+    }
+  }
+  return inputs;
+}
+
+// The name of the program that these inputs make; nothing where one of them is gone.
+std::optional<std::string> content_hash(const std::string& key,
+                                        const std::vector<std::string>& inputs) {
+  Hash hash;
+  hash.add(key);
+  for (const std::string& input : inputs) {
+    const auto text = contents(input);
+    if (!text) return std::nullopt;
+    hash.add(input);
+    hash.add(*text);
+  }
+  return hash.text();
+}
+
+std::optional<fs::path> find_cached(const fs::path& cache, const std::string& key,
+                                    const std::string& name) {
+  std::ifstream list(cache / (key + ".inputs"));
+  if (!list) return std::nullopt;
+  std::vector<std::string> inputs;
+  for (std::string line; std::getline(list, line);) inputs.push_back(line);
+  const auto content = content_hash(key, inputs);
+  if (!content || !fs::exists(cache / *content / name)) return std::nullopt;
+  std::error_code error;
+  fs::last_write_time(cache / *content, fs::file_time_type::clock::now(), error);  // used: keep it
+  return cache / *content / name;
+}
+
+void drop_old_programs(const fs::path& cache) {
+  std::error_code error;
+  std::vector<std::pair<fs::file_time_type, fs::path>> entries;
+  for (const auto& entry : fs::directory_iterator(cache, error))
+    entries.emplace_back(entry.last_write_time(error), entry.path());
+  if (entries.size() <= 2 * kProgramsKept) return;  // a program and its .inputs
+  std::sort(entries.begin(), entries.end());
+  for (size_t i = 0; i < entries.size() - kProgramsKept; ++i)
+    fs::remove_all(entries[i].second, error);
+}
+
+// Run by several processes at once, the last to finish wins, and each sees only finished files.
+Expected<fs::path> store(const fs::path& cache, const std::string& key, const fs::path& work,
+                         const std::string& name) {
+  const std::vector<std::string> inputs = read_depfile(work / "inputs.d");
+  const auto content = content_hash(key, inputs);
+  if (inputs.empty() || !content)
+    return Error{kMissing, "nvcc did not say which files it read; its -MD has no effect here"};
+  std::ofstream list(work / "inputs");
+  for (const std::string& input : inputs) list << input << '\n';
+  list.close();
+  fs::create_directories(cache / *content);
+  fs::rename(work / name, cache / *content / name);
+  fs::rename(work / "inputs", cache / (key + ".inputs"));
+  drop_old_programs(cache);
+  return cache / *content / name;
+}
+
+Expected<fs::path> compile_into(const fs::path& cache, const CompileRequest& request,
+                                const Target& target) {
+  const auto toolkit = find_toolkit();
+  if (!toolkit) return toolkit.error();
+  const auto extra = split(request.extra_flags);
+  if (!extra) return extra.error();
+  const auto source = contents(request.source);
+  if (!source) return Error{kUsage, fmt::format("{} cannot be read", request.source.string())};
+
+  std::vector<std::string> flags = default_flags(target, *extra);
+  flags.insert(flags.end(), extra->begin(), extra->end());
+  const std::string name = request.source.stem();
+  Hash hash;
+  hash.add(fs::absolute(request.source).string());
+  hash.add(*source);
+  hash.add(toolkit->nvcc.string() + " " + toolkit->version);
+  if (!extra->empty()) hash.add(fs::current_path().string());  // -I. and the like
+  for (const std::string& flag : flags) hash.add(flag);
+  const std::string key = hash.text();
+  if (const auto cached = find_cached(cache, key, name)) return *cached;
+
+  const fs::path work = cache / fmt::format("work-{}-{}", getpid(), key.substr(0, 8));
+  fs::create_directories(work);
+  const std::string shown = request.source.filename();
+  Command nvcc = {.program = toolkit->nvcc,
+                  .arguments = flags,
+                  .environment = {},
+                  .folder = {},
+                  .capture = true};
+  for (const std::string& argument :
+       {std::string("-MD"), std::string("-MF"), (work / "inputs.d").string(), std::string("-o"),
+        (work / name).string(), request.source.string()})
+    nvcc.arguments.push_back(argument);
+  Progress progress(request.quiet);
+  bool patient = true;
+  nvcc.tick = [&](double seconds) {
+    if (seconds < kPatience) return;
+    if (std::exchange(patient, false) && !isatty(STDERR_FILENO))
+      progress.keep(fmt::format("compiling {} …", shown));
+    progress.show(fmt::format("compiling {} … {:.0f} s", shown, seconds));
+  };
+  const Outcome outcome = run(nvcc);
+  progress.clear();
+  fmt::print(stderr, "{}", outcome.output);  // nvcc's words, as they are
+  Expected<fs::path> program = Error{kDoesNotCompile, ""};
+  if (outcome.start_error != 0)
+    program = Error{kMissing, fmt::format("{} does not start: {}", toolkit->nvcc.string(),
+                                          strerror(outcome.start_error))};
+  else if (outcome.signal != 0)
+    program = Error{128 + outcome.signal, "the compiler was interrupted"};
+  else if (outcome.exit_code == 0)
+    program = store(cache, key, work, name);
+  std::error_code error;
+  fs::remove_all(work, error);
+  return program;
+}
+
+}  // namespace
+
+Expected<fs::path> compile(const CompileRequest& request, const Target& target) {
+  const fs::path cache = cache_folder();
+  try {
+    fs::create_directories(cache);
+    return compile_into(cache, request, target);
+  } catch (const fs::filesystem_error& error) {
+    return Error{kMissing, fmt::format("the compile cache cannot be used: {}", error.what())};
+  }
+}
+
+}  // namespace ridge::tools

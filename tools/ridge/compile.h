@@ -1,0 +1,22 @@
+// nvcc with a cache: the same source, the same headers and the same flags are compiled once.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "core/status.h"
+#include "target.h"
+
+namespace ridge::tools {
+
+struct CompileRequest {
+  std::filesystem::path source;
+  std::string extra_flags;  // of --nvcc, as a shell would split them
+  bool quiet = false;
+};
+
+// The program. Where nvcc refuses, its words have already been passed on and the error's message is
+// empty.
+Expected<std::filesystem::path> compile(const CompileRequest& request, const Target& target);
+
+}  // namespace ridge::tools

@@ -1,0 +1,22 @@
+// The real GPU, asked through NVIDIA's driver library. It is loaded at run time, so that Ridge
+// starts on machines that have none.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/gpu_spec.h"
+
+namespace ridge::tools {
+
+struct RealGpu {
+  std::string name;
+  std::string driver_version;  // the CUDA version it supports, "13.0"
+  int count = 0;               // of GPUs here; this is the first
+  GpuSpec spec;                // key and name stay empty
+};
+
+// Nothing where libcuda.so.1 does not load, does not start, or finds no device.
+std::optional<RealGpu> find_real_gpu();
+
+}  // namespace ridge::tools

@@ -1,0 +1,120 @@
+#include "flags.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/gpu_spec.h"
+#include "suggest.h"
+#include "terminal.h"
+
+namespace ridge::tools {
+namespace {
+
+std::string lower(std::string text) { return CLI::detail::to_lower(text); }
+
+// A CLI11 check: an empty text is consent.
+auto one_of(const std::string& what, const std::vector<std::string>& names) {
+  return [=](const std::string& value) -> std::string {
+    if (std::find(names.begin(), names.end(), value) != names.end()) return "";
+    return fmt::format("there is no {} '{}'{}\n  known: {}", what, value,
+                       did_you_mean(value, names), fmt::join(names, " "));
+  };
+}
+
+std::string finite_positive(const std::string& value) {
+  double number = 0;
+  const bool ok = CLI::detail::lexical_cast(value, number) && number > 0 && number <= 1e9;
+  return ok ? "" : fmt::format("'{}' is not a number of seconds above 0", value);
+}
+
+std::string at_least_one(const std::string& value) {
+  unsigned number = 0;
+  const bool ok = CLI::detail::lexical_cast(value, number) && number >= 1 && number <= 4096;
+  return ok ? "" : fmt::format("'{}' is not a number of threads from 1 to 4096", value);
+}
+
+}  // namespace
+
+CommandLine::CommandLine(const std::string& verb, const std::string& summary)
+    : app_(summary, "ridge " + verb) {
+  app_.allow_extras();  // named, with a suggestion, in parse()
+  app_.add_flag("--no-color", no_color_, "plain text");
+}
+
+void CommandLine::add_device(DeviceFlags& flags) {
+  std::vector<std::string> gpus;
+  for (const GpuSpec& gpu : all_gpus()) gpus.emplace_back(gpu.key);
+  app_.add_option("--device", flags.device,
+                  "auto, gpu or vm (the software GPU); auto: a GPU if there is one")
+      ->type_name("KIND")
+      ->transform(lower)
+      ->check(one_of("device", {"auto", "gpu", "vm"}));
+  app_.add_option("--gpu", flags.gpu,
+                  fmt::format("what the software GPU says it is: {}", fmt::join(gpus, " ")))
+      ->type_name("NAME")
+      ->transform(lower)
+      ->check(one_of("GPU", gpus));
+}
+
+void CommandLine::add_threads(DeviceFlags& flags) {
+  app_.add_option("--threads", flags.threads,
+                  "CPU threads of the software GPU (default: one a core)")
+      ->type_name("N")
+      ->check(at_least_one);
+}
+
+void CommandLine::add_timeout(double& seconds) {
+  app_.add_option("--timeout", seconds,
+                  "seconds a kernel may take; the program is ended a little later")
+      ->type_name("SECONDS")
+      ->check(finite_positive);
+}
+
+void CommandLine::add_json(std::string& file) {
+  app_.add_option("--json", file, "write a record; - is stdout, in place of the table")
+      ->type_name("FILE");
+}
+
+void CommandLine::add_quiet(bool& quiet) {
+  app_.add_flag("--quiet,-q", quiet, "no progress on stderr");
+}
+
+std::optional<int> CommandLine::parse(const Arguments& arguments, Arguments* tail) {
+  Arguments ours = arguments;
+  if (tail)
+    if (const auto dashes = std::find(ours.begin(), ours.end(), "--"); dashes != ours.end()) {
+      tail->assign(dashes + 1, ours.end());
+      ours.erase(dashes, ours.end());
+    }
+  std::reverse(ours.begin(), ours.end());  // CLI11 takes them from the back
+  try {
+    app_.parse(ours);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app_.help());
+    return kFine;
+  } catch (const CLI::ParseError& error) {
+    complain(error.what());
+    return kUsage;
+  }
+  if (no_color_) set_color(false);
+
+  const Arguments extra = app_.remaining();
+  if (extra.empty()) return std::nullopt;
+  const auto flag = std::find_if(extra.begin(), extra.end(),
+                                 [](const std::string& word) { return word.starts_with("-"); });
+  if (flag == extra.end()) {
+    complain(fmt::format("unexpected argument '{}'{}", extra.front(),
+                         tail ? "; what belongs to the program goes after --" : ""));
+    return kUsage;
+  }
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app_.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  complain(fmt::format("there is no flag '{}'{} `{} --help` lists them.", *flag,
+                       did_you_mean(flag->substr(0, flag->find('=')), names), app_.get_name()));
+  return kUsage;
+}
+
+}  // namespace ridge::tools

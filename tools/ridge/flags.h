@@ -1,0 +1,40 @@
+// The command line of a verb: CLI11 with the flags and the manners that all verbs share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "verb.h"
+
+namespace ridge::tools {
+
+struct DeviceFlags {
+  std::string device = "auto";  // auto, gpu or vm
+  std::string gpu;              // what the software GPU says it is
+  unsigned threads = 0;         // CPU threads of the software GPU; 0: one a core
+};
+
+class CommandLine {
+ public:
+  CommandLine(const std::string& verb, const std::string& summary);
+
+  CLI::App& app() { return app_; }
+  void add_device(DeviceFlags& flags);
+  void add_threads(DeviceFlags& flags);
+  void add_timeout(double& seconds);
+  void add_json(std::string& file);
+  void add_quiet(bool& quiet);
+
+  // An exit code where the verb has nothing left to do: help was printed, or the user was told what
+  // is wrong. With `tail`, what follows a bare `--` is put there, unread.
+  std::optional<int> parse(const Arguments& arguments, Arguments* tail = nullptr);
+
+ private:
+  CLI::App app_;
+  bool no_color_ = false;
+};
+
+}  // namespace ridge::tools

@@ -1,0 +1,95 @@
+#include "terminal.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+namespace ridge::tools {
+namespace {
+
+bool color = isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR");
+
+std::string paint(const char* code, std::string_view text) {
+  return color ? fmt::format("\033[{}m{}\033[0m", code, text) : std::string(text);
+}
+
+// Characters on the screen: neither escape sequences nor the later bytes of a UTF-8 character.
+size_t width(std::string_view text) {
+  size_t count = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\033') {
+      while (i < text.size() && text[i] != 'm') ++i;
+    } else if ((text[i] & 0xC0) != 0x80) {
+      ++count;
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+void complain(std::string_view text) { fmt::print(stderr, "ridge: {}\n", text); }
+
+void set_color(bool on) { color = on; }
+std::string bold(std::string_view text) { return paint("1", text); }
+std::string dim(std::string_view text) { return paint("2", text); }
+std::string green(std::string_view text) { return paint("32", text); }
+std::string red(std::string_view text) { return paint("31", text); }
+
+void Progress::show(std::string_view text) {
+  if (quiet_ || !isatty(STDERR_FILENO)) return;
+  fmt::print(stderr, "\r\033[K{}", text);
+  std::fflush(stderr);
+  shown_ = true;
+}
+
+void Progress::keep(std::string_view text) {
+  clear();
+  if (!quiet_) fmt::print(stderr, "{}\n", text);
+}
+
+void Progress::clear() {
+  if (shown_) fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+  shown_ = false;
+}
+
+std::string thousands(unsigned long long number) {
+  std::string text = std::to_string(number);
+  for (int i = int(text.size()) - 3; i > 0; i -= 3) text.insert(size_t(i), 1, ',');
+  return text;
+}
+
+std::string bytes(long long count) {
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = double(count);
+  size_t unit = 0;
+  while (value >= 1024 && unit + 1 < std::size(kUnits)) value /= 1024, ++unit;
+  return value == double(int64_t(value)) ? fmt::format("{:.0f} {}", value, kUnits[unit])
+                                         : fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+std::string table(const std::vector<std::vector<std::string>>& rows,
+                  const std::vector<Align>& columns, std::string_view indent) {
+  std::vector<size_t> widths(columns.size());
+  for (const auto& row : rows)
+    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width(row[c]));
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line(indent);
+    for (size_t c = 0; c < row.size(); ++c) {
+      const std::string padding(widths[c] - width(row[c]), ' ');
+      line += columns[c] == Align::right ? padding + row[c] : row[c] + padding;
+      line += "  ";
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+}  // namespace ridge::tools

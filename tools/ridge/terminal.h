@@ -1,0 +1,44 @@
+// Words to the user: complaints, colours, a progress line, aligned tables.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ridge::tools {
+
+void complain(std::string_view text);  // "ridge: text" on stderr
+
+// Colour is off when --no-color is given, NO_COLOR is set, or stdout is not a terminal.
+void set_color(bool on);
+std::string bold(std::string_view text);
+std::string dim(std::string_view text);
+std::string green(std::string_view text);
+std::string red(std::string_view text);
+
+// One line on stderr that replaces itself on a terminal. Elsewhere only lasting lines are printed.
+class Progress {
+ public:
+  explicit Progress(bool quiet) : quiet_(quiet) {}
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void show(std::string_view text);  // for now
+  void keep(std::string_view text);  // for good
+  void clear();
+
+ private:
+  bool quiet_;
+  bool shown_ = false;
+};
+
+std::string thousands(unsigned long long number);  // 1,234,567
+std::string bytes(long long count);                // 228 KiB
+
+// Columns padded to their widest cell and set two spaces apart. Colour codes take no width.
+enum class Align { left, right };
+std::string table(const std::vector<std::vector<std::string>>& rows,
+                  const std::vector<Align>& columns, std::string_view indent = "");
+
+}  // namespace ridge::tools

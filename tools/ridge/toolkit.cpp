@@ -1,0 +1,63 @@
+#include "toolkit.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <sstream>
+#include <vector>
+
+#include "process.h"
+#include "verb.h"
+
+namespace ridge::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> candidates() {
+  std::vector<fs::path> found;
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (!folder.empty()) found.push_back(fs::path(folder) / "nvcc");
+  found.emplace_back("/usr/local/cuda/bin/nvcc");
+  found.emplace_back(RIDGE_NVCC);
+  return found;
+}
+
+// The rest of the line after `key`.
+std::string after(const std::string& text, const std::string& key) {
+  const size_t at = text.find(key);
+  if (at == std::string::npos) return "";
+  const size_t begin = at + key.size();
+  return text.substr(begin, text.find_first_of("\n", begin) - begin);
+}
+
+}  // namespace
+
+Expected<Toolkit> find_toolkit() {
+  for (const fs::path& nvcc : candidates()) {
+    if (access(nvcc.c_str(), X_OK) != 0 || fs::is_directory(nvcc)) continue;
+    Toolkit toolkit;
+    toolkit.nvcc = nvcc;
+    toolkit.version =
+        after(run({.program = nvcc, .arguments = {"--version"}, .capture = true}).output, ", V");
+    // nvcc may be a wrapper script somewhere else, so it is asked where its toolkit lies.
+    const std::string root =
+        after(run({.program = nvcc, .arguments = {"--dryrun", "none.cu"}, .capture = true}).output,
+              "TOP=");
+    if (toolkit.version.empty() || root.empty()) continue;
+    std::error_code error;
+    toolkit.root = fs::weakly_canonical(root, error);
+    for (const char* folder : {"lib64", "lib", "targets/x86_64-linux/lib"})
+      if (toolkit.library.empty() && fs::exists(toolkit.root / folder / "libcudart.so.13", error))
+        toolkit.library = toolkit.root / folder;
+    return toolkit;
+  }
+  return Error{kMissing,
+               "no CUDA compiler: nvcc is neither on PATH nor in /usr/local/cuda/bin.\n"
+               "  ./ridge gets one by itself where it can reach PyPI; otherwise install the CUDA "
+               "toolkit, version 13."};
+}
+
+}  // namespace ridge::tools

@@ -1,0 +1,21 @@
+// The CUDA toolkit on this machine.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "core/status.h"
+
+namespace ridge::tools {
+
+struct Toolkit {
+  std::filesystem::path nvcc;
+  std::filesystem::path root;     // above bin/, include/, lib/
+  std::string version;            // "13.0.88"
+  std::filesystem::path library;  // the folder of its libcudart.so.13; empty: none there
+};
+
+// nvcc on PATH, in /usr/local/cuda, or the one Ridge was built with.
+Expected<Toolkit> find_toolkit();
+
+}  // namespace ridge::tools

@@ -1,0 +1,36 @@
+// What a verb is, and the exit codes all verbs share.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ridge::tools {
+
+enum Exit : int {
+  kFine = 0,
+  kWrongResult = 1,
+  kUsage = 2,
+  kDoesNotCompile = 3,
+  kCudaError = 4,
+  kHazard = 5,
+  kTimeout = 6,
+  kTooSlow = 7,
+  kMissing = 8,  // something this machine lacks
+  kImplausible = 9,
+};
+
+using Arguments = std::vector<std::string>;  // those after the verb
+
+struct Verb {
+  const char* name;
+  const char* summary;
+  int (*main)(const Arguments& arguments);
+};
+
+// One function a file, one row each in main.cpp.
+int run_verb(const Arguments& arguments);     // run.cpp
+int device_verb(const Arguments& arguments);  // device.cpp
+int climb_verb(const Arguments& arguments);   // climb.cpp
+
+}  // namespace ridge::tools
