@@ -21,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kOutputLines = 20;  // of a failed example
+constexpr double kGrace = 3;  // seconds the software GPU gets to report before an example is ended
 
 struct Stop {
   std::string name;  // "02_vector_add"
@@ -67,7 +68,7 @@ void visit(Stop& stop, const Target& target, const fs::path& folder, double time
   if (target.software) command.environment.emplace_back("RIDGE_COUNT", count.path());
   if (timeout > 0) {
     command.environment.emplace_back("RIDGE_TIMEOUT", fmt::format("{}", timeout));
-    command.kill_after = timeout + 5;
+    command.kill_after = timeout + kGrace;
   }
   command.tick = tick;
   stop.outcome = run(command);

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kGrace = 5;  // seconds the software GPU gets to report before the program is ended
+constexpr double kGrace = 3;  // seconds the software GPU gets to report before the program is ended
 constexpr const char* kRuntime = "libcudart.so.13";
 
 struct RunFlags {

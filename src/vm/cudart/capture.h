@@ -25,7 +25,6 @@ struct Capture {
   std::thread::id thread;
   StreamRef origin;
   std::vector<StreamRef> streams;   // the origin and the forked ones
-  std::vector<GraphNode*> captured; // nodes made by this capture
   bool invalid = false;
   bool own_graph = true;            // false: cudaStreamBeginCaptureToGraph
   uint64_t id = 0;
@@ -53,7 +52,7 @@ cudaError_t capture_wait(const StreamRef& stream, const EventRef& event, unsigne
 
 // The call cannot be captured: invalidates the stream's capture when there is one.
 cudaError_t refuse_in_capture(const StreamRef& stream);
-cudaError_t refuse_captured_event(Event& event);  // the event's mutex is held
+cudaError_t refuse_captured_event(const EventRef& event);
 // Calls that might wait for or touch what is being captured (cudaMalloc, cudaDeviceSynchronize, …).
 cudaError_t check_unsafe();
 cudaError_t check_no_capture_at_all();

@@ -5,10 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "vm/cudart/capture.h"
 #include "vm/cudart/errors.h"
 #include "vm/cudart/memory.h"
 #include "vm/cudart/runtime.h"
 #include "vm/cudart/streams.h"
+#include "vm/cudart/work.h"
 
 namespace ridge::vm::cudart {
 namespace {
@@ -20,6 +22,20 @@ constexpr size_t kStagingLimit = 1 << 20;
 char* row(const Box& box, size_t y, size_t z) { return static_cast<char*>(box.start) + z * box.slice + y * box.pitch; }
 
 bool is_pageable(const Box& box) { return box.start && !find_allocation(box.start); }
+
+// A call that returns only when its work is done; it cannot be captured.
+template <class Plan>
+cudaError_t run_blocking(const StreamRef& stream, const Plan& plan) {
+  if (const cudaError_t error = refuse_in_capture(stream)) return error;
+  if (const cudaError_t error = check_implicit(stream)) return error;
+  runtime().scheduler.run_now(stream, [&] { execute(plan); });
+  return synchronised();
+}
+
+bool is_device(const Box& box) {
+  const auto found = find_allocation(box.start);
+  return found && found->kind == MemKind::device;
+}
 
 // A copy whose source is a private copy of the caller's bytes, packed.
 CopyPlan staged(const CopyPlan& plan, std::shared_ptr<std::vector<char>>& staging) {
@@ -68,23 +84,15 @@ cudaError_t copy(const CopyPlan& plan, cudaStream_t handle, bool blocking) {
   if (!stream) return cudaErrorInvalidResourceHandle;
   if (const cudaError_t error = check(plan)) return error;
   if (plan.extent.empty()) return cudaSuccess;
-  Scheduler& scheduler = runtime().scheduler;
-  const bool from_pageable = is_pageable(plan.from), to_pageable = is_pageable(plan.to);
-  const auto kind_of = [](const Box& box) { return find_allocation(box.start)->kind; };
-  const bool device_only = !from_pageable && !to_pageable && kind_of(plan.to) == MemKind::device &&
-                           kind_of(plan.from) == MemKind::device;
+  if (capture_of(stream)) return blocking ? refuse_in_capture(stream) : enqueue(stream, plan);
+  if (blocking) return is_device(plan.to) && is_device(plan.from) ? enqueue(stream, plan) : run_blocking(stream, plan);
+  if (!is_pageable(plan.from) && !is_pageable(plan.to)) return enqueue(stream, plan);
   const size_t bytes = plan.extent.width * plan.extent.height * plan.extent.depth;
-  if (blocking ? !device_only : to_pageable || (from_pageable && bytes > kStagingLimit)) {
-    scheduler.run_now(stream, [&] { execute(plan); });
-    return synchronised();
-  }
-  if (!from_pageable) {
-    scheduler.submit(stream, [plan] { execute(plan); });
-    return cudaSuccess;
-  }
+  if (is_pageable(plan.to) || bytes > kStagingLimit) return run_blocking(stream, plan);
+  if (const cudaError_t error = check_implicit(stream)) return error;
   std::shared_ptr<std::vector<char>> staging;
   const CopyPlan out = staged(plan, staging);
-  scheduler.submit(stream, [out, staging] { execute(out); });
+  runtime().scheduler.submit(stream, [out, staging] { execute(out); });
   return cudaSuccess;
 }
 
@@ -113,13 +121,8 @@ cudaError_t fill(const FillPlan& plan, cudaStream_t handle, bool blocking) {
   if (!stream) return cudaErrorInvalidResourceHandle;
   if (const cudaError_t error = check(plan)) return error;
   if (plan.extent.empty()) return cudaSuccess;
-  const bool host = blocking && find_allocation(plan.to.start)->kind != MemKind::device;
-  if (host) {
-    runtime().scheduler.run_now(stream, [&] { execute(plan); });
-    return synchronised();
-  }
-  runtime().scheduler.submit(stream, [plan] { execute(plan); });
-  return cudaSuccess;
+  if (blocking && capture_of(stream)) return refuse_in_capture(stream);
+  return blocking && !is_device(plan.to) ? run_blocking(stream, plan) : enqueue(stream, plan);
 }
 
 }  // namespace ridge::vm::cudart

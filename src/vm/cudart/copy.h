@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "vm/cudart/api.h"
 
@@ -26,6 +27,11 @@ struct CopyPlan {
   BoxExtent extent;
   cudaMemcpyKind kind = cudaMemcpyDefault;
 };
+// The plan of a 3D copy between linear memory; an array is refused by name. Checks pitches.
+cudaError_t plan_of(const cudaMemcpy3DParms* parameters, CopyPlan* plan);
+// A copy to a __device__ or __constant__ variable, or from it when `out`.
+cudaError_t symbol_plan(const void* symbol, void* other, size_t bytes, size_t offset, cudaMemcpyKind kind, bool out,
+                        CopyPlan* plan);
 // Which errors the copy would be, by the direction and by the allocations on both sides.
 cudaError_t check(const CopyPlan& plan);
 void execute(const CopyPlan& plan);

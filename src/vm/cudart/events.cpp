@@ -21,9 +21,8 @@ Handles<Event>& handles() {
 cudaError_t real_ticket(cudaEvent_t handle, Ticket* ticket) {
   const EventRef event = find_event(handle);
   if (!event) return cudaErrorInvalidResourceHandle;
-  const std::lock_guard lock(event->mutex);
-  if (event->captured) return refuse_captured_event(*event);
-  *ticket = event->recorded;
+  if (event->is_captured()) return refuse_captured_event(event);
+  *ticket = event->ticket();
   return cudaSuccess;
 }
 
@@ -39,6 +38,11 @@ void Event::set(Ticket ticket) {
 Ticket Event::ticket() {
   const std::lock_guard lock(mutex);
   return recorded;
+}
+
+bool Event::is_captured() {
+  const std::lock_guard lock(mutex);
+  return captured;
 }
 
 EventRef find_event(cudaEvent_t handle) { return handles().find(handle); }
@@ -75,7 +79,7 @@ cudaError_t wait_event(cudaStream_t stream_handle, cudaEvent_t handle, unsigned 
   const StreamRef stream = find_stream(stream_handle);
   if (!event || !stream) return cudaErrorInvalidResourceHandle;
   if (flags & ~unsigned(cudaEventWaitExternal)) return cudaErrorInvalidValue;
-  if (capture_of(stream) || event->captured) return capture_wait(stream, event, flags);
+  if (capture_of(stream) || event->is_captured()) return capture_wait(stream, event, flags);
   if (const cudaError_t error = check_implicit(stream)) return error;
   if (const Ticket ticket = event->ticket(); !runtime().scheduler.done(ticket))
     runtime().scheduler.submit(stream, nullptr, {ticket});

@@ -24,6 +24,7 @@ struct Event {
 
   void set(Ticket ticket);  // a real record
   Ticket ticket();
+  bool is_captured();
 };
 using EventRef = std::shared_ptr<Event>;
 

@@ -3,16 +3,18 @@
 #include <cstring>
 
 #include "vm/cudart/errors.h"
+#include "vm/cudart/function.h"
 #include "vm/cudart/occupancy.h"
-#include "vm/cudart/report.h"
 #include "vm/cudart/runtime.h"
 #include "vm/cudart/streams.h"
+#include "vm/cudart/work.h"
 
 namespace ridge::vm::cudart {
 namespace {
 
+// The same on every GPU since sm_30.
 constexpr uint32_t kMaxGridX = 2147483647, kMaxGridYZ = 65535, kMaxBlockXY = 1024, kMaxBlockZ = 64;
-constexpr size_t kDefaultShared = 48 * 1024;
+constexpr uint64_t kMaxThreads = 1024;
 
 bool fits(const dim3& d, uint32_t x, uint32_t y, uint32_t z) {
   return d.x >= 1 && d.y >= 1 && d.z >= 1 && d.x <= x && d.y <= y && d.z <= z;
@@ -25,46 +27,33 @@ std::vector<uint8_t> pack(const KernelInfo& info, void** arguments) {
   return bytes;
 }
 
-cudaError_t check(const LaunchRequest& request, const Function& function, const KernelInfo& info,
-                  const KernelUsage& usage) {
+cudaError_t check(const LaunchRequest& request, const ResolvedFunction& function) {
   const dim3& block = request.block;
   if (!fits(request.grid, kMaxGridX, kMaxGridYZ, kMaxGridYZ)) return cudaErrorInvalidConfiguration;
   if (!fits(block, kMaxBlockXY, kMaxBlockXY, kMaxBlockZ)) return cudaErrorInvalidConfiguration;
   const uint64_t threads = uint64_t(block.x) * block.y * block.z;
-  if (threads > kMaxBlockXY) return cudaErrorInvalidConfiguration;
-  if (threads > info.max_threads) return cudaErrorLaunchOutOfResources;
-  const uint32_t* required = info.required_threads;
+  if (threads > kMaxThreads) return cudaErrorInvalidConfiguration;
+  if (threads > uint64_t(max_threads(function))) return cudaErrorLaunchOutOfResources;
+  const uint32_t* required = runtime().engine.info(function.kernel).required_threads;
   if (required[0] && (block.x != required[0] || block.y != required[1] || block.z != required[2]))
     return cudaErrorInvalidValue;
-  if (request.dynamic_shared > dynamic_shared_limit(function, usage)) return cudaErrorInvalidValue;
+  if (request.dynamic_shared > size_t(dynamic_shared_limit(function))) return cudaErrorInvalidValue;
   if (!request.cooperative) return cudaSuccess;
-  const int resident = blocks_per_sm(runtime().gpu(), usage, int(threads), request.dynamic_shared);
+  const GpuSpec& gpu = runtime().gpu();
+  const int resident = blocks_per_sm(gpu, function.usage, int(threads), request.dynamic_shared);
   const uint64_t blocks = uint64_t(request.grid.x) * request.grid.y * request.grid.z;
-  return blocks > uint64_t(resident) * runtime().gpu().sm_count ? cudaErrorCooperativeLaunchTooLarge : cudaSuccess;
+  return blocks > uint64_t(resident) * uint64_t(gpu.sm_count) ? cudaErrorCooperativeLaunchTooLarge : cudaSuccess;
 }
 
 }  // namespace
 
-size_t dynamic_shared_limit(const Function& function, const KernelUsage& usage) {
-  if (function.max_dynamic_shared >= 0) return size_t(function.max_dynamic_shared);
-  return usage.static_shared < kDefaultShared ? kDefaultShared - usage.static_shared : 0;
-}
-
 cudaError_t prepare(const LaunchRequest& request, Launch* launch) {
-  Runtime& rt = runtime();
-  Function* function = registrations().find_function(request.function);
-  if (!function) return cudaErrorInvalidDeviceFunction;
-  Kernel* kernel = nullptr;
-  if (const cudaError_t error = registrations().resolve(function, &kernel)) return error;
-  const auto usage = rt.engine.usage(kernel);
-  if (!usage) {
-    report_once(function->name, usage.error().message);
-    return usage.error().code > 1 ? cudaError_t(usage.error().code) : cudaErrorInvalidPtx;
-  }
-  const KernelInfo& info = rt.engine.info(kernel);
-  if (const cudaError_t error = check(request, *function, info, *usage)) return error;
+  ResolvedFunction function;
+  if (const cudaError_t error = resolve_function(request.function, &function)) return error;
+  if (const cudaError_t error = check(request, function)) return error;
+  const KernelInfo& info = runtime().engine.info(function.kernel);
   if (!info.params.empty() && !request.arguments) return cudaErrorInvalidValue;
-  launch->kernel = kernel;
+  launch->kernel = function.kernel;
   launch->grid = {request.grid.x, request.grid.y, request.grid.z};
   launch->block = {request.block.x, request.block.y, request.block.z};
   launch->dynamic_shared = uint32_t(request.dynamic_shared);
@@ -81,10 +70,9 @@ void run(const Launch& launch) {
 cudaError_t launch(const LaunchRequest& request) {
   const StreamRef stream = find_stream(request.stream);
   if (!stream) return cudaErrorInvalidResourceHandle;
-  Launch launch;
-  if (const cudaError_t error = prepare(request, &launch)) return error;
-  runtime().scheduler.submit(stream, [launch = std::move(launch)] { run(launch); });
-  return cudaSuccess;
+  KernelWork work{.function = request.function, .launch = {}};
+  if (const cudaError_t error = prepare(request, &work.launch)) return error;
+  return enqueue(stream, std::move(work));
 }
 
 }  // namespace ridge::vm::cudart

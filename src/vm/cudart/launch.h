@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "vm/cudart/api.h"
-#include "vm/cudart/modules.h"
+#include "vm/exec/engine.h"
 
 namespace ridge::vm::cudart {
 
@@ -23,8 +23,5 @@ cudaError_t launch(const LaunchRequest& request);
 // The same checks and the packed arguments, without launching: what a graph's kernel node needs.
 cudaError_t prepare(const LaunchRequest& request, Launch* launch);
 void run(const Launch& launch);  // on a stream's thread; a fault becomes the sticky error
-
-// Dynamic shared memory one block of this function may ask for.
-size_t dynamic_shared_limit(const Function& function, const KernelUsage& usage);
 
 }  // namespace ridge::vm::cudart

@@ -27,6 +27,7 @@ const char* noun(MemKind kind) {
     case MemKind::pinned: return "pinned host memory";
     case MemKind::registered: return "registered host memory";
     case MemKind::variable: return "a variable of the program";
+    case MemKind::device_heap: return "memory from device malloc";
   }
   return "memory";
 }

@@ -113,8 +113,17 @@ void Scheduler::wait(const Ticket& ticket) {
   progress_.wait(lock, [&] { return !ticket || ticket->done; });
 }
 
-bool Scheduler::idle(const StreamRef& stream) { return done(last(stream)); }
-void Scheduler::wait(const StreamRef& stream) { wait(last(stream)); }
+bool Scheduler::idle(const StreamRef& stream) {
+  const Lock lock(mutex_);
+  return (!stream->last || stream->last->done) && implicit_waits(*stream).empty();
+}
+
+void Scheduler::wait(const StreamRef& stream) {
+  Lock lock(mutex_);
+  std::vector<Ticket> all = implicit_waits(*stream);
+  all.push_back(stream->last);
+  for (const Ticket& ticket : all) progress_.wait(lock, [&] { return !ticket || ticket->done; });
+}
 
 void Scheduler::wait_all() {
   Lock lock(mutex_);

@@ -71,6 +71,7 @@ class Scheduler {
   bool done(const Ticket& ticket);  // a null ticket is done
   Clock::time_point time(const Ticket& ticket);
   void wait(const Ticket& ticket);
+  // A stream's own work, and what the next work in it would wait for: for the legacy stream, all blocking ones.
   bool idle(const StreamRef& stream);
   void wait(const StreamRef& stream);
   void wait_all();

@@ -18,7 +18,6 @@ struct EmptyWork {};
 struct KernelWork {
   const void* function = nullptr;  // as the program named it
   Launch launch;
-  int priority = 0;
 };
 struct HostWork {
   cudaHostFn_t function = nullptr;
@@ -33,15 +32,8 @@ struct EventRecordWork {
 struct EventWaitWork {
   EventRef event;
 };
-struct AllocWork {
-  cudaMemAllocNodeParams params;  // dptr is fixed when the node is made
-};
-struct FreeWork {
-  void* pointer = nullptr;
-};
-
-using Work = std::variant<EmptyWork, KernelWork, CopyPlan, FillPlan, HostWork, ChildWork, EventRecordWork, EventWaitWork,
-                          AllocWork, FreeWork>;
+using Work =
+    std::variant<EmptyWork, KernelWork, CopyPlan, FillPlan, HostWork, ChildWork, EventRecordWork, EventWaitWork>;
 
 cudaGraphNodeType node_type(const Work& work);
 

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ inline constexpr uint64_t kWindowSize = 0x1000000ull;  // 16 MiB each
 struct Frame {
   const Code* code = nullptr;
   uint8_t* registers = nullptr;
+  std::unique_ptr<uint8_t[]> storage;  // holds `registers` of a called function; the entry's are the block's
   uint32_t local_base = 0;
   Frame* caller = nullptr;
   const Inst* return_pc = nullptr;
@@ -51,7 +53,9 @@ struct Fragment {
   uint32_t mask = 0;
   State state = State::runnable;
   uint8_t barrier = 0;      // at_barrier: which
-  bool reduces = false;     // at_barrier: resume writes the barrier's reduction
+  const Inst* reduces = nullptr;  // at_barrier: the bar.red that waits for the barrier's result
+  uint32_t need = 0;        // at_sync: lanes the member masks name
+  bool sync_open = false;   // resumes at a .sync instruction whose wait is over
   Join* join = nullptr;
   Frame* frame = nullptr;
 };
@@ -79,12 +83,12 @@ struct Warp {
   uint32_t index = 0;         // in the block
   uint32_t current = 0;       // running fragment
   bool sync_open = false;     // the running .sync instruction has all its lanes: do not gather again
+  uint32_t next_fragment = 0; // where the scheduler looks first
   std::vector<Fragment> fragments;
   std::vector<Join*> joins;   // live ones
-  std::vector<std::unique_ptr<Frame>> frames;
+  std::vector<std::unique_ptr<Frame>> frames;  // activations of called functions; the entry's is first
   std::vector<std::unique_ptr<Join>> join_pool;
   std::vector<Join*> free_joins;
-  std::vector<std::unique_ptr<uint8_t[]>> frame_memory;
 
   template <class T>
   T* reg(uint32_t operand) {
@@ -114,19 +118,34 @@ struct Barrier {
   uint32_t result_count = 0;
 };
 
+// Memory that grows and is otherwise kept from one block to the next. 64-byte aligned, never cleared.
+class Buffer {
+ public:
+  uint8_t* at_least(size_t bytes) {
+    if (bytes > size_) {
+      storage_.reset(new (std::align_val_t(64)) uint8_t[bytes]);
+      size_ = bytes;
+    }
+    return storage_.get();
+  }
+
+ private:
+  struct Delete {
+    void operator()(uint8_t* p) const { operator delete[](p, std::align_val_t(64)); }
+  };
+  std::unique_ptr<uint8_t[], Delete> storage_;
+  size_t size_ = 0;
+};
+
 struct Block {
   const GridRun* grid = nullptr;
   uint64_t index = 0;
   uint32_t ctaid[3] = {0, 0, 0};
   uint32_t threads = 0;
   uint32_t exited_threads = 0;  // of whole warps' lanes, absent ones included
-  uint32_t live_warps = 0;
   std::vector<Warp> warps;
   std::array<Barrier, 16> barriers;
-  std::unique_ptr<uint8_t[]> register_memory;
-  std::unique_ptr<uint8_t[]> shared_memory;
-  std::unique_ptr<uint8_t[]> local_memory;
-  size_t register_bytes = 0, shared_bytes = 0, local_bytes = 0;
+  Buffer registers, shared, local;
 };
 
 // A range of memory an instruction was last seen to touch, already checked.

@@ -125,7 +125,8 @@ inline float flushed(float x) {
 inline auto flushed(detail::Vector<float>::type x) {
   using U = detail::Vector<uint32_t>::type;
   const U u = U(x);
-  return detail::Vector<float>::type(u & U((u & 0x7f800000u) != 0 | U{} + 0x80000000u));
+  const U normal = U((u & 0x7f800000u) != 0);
+  return detail::Vector<float>::type(u & (normal | 0x80000000u));
 }
 #endif
 

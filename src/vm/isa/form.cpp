@@ -1,6 +1,7 @@
 #include "vm/isa/form.h"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 
@@ -139,21 +140,29 @@ Space Form::space() const {
   return Space::generic;
 }
 
-const Match* find_instruction(std::string_view mnemonic, std::string* error) {
-  static std::mutex mutex;
-  static auto* cache = new std::unordered_map<std::string, Match>;
-  const std::lock_guard lock(mutex);
-  if (const auto hit = cache->find(std::string(mnemonic)); hit != cache->end()) return &hit->second;
+int operand_count(const InstrDef& row) {
+  return row.operands.empty() ? 0 : int(std::count(row.operands.begin(), row.operands.end(), ',')) + 1;
+}
 
-  // The cached Form points into its own key, which outlives the caller's text.
-  auto& [key, result] = *cache->emplace(std::string(mnemonic), Match{}).first;
-  std::vector<std::string_view> parts = split(key, '.');
+const Match* find_instruction(std::string_view mnemonic, std::string* error, int operands) {
+  struct Entry {
+    std::string spelling;  // what the match's Form points into
+    Match match;
+  };
+  static std::mutex mutex;
+  static auto* cache = new std::unordered_map<std::string, std::unique_ptr<Entry>>;
+  const std::string cache_key = std::string(mnemonic) + ' ' + std::to_string(operands);
+  const std::lock_guard lock(mutex);
+  if (const auto hit = cache->find(cache_key); hit != cache->end()) return &hit->second->match;
+
+  auto entry = std::make_unique<Entry>();
+  entry->spelling = mnemonic;
+  std::vector<std::string_view> parts = split(entry->spelling, '.');
   const std::string_view root = parts.front();
   parts.erase(parts.begin());
   const auto rows = index().find(root);
   if (rows == index().end()) {
     *error = "the instruction '" + std::string(root) + "' is not supported by the software GPU";
-    cache->erase(key);
     return nullptr;
   }
   Form form;
@@ -161,15 +170,23 @@ const Match* find_instruction(std::string_view mnemonic, std::string* error) {
     if (const auto type = type_from_name(part); type && form.type_count < int(form.types.size()))
       form.types[form.type_count++] = *type;
   form.modifiers = parts;
+  bool wrong_count = false;
   for (const IndexedRow& candidate : rows->second) {
     if (!match(candidate.pattern, form.modifiers)) continue;
     const Handlers handlers = candidate.row->select(form);
     if (!handlers.masked) continue;
-    result = {candidate.row, form, handlers};
-    return &result;
+    if (operands >= 0 && operand_count(*candidate.row) != operands) {
+      wrong_count = true;
+      continue;
+    }
+    entry->match = {candidate.row, form, handlers};
+    return &(cache->emplace(cache_key, std::move(entry)).first->second->match);
+  }
+  if (wrong_count) {
+    *error = "'" + std::string(mnemonic) + "' does not take " + std::to_string(operands) + " operands";
+    return nullptr;
   }
   *error = "this form of '" + std::string(root) + "' is not supported by the software GPU: " + std::string(mnemonic);
-  cache->erase(std::string(mnemonic));
   return nullptr;
 }
 

@@ -82,8 +82,11 @@ struct Match {
   Form form;
   Handlers handlers;
 };
-// Finds the row for "mad.lo.s32". `error` says what is missing when there is none.
-const Match* find_instruction(std::string_view mnemonic, std::string* error);
+// Finds the row for "mad.lo.s32". Where two rows differ in operands only (bar.sync with and without a count), the number
+// of operands written decides; -1: whichever comes first. `error` says what is missing when there is none.
+const Match* find_instruction(std::string_view mnemonic, std::string* error, int operands = -1);
+// How many operands a row's instruction is written with.
+int operand_count(const InstrDef& row);
 
 // Every concrete spelling of a row, for tests and documentation.
 std::vector<std::string> expand(const InstrDef& row);

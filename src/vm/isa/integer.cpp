@@ -119,15 +119,20 @@ constexpr T remainder(T a, T b) {
 // Divisors 0, 1 and -1, whose quotients may not fit an int32, are replaced and answered apart.
 template <class T>
 inline void quotients32(const T* a, const T* b, T* q) {
+  const auto trivial = [](T y) { return uint32_t(y) + 1u <= 2u; };  // -1 (2^32 - 1 when unsigned), 0 and 1
+  const auto to_double = [](T x) {  // of int32, which vectorises
+    return std::is_signed_v<T> ? double(int32_t(x)) : double(int32_t(uint32_t(x) ^ 0x80000000u)) + 2147483648.0;
+  };
+  T divided[kWarpSize];
+  double divisor[kWarpSize];
+  for (int i = 0; i < kWarpSize; ++i) divisor[i] = to_double(trivial(b[i]) ? T(2) : b[i]);
+  for (int i = 0; i < kWarpSize; ++i) divided[i] = T(int32_t(to_double(a[i]) / divisor[i]));
 #pragma GCC ivdep
   for (int i = 0; i < kWarpSize; ++i) {
-    const T x = a[i], y = b[i];
-    const bool trivial = uint32_t(y) + 1u <= 2u;  // -1, 0, 1; an unsigned y of 2^32-1 also
-    const double quotient = double(x) / double(trivial ? T(2) : y);
-    const T divided = T(int32_t(quotient));
-    const T by_last = std::is_signed_v<T> ? T(0u - uint32_t(x)) : T(uint32_t(x) == 0xffffffffu);  // by -1 or 2^32-1
+    const T x = a[i], y = b[i], z = divided[i];
+    const T by_last = std::is_signed_v<T> ? T(0u - uint32_t(x)) : T(uint32_t(x) == 0xffffffffu);
     const T easy = y == T(0) ? kQuotientByZero<T> : y == T(1) ? x : by_last;
-    q[i] = trivial ? easy : divided;
+    q[i] = trivial(y) ? easy : z;
   }
 }
 

@@ -32,7 +32,7 @@ struct Elements {
 };
 
 inline uint32_t data_register(const Inst* inst, int element) {
-  return element == 0 ? inst->d : wide(inst).x[element - 1];
+  return element == 0 ? inst->d : reinterpret_cast<const uint32_t*>(inst + 1)[element - 1];
 }
 template <int V>
 inline const Inst* after(const Inst* inst) {

@@ -29,13 +29,15 @@ void BodyParser::declare_parameters(std::deque<Variable>& parameters) {
       binding = {.first = int32_t(function_.registers.size())};
       function_.registers.push_back({v.name, v.type});
     }
-    if (!scopes_.declare(v.name, binding)) fail("two parameters of '" + function_.name + "' are called '" + v.name + "'");
+    if (!scopes_.declare(v.name, binding))
+      fail("two parameters of '" + function_.name + "' are called '" + v.name + "'");
   }
 }
 
 const Variable* BodyParser::find_variable(std::string_view name) const {
   const auto found = scopes_.find(name);
-  return found.kind == Scopes::Found::Kind::something ? found.binding.variable : Parser::find_variable(name);
+  return found.kind == Scopes::Found::Kind::something ? found.binding.variable
+                                                      : Parser::find_variable(name);
 }
 
 // statement = '{' statement* '}' | directive | label | guard? instruction
@@ -64,15 +66,19 @@ void BodyParser::directive() {
   variables(l);
 }
 
-// registers = '.reg' ('.v2' | '.v4')? type name ('<' integer '>')? (',' name ('<' integer '>')?)* ';'
+// registers = '.reg' ('.v2' | '.v4')? type range (',' range)* ';'
+// range = name ('<' integer '>')?
 void BodyParser::registers() {
   uint32_t width = 1;
   Type type = Type::none;
   for (; token().kind == TokenKind::directive; next()) {
     const auto found = type_from_name(token().text);
-    if (found) type = *found;
-    else if (const uint32_t vector = vector_width(token().text); vector == 2 || vector == 4) width = vector;
-    else fail("unknown register type '." + std::string(token().text) + "'");
+    if (found)
+      type = *found;
+    else if (const uint32_t vector = vector_width(token().text); vector == 2 || vector == 4)
+      width = vector;
+    else
+      fail("unknown register type '." + std::string(token().text) + "'");
   }
   if (type == Type::none) fail_expected("a type such as .b32");
   do {
@@ -93,16 +99,22 @@ void BodyParser::registers() {
 }
 
 // A vector register is `width` registers in a row: v.x, v.y, …
-void BodyParser::declare_registers(const Token& at, Type type, uint32_t width, bool is_range, uint32_t count) {
+void BodyParser::declare_registers(const Token& at, Type type, uint32_t width, bool is_range,
+                                   uint32_t count) {
   std::vector<Register>& registers = function_.registers;
   const Binding first{.first = int32_t(registers.size()), .width = width};
-  if (registers.size() + size_t(count) * width > kMaxRegisters) fail_at(at, "this function has too many registers");
+  if (registers.size() + size_t(count) * width > kMaxRegisters)
+    fail_at(at, "this function has too many registers");
   if (is_range ? !scopes_.declare_range(at.text, first, count) : !scopes_.declare(at.text, first))
     fail_at(at, "'" + std::string(at.text) + "' is already declared in this block");
   for (uint32_t i = 0; i < count; i++) {
-    const std::string name = is_range ? std::string(at.text) + std::to_string(i) : std::string(at.text);
-    if (width == 1) registers.push_back({name, type});
-    else for (uint32_t c = 0; c < width; c++) registers.push_back({name + std::string(kComponents[c]), type});
+    const std::string name =
+        is_range ? std::string(at.text) + std::to_string(i) : std::string(at.text);
+    if (width == 1)
+      registers.push_back({name, type});
+    else
+      for (uint32_t c = 0; c < width; c++)
+        registers.push_back({name + std::string(kComponents[c]), type});
   }
 }
 
@@ -114,7 +126,8 @@ void BodyParser::variables(Linkage linkage) {
     const Token at = token();
     Variable& v = function_.variables.emplace_back(declarator(d, dims));
     v.linkage = linkage;
-    if (!scopes_.declare(v.name, {.variable = &v})) fail_at(at, "'" + v.name + "' is already declared in this block");
+    if (!scopes_.declare(v.name, {.variable = &v}))
+      fail_at(at, "'" + v.name + "' is already declared in this block");
     if (accept('=')) initializer(v, dims);
   } while (accept(','));
   expect(';', "after a variable");
@@ -146,16 +159,20 @@ SourceLoc BodyParser::source_place() {
   SourceLoc place;
   place.file = uint32_t(integer_up_to(UINT32_MAX, "a file's index"));
   place.line = uint32_t(integer_up_to(UINT32_MAX, "a line"));
-  if (token().kind == TokenKind::integer) place.column = uint32_t(integer_up_to(UINT32_MAX, "a column"));
+  if (token().kind == TokenKind::integer)
+    place.column = uint32_t(integer_up_to(UINT32_MAX, "a column"));
   return place;
 }
 
 // Equal locations share an index; the newest of a place is what a later inlined_at means.
 int32_t BodyParser::add_loc(const SourceLoc& loc) {
   const auto next_index = int32_t(function_.locs.size());
-  int32_t& newest = newest_loc_.try_emplace({loc.file, loc.line, loc.column}, next_index).first->second;
-  if (newest != next_index && function_.locs[size_t(newest)].inlined_at == loc.inlined_at) return newest;
-  const auto [it, is_new] = locs_.try_emplace({loc.file, loc.line, loc.column, loc.inlined_at}, next_index);
+  int32_t& newest =
+      newest_loc_.try_emplace({loc.file, loc.line, loc.column}, next_index).first->second;
+  if (newest != next_index && function_.locs[size_t(newest)].inlined_at == loc.inlined_at)
+    return newest;
+  const auto [it, is_new] =
+      locs_.try_emplace({loc.file, loc.line, loc.column, loc.inlined_at}, next_index);
   if (is_new) function_.locs.push_back(loc);
   return newest = it->second;
 }
@@ -166,10 +183,14 @@ void BodyParser::label(const Token& at) {
   BranchTable table;
   bool is_table = true;
   table.name = at.text;
-  if (accept_directive("branchtargets")) branch_targets(table);
-  else if (accept_directive("calltargets")) call_targets(table);
-  else if (accept_directive("callprototype")) call_prototype(table);
-  else is_table = false;
+  if (accept_directive("branchtargets"))
+    branch_targets(table);
+  else if (accept_directive("calltargets"))
+    call_targets(table);
+  else if (accept_directive("callprototype"))
+    call_prototype(table);
+  else
+    is_table = false;
   const size_t target = is_table ? function_.tables.size() : function_.instructions.size();
   if (at.text.find('.') != at.text.npos) fail_at(at, "a label's name cannot contain '.'");
   if (!scopes_.declare_label(at.text, is_table, uint32_t(target)))
@@ -199,14 +220,16 @@ void BodyParser::call_targets(BranchTable& table) {
   expect(';', "after .calltargets");
 }
 
-// call_prototype = '.callprototype' parameters? '_' parameters? ('.noreturn' | '.abi_preserve' integer …)* ';'
+// call_prototype = '.callprototype' parameters? '_' parameters? attribute* ';'
+// attribute = '.noreturn' | '.abi_preserve' integer | '.abi_preserve_control' integer
 void BodyParser::call_prototype(BranchTable& table) {
   if (token().is('(')) parameters(table.results);
   name("'_'");
   if (token().is('(')) parameters(table.params);
   while (token().kind == TokenKind::directive) {
     const bool counted = token().text.starts_with("abi_preserve");
-    if (!counted && token().text != "noreturn") fail("unknown directive '." + std::string(token().text) + "'");
+    if (!counted && token().text != "noreturn")
+      fail("unknown directive '." + std::string(token().text) + "'");
     next();
     if (counted) integer("a register count");
   }
@@ -243,7 +266,7 @@ void BodyParser::guard(Instruction& i) {
     fail_at(at, "a guard must be a predicate register; '" + std::string(at.text) + "' is not one");
 }
 
-// A mnemonic may be written with blanks before its suffixes ("mov .u32"); then its joined spelling is kept.
+// A mnemonic may have blanks before its suffixes ("mov .u32"); then its joined spelling is kept.
 std::string_view BodyParser::mnemonic(const Token& first) {
   if (token().kind != TokenKind::directive) return first.text;
   std::string spelling(first.text);
@@ -256,7 +279,8 @@ std::string_view BodyParser::mnemonic(const Token& first) {
 Status parse_body(Module& module, Function& function) {
   if (function.parsed) return Status::ok();
   if (!function.defined)
-    return Error{1, diagnostic(module, function.line, 1, "'" + function.name + "' is declared but has no body")};
+    return Error{1, diagnostic(module, function.line, 1,
+                               "'" + function.name + "' is declared but has no body")};
   std::string message;
   try {
     parse::BodyParser(module, function).body();

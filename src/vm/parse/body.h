@@ -48,7 +48,8 @@ class BodyParser : public Parser {
   Operand named();
   Operand symbol(Operand o);
   bool bind(Operand& o, const Token& at);
-  void select_component(Operand& o, const Binding& binding, std::string_view component, const Token& at);
+  void select_component(Operand& o, const Binding& binding, std::string_view component,
+                        const Token& at);
   void second_register(Operand& o);
   int64_t offset();
   int32_t register_index(std::string_view what);
@@ -59,7 +60,7 @@ class BodyParser : public Parser {
   Scopes scopes_;
   std::vector<Operand> operands_;  // of the instruction in hand
   int32_t loc_ = -1;
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, int32_t> newest_loc_;      // by file, line, column
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, int32_t> newest_loc_;  // by file, line, column
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, int32_t>, int32_t> locs_;  // and inlined_at
 };
 

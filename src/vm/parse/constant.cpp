@@ -14,10 +14,11 @@ struct Binary {
   int precedence;
 };
 constexpr Binary kBinary[] = {
-    {"||", 1}, {"&&", 2}, {"|", 3},  {"^", 4},  {"&", 5},  {"==", 6}, {"!=", 6}, {"<", 7},  {">", 7},
-    {"<=", 7}, {">=", 7}, {"<<", 8}, {">>", 8}, {"+", 9},  {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10},
+    {"||", 1}, {"&&", 2}, {"|", 3}, {"^", 4},  {"&", 5},  {"==", 6},
+    {"!=", 6}, {"<", 7},  {">", 7}, {"<=", 7}, {">=", 7}, {"<<", 8},
+    {">>", 8}, {"+", 9},  {"-", 9}, {"*", 10}, {"/", 10}, {"%", 10},
 };
-constexpr int kMultiplicative = 10;
+constexpr int kEquality = 6, kRelational = 7, kMultiplicative = 10;
 
 const Binary* binary_operator(const Token& token) {
   if (token.kind != TokenKind::punct) return nullptr;
@@ -30,7 +31,6 @@ Constant from_bool(bool value) { return {Kind::s64, value}; }
 Constant from_double(double value) { return {Kind::f64, std::bit_cast<uint64_t>(value)}; }
 bool truth(const Constant& c) { return c.is_float() ? c.as_double() != 0 : c.bits != 0; }
 
-// <0, 0, >0; floats must not be NaN to compare equal.
 template <class T>
 bool compare(std::string_view op, T a, T b) {
   if (op == "==") return a == b;
@@ -53,10 +53,14 @@ uint64_t divide(uint64_t a, uint64_t b, bool is_signed, bool remainder) {
 
 double Constant::as_double() const {
   switch (type) {
-    case Type::s64: return double(int64_t(bits));
-    case Type::u64: return double(bits);
-    case Type::f32: return std::bit_cast<float>(uint32_t(bits));
-    case Type::f64: break;
+    case Type::s64:
+      return double(int64_t(bits));
+    case Type::u64:
+      return double(bits);
+    case Type::f32:
+      return std::bit_cast<float>(uint32_t(bits));
+    case Type::f64:
+      break;
   }
   return std::bit_cast<double>(bits);
 }
@@ -89,19 +93,27 @@ Constant Parser::binary(int min_precedence) {
     const Constant b = binary(op->precedence + 1);
     const std::string_view s = op->spelling;
     const bool is_signed = a.type == Kind::s64 && b.type == Kind::s64;
+    const bool is_comparison = op->precedence == kEquality || op->precedence == kRelational;
     const Kind type = is_signed ? Kind::s64 : Kind::u64;
     if (s == "&&" || s == "||") {
       a = from_bool(s == "&&" ? truth(a) && truth(b) : truth(a) || truth(b));
     } else if (a.is_float() || b.is_float()) {
       const double x = a.as_double(), y = b.as_double();
-      if (op->precedence == 6 || op->precedence == 7) a = from_bool(compare(s, x, y));
-      else if (s == "+") a = from_double(x + y);
-      else if (s == "-") a = from_double(x - y);
-      else if (s == "*") a = from_double(x * y);
-      else if (s == "/") a = from_double(x / y);
-      else fail_at(at, "'" + std::string(s) + "' takes integers, not floating-point constants");
-    } else if (op->precedence == 6 || op->precedence == 7) {
-      a = from_bool(is_signed ? compare(s, int64_t(a.bits), int64_t(b.bits)) : compare(s, a.bits, b.bits));
+      if (is_comparison)
+        a = from_bool(compare(s, x, y));
+      else if (s == "+")
+        a = from_double(x + y);
+      else if (s == "-")
+        a = from_double(x - y);
+      else if (s == "*")
+        a = from_double(x * y);
+      else if (s == "/")
+        a = from_double(x / y);
+      else
+        fail_at(at, "'" + std::string(s) + "' takes integers, not floating-point constants");
+    } else if (is_comparison) {
+      a = from_bool(is_signed ? compare(s, int64_t(a.bits), int64_t(b.bits))
+                              : compare(s, a.bits, b.bits));
     } else if (s == "/" || s == "%") {
       if (b.bits == 0) fail_at(at, "division by zero in a constant expression");
       a = {type, divide(a.bits, b.bits, is_signed, s == "%")};
@@ -109,19 +121,29 @@ Constant Parser::binary(int min_precedence) {
       a.bits = b.bits < 64 ? a.bits << b.bits : 0;
     } else if (s == ">>") {
       const uint64_t by = b.bits < 64 ? b.bits : 63;
-      a.bits = a.type == Kind::s64 ? uint64_t(int64_t(a.bits) >> by) : b.bits < 64 ? a.bits >> by : 0;
+      a.bits = a.type == Kind::s64 ? uint64_t(int64_t(a.bits) >> by)
+               : b.bits < 64       ? a.bits >> by
+                                   : 0;
     } else {
       const uint64_t x = a.bits, y = b.bits;
-      a = {type, s == "+" ? x + y : s == "-" ? x - y : s == "*" ? x * y : s == "&" ? x & y : s == "|" ? x | y : x ^ y};
+      a = {type, s == "+"   ? x + y
+                 : s == "-" ? x - y
+                 : s == "*" ? x * y
+                 : s == "&" ? x & y
+                 : s == "|" ? x | y
+                            : x ^ y};
     }
   }
   return a;
 }
 
 Constant Parser::apply_minus(Constant value) {
-  if (value.type == Kind::f32) value.bits ^= uint64_t(1) << 31;
-  else if (value.type == Kind::f64) value.bits ^= uint64_t(1) << 63;
-  else value.bits = uint64_t(0) - value.bits;
+  if (value.type == Kind::f32)
+    value.bits ^= uint64_t(1) << 31;
+  else if (value.type == Kind::f64)
+    value.bits ^= uint64_t(1) << 63;
+  else
+    value.bits = uint64_t(0) - value.bits;
   return value;
 }
 
@@ -148,7 +170,7 @@ Constant Parser::unary() {
   return value;
 }
 
-// primary = integer | real | 'WARP_SZ' | '(' '.s64' ')' unary | '(' '.u64' ')' unary | '(' conditional ')'
+// primary = integer | real | 'WARP_SZ' | '(' cast | '(' conditional ')'
 Constant Parser::primary() {
   const Token t = token();
   if (t.kind == TokenKind::integer) {
@@ -170,6 +192,7 @@ Constant Parser::primary() {
   return value;
 }
 
+// cast = ('.s64' | '.u64') ')' unary
 Constant Parser::cast() {
   const bool is_signed = token().text == "s64";
   if (!is_signed && token().text != "u64") fail("a constant can be cast to .s64 or .u64 only");

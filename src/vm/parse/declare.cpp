@@ -1,4 +1,5 @@
-// Declarations of variables and parameters, and their initialisers; the same at module level and inside bodies.
+// Declarations of variables and parameters, and their initialisers; the same at module level and
+// inside bodies.
 #include <bit>
 #include <utility>
 
@@ -7,13 +8,14 @@
 namespace ridge::vm::parse {
 namespace {
 
-constexpr uint64_t kMaxInitialized = uint64_t(1) << 30;  // bytes we are willing to hold for one initialiser
-constexpr uint64_t kMaxVariable = uint64_t(1) << 46;     // more than any address space
+constexpr uint64_t kMaxInitialized = 1u << 30;        // bytes we hold for one initialiser
+constexpr uint64_t kMaxVariable = uint64_t(1) << 46;  // more than any address space
 constexpr int kMaxDepth = 100;
 
 constexpr std::pair<std::string_view, Space> kSpaces[] = {
-    {"reg", Space::reg},      {"global", Space::global}, {"const", Space::constant}, {"shared", Space::shared},
-    {"local", Space::local},  {"param", Space::param},   {"tex", Space::global},
+    {"reg", Space::reg},       {"global", Space::global}, {"const", Space::constant},
+    {"shared", Space::shared}, {"local", Space::local},   {"param", Space::param},
+    {"tex", Space::global},
 };
 
 const std::pair<std::string_view, Space>* find_space(const Token& token) {
@@ -23,7 +25,9 @@ const std::pair<std::string_view, Space>* find_space(const Token& token) {
   return nullptr;
 }
 
-bool is_opaque(Type type) { return type == Type::texref || type == Type::samplerref || type == Type::surfref; }
+bool is_opaque(Type type) {
+  return type == Type::texref || type == Type::samplerref || type == Type::surfref;
+}
 
 }  // namespace
 
@@ -42,9 +46,10 @@ void Parser::skip_parentheses() {
   }
 }
 
-// declaration = space bank? ('.align' integer | '.v2' | '.v4' | type | '.attribute' attribute | ptr)*
-// bank = '[' integer ']'          (.const[3], from before PTX 2.2)
-// ptr = '.ptr' space? ('.align' integer)?   what a parameter points at: not needed here
+// declaration = space bank? (align | '.v2' | '.v4' | type | '.attribute' attribute | ptr)*
+// align = '.align' integer
+// bank = '[' integer ']', from before PTX 2.2: .const[3]
+// ptr = '.ptr' space? align?, what a parameter points at, which nothing here needs
 Parser::Declaration Parser::declaration() {
   Declaration d;
   d.space = find_space(token())->second;
@@ -80,7 +85,8 @@ Parser::Declaration Parser::declaration() {
     }
   }
   if (d.type == Type::none) fail_expected("a type such as .u32");
-  if (d.type == Type::pred && d.space != Space::reg) fail("a .pred variable can only live in registers");
+  if (d.type == Type::pred && d.space != Space::reg)
+    fail("a .pred variable can only live in registers");
   return d;
 }
 
@@ -113,10 +119,11 @@ Variable Parser::declarator(const Declaration& d, std::vector<uint64_t>& dims) {
 void Parser::set_natural_size(Variable& v, const std::vector<uint64_t>& dims) const {
   v.size = uint64_t(size_of(v.type));
   for (const uint64_t dim : dims)
-    if (__builtin_mul_overflow(v.size, dim, &v.size) || v.size > kMaxVariable) fail("this variable is too large");
+    if (__builtin_mul_overflow(v.size, dim, &v.size) || v.size > kMaxVariable)
+      fail("this variable is too large");
 }
 
-// initializer = value | nested lists | '{' … '}' of a texture or sampler, which nothing here reads
+// initializer = initializer_list | '{' … '}' of a texture or sampler, which nothing here reads
 void Parser::initializer(Variable& v, const std::vector<uint64_t>& dims) {
   if (is_opaque(v.type)) {
     if (!token().is('{') || !lexer_.skip_braces()) fail_expected("'{' … '}'");
@@ -129,7 +136,8 @@ void Parser::initializer(Variable& v, const std::vector<uint64_t>& dims) {
 }
 
 // initializer_list = value | '{' initializer_list (',' initializer_list)* '}'
-void Parser::initializer_list(Variable& v, const std::vector<uint64_t>& dims, size_t level, uint64_t offset) {
+void Parser::initializer_list(Variable& v, const std::vector<uint64_t>& dims, size_t level,
+                              uint64_t offset) {
   if (level == dims.size()) return initializer_value(v, offset);
   expect('{', "before an array's initialisers");
   uint64_t stride = uint64_t(size_of(v.type));
@@ -138,7 +146,8 @@ void Parser::initializer_list(Variable& v, const std::vector<uint64_t>& dims, si
   uint64_t count = 0;
   while (!token().is('}')) {
     if (!open && count == dims[level])
-      fail("too many initialisers: this array of '" + v.name + "' has " + std::to_string(count) + " elements");
+      fail("too many initialisers: this array of '" + v.name + "' has " + std::to_string(count) +
+           " elements");
     initializer_list(v, dims, level + 1, offset + count * stride);
     count++;
     if (!accept(',')) break;
@@ -162,7 +171,8 @@ void Parser::initializer_value(Variable& v, uint64_t offset) {
   lexer_ = saved;
   if (symbol) {
     Relocation relocation = symbol_address();
-    if (size != 4 && size != 8) fail_at(at, "an address does not fit a ." + std::string(name_of(v.type)));
+    if (size != 4 && size != 8)
+      fail_at(at, "an address does not fit a ." + std::string(name_of(v.type)));
     relocation.offset = offset;
     relocation.size = uint8_t(size);
     v.relocations.push_back(relocation);
@@ -190,10 +200,12 @@ void Parser::initializer_value(Variable& v, uint64_t offset) {
   if (v.type == Type::f32 && value.type == Constant::Type::f64)
     bits = std::bit_cast<uint32_t>(float(value.as_double()));
   if (v.type == Type::f64) bits = std::bit_cast<uint64_t>(value.as_double());
-  for (int i = 0; i < size; i++) v.init[offset + uint64_t(i)] = i < 8 ? uint8_t(bits >> (8 * i)) : 0;
+  for (int i = 0; i < size; i++)
+    v.init[offset + uint64_t(i)] = i < 8 ? uint8_t(bits >> (8 * i)) : 0;
 }
 
-// symbol_address = ('generic' '(' symbol_address ')' | '(' symbol_address ')' | name) (('+' | '-') additive_term)*
+// symbol_address = symbol (('+' | '-') additive_term)*
+// symbol = 'generic'? '(' symbol_address ')' | name
 Relocation Parser::symbol_address() {
   if (++depth_ > kMaxDepth) fail("this expression is nested too deeply");
   Relocation r;
@@ -208,7 +220,8 @@ Relocation Parser::symbol_address() {
       r.generic = true;
       expect(')', "after generic(…");
     } else if (!(r.variable = find_variable(symbol)) && !(r.function = find_function(symbol))) {
-      fail_at(at, "unknown name '" + std::string(symbol) + "': no variable or function declared above is called so");
+      fail_at(at, "unknown name '" + std::string(symbol) +
+                      "': no variable or function declared above is called so");
     }
   }
   while (token().is('+') || token().is('-')) {
@@ -225,7 +238,8 @@ Relocation Parser::symbol_address() {
 
 // parameter = declaration declarator
 Variable Parser::parameter() {
-  if (!token().is_directive("param") && !token().is_directive("reg")) fail_expected("a parameter (.param or .reg)");
+  if (!token().is_directive("param") && !token().is_directive("reg"))
+    fail_expected("a parameter (.param or .reg)");
   const Declaration d = declaration();
   std::vector<uint64_t> dims;
   return declarator(d, dims);

@@ -18,7 +18,8 @@ constexpr auto kClass = [] {
   table['_'] = table['$'] = kWord;
   for (char c : {' ', '\t', '\r', '\n', '\v', '\f'}) table[uint8_t(c)] = kBlank;
   for (char c : std::string_view("{}[]()<>,;:=@!+-*/%&|^~?")) table[uint8_t(c)] = kPunct;
-  for (char c : {'{', '}', '/', '"', '\0'}) table[uint8_t(c)] |= kBrace;  // where skip_braces stops to look
+  for (char c : {'{', '}', '/', '"', '\0'})
+    table[uint8_t(c)] |= kBrace;  // where skip_braces stops to look
   return table;
 }();
 
@@ -35,7 +36,12 @@ std::string printable(char c) {
 }  // namespace
 
 Lexer::Lexer(const std::string& text, size_t begin, size_t end, uint32_t line)
-    : text_(text.data()), p_(text_ + begin), end_(text_ + end), line_start_(p_), start_(p_), line_(line) {
+    : text_(text.data()),
+      p_(text_ + begin),
+      end_(text_ + end),
+      line_start_(p_),
+      start_(p_),
+      line_(line) {
   while (line_start_ > text_ && line_start_[-1] != '\n') line_start_--;
   next();
 }
@@ -83,7 +89,8 @@ void Lexer::skip_blank() {
     if (*p_ != '/' || p_ == end_ || (p_[1] != '/' && p_[1] != '*')) return;
     const char* after = skip_comment(p_);
     if (!after) fail(p_, "this comment is never closed");
-    for (const char* q = p_; (q = static_cast<const char*>(memchr(q, '\n', size_t(after - q)))); line_start_ = ++q)
+    for (const char* q = p_; (q = static_cast<const char*>(memchr(q, '\n', size_t(after - q))));
+         line_start_ = ++q)
       line_++;
     p_ = after;
   }
@@ -152,9 +159,11 @@ void Lexer::number() {
 
 void Lexer::hex_real(int digits) {
   const char* begin = p_ + 2;
-  const auto [after, error] = std::from_chars(begin, std::min(begin + digits, end_), token_.bits, 16);
+  const auto [after, error] =
+      std::from_chars(begin, std::min(begin + digits, end_), token_.bits, 16);
   if (error != std::errc() || after != begin + digits)
-    fail(p_, "expected " + std::to_string(digits) + " hexadecimal digits after '" + std::string(p_, 2) + "'");
+    fail(p_, "expected " + std::to_string(digits) + " hexadecimal digits after '" +
+                 std::string(p_, 2) + "'");
   token_.kind = TokenKind::real;
   token_.is_f32 = digits == 8;
   p_ = after;
@@ -216,7 +225,8 @@ bool Lexer::skip_braces() {
     }
   }
   line_ += uint32_t(std::count(p_, p, '\n'));
-  if (const void* newline = memrchr(p_, '\n', size_t(p - p_))) line_start_ = static_cast<const char*>(newline) + 1;
+  if (const void* newline = memrchr(p_, '\n', size_t(p - p_)))
+    line_start_ = static_cast<const char*>(newline) + 1;
   p_ = p;
   next();
   return true;

@@ -1,9 +1,9 @@
 // PTX text to tokens, one ahead, without allocating: a token is a view into the module's text.
 //
-// Two choices keep the parser simple. A word takes its dotted suffixes with it ("mad.lo.s32", "%tid.x",
-// "ld.shared::cta.u32" are one token each), while a directive does not (".reg.pred" is ".reg" and ".pred").
-// And the text always ends in a character no token contains, '\0' after a module and '}' after a body, so that the
-// scanning loops need no bounds check.
+// Two choices keep the parser simple. A word takes its dotted suffixes with it ("mad.lo.s32",
+// "%tid.x", "ld.shared::cta.u32" are one token each), while a directive does not (".reg.pred" is
+// ".reg" and ".pred"). And the text always ends in a character no token contains, '\0' after a
+// module and '}' after a body, so that the scanning loops need no bounds check.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace ridge::vm::parse {
 
-// Thrown inside the parser only; parse_module and parse_body turn it into an Error with diagnostic().
+// Thrown inside the parser only; parse_module and parse_body turn it into an Error with
+// diagnostic().
 struct SyntaxError {
   uint32_t line, column;
   std::string message;
@@ -49,8 +50,8 @@ class Lexer {
   const Token& token() const { return token_; }
   void next();
 
-  // The current token is '{': skips to the '}' that closes it and makes that the current token. Returns false, and
-  // stays, when nothing closes it. Strings and comments may hold braces.
+  // The current token is '{': skips to the '}' that closes it and makes that the current token.
+  // Returns false, and stays, when nothing closes it. Strings and comments may hold braces.
   bool skip_braces();
   void skip_line();
   // Where the current token starts, as an offset into the text.

@@ -1,4 +1,4 @@
-// The top level of a PTX module: everything but function bodies, which are stepped over brace to brace.
+// The top level of a PTX module; function bodies are stepped over, brace to brace.
 #include "vm/parse/module.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kMaxFiles = 1 << 20;
 
-// The MC printer of LLVM writes a file name's quotes, backslashes and non-ASCII bytes as \", \\ and \ooo.
+// LLVM writes a file name's quotes, backslashes and non-ASCII bytes as \", \\ and \ooo.
 std::string unescape(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); i++) {
@@ -24,11 +24,15 @@ std::string unescape(std::string_view text) {
     }
     int value = 0;
     size_t digits = 0;
-    while (digits < 3 && i + 1 + digits < text.size() && text[i + 1 + digits] >= '0' && text[i + 1 + digits] <= '7')
+    while (digits < 3 && i + 1 + digits < text.size() && text[i + 1 + digits] >= '0' &&
+           text[i + 1 + digits] <= '7')
       value = value * 8 + (text[i + 1 + digits++] - '0');
-    if (digits == 3) out += char(value);
-    else if (text[i + 1] == '"' || text[i + 1] == '\\') out += text[i + 1];
-    else out += text.substr(i, 2);
+    if (digits == 3)
+      out += char(value);
+    else if (text[i + 1] == '"' || text[i + 1] == '\\')
+      out += text[i + 1];
+    else
+      out += text.substr(i, 2);
     i += digits == 3 ? 3 : 1;
   }
   return out;
@@ -64,7 +68,8 @@ class ModuleParser : public Parser {
 
 // module = version statement*
 void ModuleParser::module() {
-  if (!token().is_directive("version")) fail_expected(".version, with which every PTX module starts");
+  if (!token().is_directive("version"))
+    fail_expected(".version, with which every PTX module starts");
   while (token().kind != TokenKind::end) statement();
   resolve_aliases();
 }
@@ -88,7 +93,8 @@ void ModuleParser::statement() {
   const Linkage l = linkage();
   if (at_space()) return variables(l);
   if (token().is_directive("entry") || token().is_directive("func")) return function(l);
-  if (token().kind == TokenKind::directive) fail("unknown directive '." + std::string(token().text) + "'");
+  if (token().kind == TokenKind::directive)
+    fail("unknown directive '." + std::string(token().text) + "'");
   fail_expected("a state space, .func or .entry");
 }
 
@@ -97,8 +103,8 @@ void ModuleParser::version() {
   const std::string_view text = token().text;
   const char* end = text.data() + text.size();
   const auto major = std::from_chars(text.data(), end, module_.version_major);
-  if (token().kind != TokenKind::real || major.ec != std::errc() || major.ptr == end || *major.ptr != '.' ||
-      std::from_chars(major.ptr + 1, end, module_.version_minor).ptr != end)
+  if (token().kind != TokenKind::real || major.ec != std::errc() || major.ptr == end ||
+      *major.ptr != '.' || std::from_chars(major.ptr + 1, end, module_.version_minor).ptr != end)
     fail_expected("a version such as 9.0");
   next();
 }
@@ -134,7 +140,8 @@ void ModuleParser::resolve_aliases() {
   for (const Alias& a : aliases_) {
     const Function* target = find_function(a.aliasee);
     if (!target || !target->defined)
-      fail_at(a.at, "'" + std::string(a.aliasee) + "', which '" + std::string(a.alias) + "' stands for, has no body");
+      fail_at(a.at, "'" + std::string(a.aliasee) + "', which '" + std::string(a.alias) +
+                        "' stands for, has no body");
     Function declaration;
     declaration.name = a.alias;
     Function& f = declare(std::move(declaration), a.at);
@@ -156,14 +163,16 @@ void ModuleParser::variables(Linkage linkage) {
     const Token at = token();
     Variable v = declarator(d, dims);
     v.linkage = linkage;
-    Variable& declared = declare(std::move(v), at, unused);  // first, because it may hold its own address
+    Variable& declared =
+        declare(std::move(v), at, unused);  // first, because it may hold its own address
     if (accept('=')) initializer(declared, dims);
   } while (accept(','));
   expect(';', "after a variable");
 }
 
-// Of several declarations the strongest linkage wins, and of equals the first; two ordinary ones are an error.
-// Pointers to the variable stay good. Returns `unused`, for the initialiser, where `v` lost.
+// Of several declarations the strongest linkage wins, and of equals the first; two ordinary ones
+// are an error. Pointers to the variable stay good. Returns `unused`, for the initialiser, where
+// `v` lost.
 Variable& ModuleParser::declare(Variable&& v, const Token& at, Variable& unused) {
   if (find_function(v.name)) fail_at(at, "'" + v.name + "' is already a function");
   const auto it = module_.variable_by_name.find(v.name);
@@ -178,13 +187,14 @@ Variable& ModuleParser::declare(Variable&& v, const Token& at, Variable& unused)
   Variable& earlier = *it->second;
   if (earlier.space != v.space) fail_at(at, "'" + v.name + "' was declared in another state space");
   if (strength(earlier.linkage) == 3 && strength(v.linkage) == 3)
-    fail_at(at, "'" + v.name + "' is declared twice; the first is on line " + std::to_string(earlier.line));
+    fail_at(at, "'" + v.name + "' is declared twice; the first is on line " +
+                    std::to_string(earlier.line));
   if (strength(v.linkage) <= strength(earlier.linkage)) return unused = std::move(v);
   v.name = std::move(earlier.name);  // the map's key looks at this string: keep it in place
   return earlier = std::move(v);
 }
 
-// function = ('.entry' | '.func') attribute? parameters? name parameters? performance ('{' body '}' | ';')
+// function = ('.entry' | '.func') attribute? parameters? name parameters? performance (body | ';')
 void ModuleParser::function(Linkage linkage) {
   Function f;
   f.linkage = linkage;
@@ -203,7 +213,8 @@ void ModuleParser::function(Linkage linkage) {
   expect(';', "or '{' after a function's parameters");
 }
 
-// A definition completes earlier prototypes, and a later prototype adds nothing; the Function stays the same object.
+// A definition completes earlier prototypes, and a later prototype adds nothing; the Function stays
+// the same object.
 Function& ModuleParser::declare(Function&& f, const Token& at) {
   if (find_variable(f.name)) fail_at(at, "'" + f.name + "' is already a variable");
   const auto it = module_.function_by_name.find(f.name);
@@ -214,11 +225,13 @@ Function& ModuleParser::declare(Function&& f, const Token& at) {
   }
   Function& earlier = *it->second;
   if (earlier.defined && f.defined)
-    fail_at(at, "'" + f.name + "' is defined twice; the first is on line " + std::to_string(earlier.line));
+    fail_at(at, "'" + f.name + "' is defined twice; the first is on line " +
+                    std::to_string(earlier.line));
   if (earlier.entry != f.entry) fail_at(at, "'" + f.name + "' is declared both .entry and .func");
   earlier.noreturn |= f.noreturn;
   if (!f.defined) return earlier;
-  if (f.linkage == Linkage::internal && earlier.linkage != Linkage::external) f.linkage = earlier.linkage;
+  if (f.linkage == Linkage::internal && earlier.linkage != Linkage::external)
+    f.linkage = earlier.linkage;
   f.noreturn = earlier.noreturn;
   f.name = std::move(earlier.name);
   earlier = std::move(f);
@@ -230,20 +243,34 @@ void ModuleParser::performance(Function& f) {
   while (token().kind == TokenKind::directive) {
     const Token t = token();
     next();
-    if (t.text == "maxntid") dimensions(f.maxntid);
-    else if (t.text == "reqntid") dimensions(f.reqntid);
-    else if (t.text == "reqnctapercluster") dimensions(f.reqnctapercluster);
-    else if (t.text == "minnctapersm") f.minnctapersm = uint32_t(integer_up_to(UINT32_MAX, ".minnctapersm"));
-    else if (t.text == "maxnctapersm") f.maxnctapersm = uint32_t(integer_up_to(UINT32_MAX, ".maxnctapersm"));
-    else if (t.text == "maxnreg") f.maxnreg = uint32_t(integer_up_to(UINT32_MAX, ".maxnreg"));
-    else if (t.text == "maxclusterrank") f.maxclusterrank = uint32_t(integer_up_to(UINT32_MAX, ".maxclusterrank"));
-    else if (t.text == "explicitcluster") f.explicitcluster = true;
-    else if (t.text == "blocksareclusters") f.blocksareclusters = true;
-    else if (t.text == "noreturn") f.noreturn = true;
-    else if (t.text == "pragma") pragma();
-    else if (t.text == "attribute") skip_parentheses();
-    else if (t.text.starts_with("abi_preserve")) integer("a register count");
-    else fail_at(t, "unknown directive '." + std::string(t.text) + "' on a function");
+    if (t.text == "maxntid")
+      dimensions(f.maxntid);
+    else if (t.text == "reqntid")
+      dimensions(f.reqntid);
+    else if (t.text == "reqnctapercluster")
+      dimensions(f.reqnctapercluster);
+    else if (t.text == "minnctapersm")
+      f.minnctapersm = uint32_t(integer_up_to(UINT32_MAX, ".minnctapersm"));
+    else if (t.text == "maxnctapersm")
+      f.maxnctapersm = uint32_t(integer_up_to(UINT32_MAX, ".maxnctapersm"));
+    else if (t.text == "maxnreg")
+      f.maxnreg = uint32_t(integer_up_to(UINT32_MAX, ".maxnreg"));
+    else if (t.text == "maxclusterrank")
+      f.maxclusterrank = uint32_t(integer_up_to(UINT32_MAX, ".maxclusterrank"));
+    else if (t.text == "explicitcluster")
+      f.explicitcluster = true;
+    else if (t.text == "blocksareclusters")
+      f.blocksareclusters = true;
+    else if (t.text == "noreturn")
+      f.noreturn = true;
+    else if (t.text == "pragma")
+      pragma();
+    else if (t.text == "attribute")
+      skip_parentheses();
+    else if (t.text.starts_with("abi_preserve"))
+      integer("a register count");
+    else
+      fail_at(t, "unknown directive '." + std::string(t.text) + "' on a function");
   }
 }
 
@@ -285,7 +312,8 @@ Expected<std::unique_ptr<Module>> parse_module(std::string text, std::string nam
   }
 }
 
-std::string diagnostic(const Module& module, uint32_t line, uint32_t column, std::string_view message) {
+std::string diagnostic(const Module& module, uint32_t line, uint32_t column,
+                       std::string_view message) {
   constexpr size_t kWidth = 200;  // an initialiser may be one line of megabytes
   const std::string_view text = module.text;
   size_t begin = 0;

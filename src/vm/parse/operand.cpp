@@ -6,7 +6,9 @@ namespace {
 
 using Kind = Operand::Kind;
 
-bool is_name(const Token& token) { return token.kind == TokenKind::word && token.text != "WARP_SZ"; }
+bool is_name(const Token& token) {
+  return token.kind == TokenKind::word && token.text != "WARP_SZ";
+}
 
 // Which component of a vector ".x" or ".r" is, -1 for none.
 int component_index(std::string_view component) {
@@ -17,14 +19,17 @@ int component_index(std::string_view component) {
   return rgba != std::string_view::npos ? int(rgba) : -1;
 }
 
-bool is_video_selector(std::string_view component) {  // a byte or half of a register: vadd.s32 %r1, %r2.b0, …
-  return component.size() == 2 && ((component[0] == 'b' && component[1] >= '0' && component[1] <= '3') ||
-                                   (component[0] == 'h' && component[1] >= '0' && component[1] <= '1'));
+bool is_video_selector(
+    std::string_view component) {  // a byte or half of a register: vadd.s32 %r1, %r2.b0, …
+  return component.size() == 2 &&
+         ((component[0] == 'b' && component[1] >= '0' && component[1] <= '3') ||
+          (component[0] == 'h' && component[1] >= '0' && component[1] <= '1'));
 }
 
 [[noreturn]] void fail_unknown(const Token& at) {
   throw SyntaxError{at.line, at.column,
-                    "unknown name '" + std::string(at.text) + "': no register, variable or function in reach is called so"};
+                    "unknown name '" + std::string(at.text) +
+                        "': no register, variable or function in reach is called so"};
 }
 
 }  // namespace
@@ -38,7 +43,8 @@ void BodyParser::operands(Instruction& i) {
     while (accept(','));
   }
   if (!accept(';')) fail_expected("',' or ';' after an operand");
-  i.operands.assign(std::make_move_iterator(operands_.begin()), std::make_move_iterator(operands_.end()));
+  i.operands.assign(std::make_move_iterator(operands_.begin()),
+                    std::make_move_iterator(operands_.end()));
 }
 
 // operand = element | vector | address | list | label
@@ -120,7 +126,8 @@ Operand BodyParser::address() {
     next();
     if (!bind(o, at)) fail_unknown(at);
     if (o.kind != Kind::reg && o.kind != Kind::symbol)
-      fail_at(at, "'" + std::string(at.text) + "' is not a register or variable, and cannot start an address");
+      fail_at(at, "'" + std::string(at.text) +
+                      "' is not a register or variable, and cannot start an address");
     o.offset = offset();
   } else {
     const Constant base = constant();
@@ -129,7 +136,8 @@ Operand BodyParser::address() {
   }
   o.kind = Kind::address;
   while (accept(',')) o.elems.push_back(token().is('{') ? vector() : element());
-  if (o.elems.size() == 1 && o.elems[0].kind == Kind::vec) {  // [tex, {x, y}]: the coordinates themselves
+  if (o.elems.size() == 1 &&
+      o.elems[0].kind == Kind::vec) {  // [tex, {x, y}]: the coordinates themselves
     std::vector<Operand> coordinates = std::move(o.elems[0].elems);
     o.elems = std::move(coordinates);
   }
@@ -156,7 +164,8 @@ Operand BodyParser::immediate() {
   o.kind = Kind::imm;
   o.column = token().column;
   const TokenKind kind = token().kind;
-  if (kind == TokenKind::directive || kind == TokenKind::string || kind == TokenKind::end || token().is(';'))
+  if (kind == TokenKind::directive || kind == TokenKind::string || kind == TokenKind::end ||
+      token().is(';'))
     fail_expected("an operand");
   const Constant value = constant();
   o.is_float = value.is_float();
@@ -165,7 +174,8 @@ Operand BodyParser::immediate() {
   return o;
 }
 
-// named = ('_' | register) ('|' ('_' | register))? | special | symbol; kind label when nothing has this name yet
+// named = ('_' | register) ('|' ('_' | register))? | special | symbol | label
+// A name that nothing has yet comes back as a label.
 Operand BodyParser::named() {
   const Token at = token();
   Operand o;
@@ -222,12 +232,14 @@ bool BodyParser::bind(Operand& o, const Token& at) {
   o.variable = found.binding.variable ? found.binding.variable : Parser::find_variable(base);
   if (!o.variable) o.function = find_function(base);
   const bool known = o.variable || o.function;
-  if (known && !component.empty()) fail_at(at, "'" + std::string(base) + "' is not a register and has no component");
+  if (known && !component.empty())
+    fail_at(at, "'" + std::string(base) + "' is not a register and has no component");
   if (!component.empty()) fail_unknown(at);
   return known;
 }
 
-void BodyParser::select_component(Operand& o, const Binding& binding, std::string_view component, const Token& at) {
+void BodyParser::select_component(Operand& o, const Binding& binding, std::string_view component,
+                                  const Token& at) {
   o.kind = Kind::reg;
   o.reg = binding.first;
   if (component.empty() && binding.width == 1) return;
@@ -256,7 +268,8 @@ int32_t BodyParser::register_index(std::string_view what) {
   next();
   Operand o;
   if (!bind(o, at) || o.kind != Kind::reg)
-    fail_at(at, "expected " + std::string(what) + ", and '" + std::string(at.text) + "' is not a register in reach");
+    fail_at(at, "expected " + std::string(what) + ", and '" + std::string(at.text) +
+                    "' is not a register in reach");
   return o.reg;
 }
 

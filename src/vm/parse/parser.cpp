@@ -9,7 +9,9 @@ std::string describe(const Token& token) {
   return std::string(quote) + dot + std::string(token.text.substr(0, 80)) + std::string(quote);
 }
 
-void Parser::fail_at(const Token& at, std::string message) { throw SyntaxError{at.line, at.column, std::move(message)}; }
+void Parser::fail_at(const Token& at, std::string message) {
+  throw SyntaxError{at.line, at.column, std::move(message)};
+}
 
 void Parser::fail_expected(std::string_view expected) const {
   fail("expected " + std::string(expected) + ", found " + describe(token()));
@@ -41,20 +43,23 @@ std::string_view Parser::name(std::string_view what) {
 uint64_t Parser::integer(std::string_view what) {
   const Token at = token();
   const Constant value = constant();
-  if (value.is_float()) fail_at(at, "expected " + std::string(what) + ", found a floating-point constant");
+  if (value.is_float())
+    fail_at(at, "expected " + std::string(what) + ", found a floating-point constant");
   return value.bits;
 }
 
 uint64_t Parser::integer_up_to(uint64_t limit, std::string_view what) {
   const Token at = token();
   const uint64_t value = integer(what);
-  if (value > limit) fail_at(at, std::string(what) + " must be between 0 and " + std::to_string(limit));
+  if (value > limit)
+    fail_at(at, std::string(what) + " must be between 0 and " + std::to_string(limit));
   return value;
 }
 
 // section = '.section' name '{' debug data '}'
 void Parser::section() {
-  if (token().kind != TokenKind::directive && token().kind != TokenKind::word) fail_expected("a section's name");
+  if (token().kind != TokenKind::directive && token().kind != TokenKind::word)
+    fail_expected("a section's name");
   next();
   if (!token().is('{')) fail_expected("'{' before a section's data");
   if (!lexer_.skip_braces()) fail("no '}' closes this section");
@@ -74,11 +79,16 @@ void Parser::pragma() {
 Linkage Parser::linkage() {
   Linkage linkage = Linkage::internal;
   for (;;) {
-    if (accept_directive("visible")) linkage = Linkage::visible;
-    else if (accept_directive("extern")) linkage = Linkage::external;
-    else if (accept_directive("weak")) linkage = Linkage::weak;
-    else if (accept_directive("common")) linkage = Linkage::common;
-    else return linkage;
+    if (accept_directive("visible"))
+      linkage = Linkage::visible;
+    else if (accept_directive("extern"))
+      linkage = Linkage::external;
+    else if (accept_directive("weak"))
+      linkage = Linkage::weak;
+    else if (accept_directive("common"))
+      linkage = Linkage::common;
+    else
+      return linkage;
   }
 }
 

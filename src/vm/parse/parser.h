@@ -1,6 +1,6 @@
-// What the module parser and the body parser share: the token in hand, errors, constant expressions, and the
-// declarations of variables and parameters. Each function is named after the grammar it reads and leaves the token
-// after it in hand.
+// What the module parser and the body parser share: the token in hand, errors, constant
+// expressions, and the declarations of variables and parameters. Each function is named after the
+// grammar it reads and leaves the token after it in hand.
 #pragma once
 
 #include <string>
@@ -47,8 +47,8 @@ class Parser {
   [[noreturn]] void fail_expected(std::string_view expected) const;
 
   // constant.cpp
-  Constant constant();           // a whole expression
-  Constant additive_term();      // what may stand between the '+' and '-' of an address
+  Constant constant();       // a whole expression
+  Constant additive_term();  // what may stand between the '+' and '-' of an address
   static Constant apply_minus(Constant value);
 
   // declare.cpp
@@ -84,14 +84,15 @@ class Parser {
   Constant cast();
 
   Variable parameter();
-  void initializer_list(Variable& variable, const std::vector<uint64_t>& dims, size_t level, uint64_t offset);
+  void initializer_list(Variable& variable, const std::vector<uint64_t>& dims, size_t level,
+                        uint64_t offset);
   void initializer_value(Variable& variable, uint64_t offset);
   Relocation symbol_address();
 
   int depth_ = 0;  // of nested expressions, so that no input overflows the stack
 };
 
-// What a token is called in a message: "'bra'", "the end of the text".
+// What a token is called in a message: "'bra'", "the end".
 std::string describe(const Token& token);
 
 extern template void Parser::parameters(std::deque<Variable>&);

@@ -38,7 +38,8 @@ void Scopes::resolve(const LabelUse& use, const Label& label) {
     operand.target = label.target;
     return;
   }
-  if (label.is_table) throw SyntaxError{use.line, use.column, "a branch target must be a label, not a table"};
+  if (label.is_table)
+    throw SyntaxError{use.line, use.column, "a branch target must be a label, not a table"};
   function_.tables[use.owner].targets[use.slot] = label.target;
 }
 
@@ -63,10 +64,12 @@ bool Scopes::declare(std::string_view name, const Binding& binding) {
 
 bool Scopes::declare_range(std::string_view prefix, const Binding& first, uint32_t count) {
   if (!is_digit(prefix.back())) return add(ranges_, {prefix, first, count, 0, -1, true});
-  for (uint32_t i = 0; i < count; i++) {  // a1<3> declares a10, a11, a12, whose digits do not split off
+  for (uint32_t i = 0; i < count;
+       i++) {  // a1<3> declares a10, a11, a12, whose digits do not split off
     Binding binding = first;
     binding.first += int32_t(i * first.width);
-    if (!declare(spelled_.emplace_back(std::string(prefix) + std::to_string(i)), binding)) return false;
+    if (!declare(spelled_.emplace_back(std::string(prefix) + std::to_string(i)), binding))
+      return false;
   }
   return true;
 }

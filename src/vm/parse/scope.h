@@ -1,13 +1,14 @@
-// The names a function body declares, block by block: an inner name hides an outer one until its block closes.
+// The names a function body declares, block by block: an inner name hides an outer one until its
+// block closes.
 //
-// Registers come in ranges (`%r<271>` declares %r0 … %r270), and a body may have tens of thousands of them, so a range
-// is one entry under its prefix and a look-up splits the digits off a name. Labels may be used before they are
-// declared; scope.cpp keeps such uses until their block, or one around it, closes.
+// Registers come in ranges (`%r<271>` declares %r0 … %r270), and a body may have tens of thousands
+// of them, so a range is one entry under its prefix and a look-up splits the digits off a name.
+// Labels may be used before they are declared; scope.cpp keeps such uses until their block, or one
+// around it, closes.
 #pragma once
 
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -24,7 +25,8 @@ struct Binding {
   uint32_t width = 1;                  // components: 1, 2 or 4
 };
 
-// A label used before its block has closed: an operand of an instruction, or an entry of a branch table.
+// A label used before its block has closed: an operand of an instruction, or an entry of a branch
+// table.
 struct LabelUse {
   std::string_view name;
   uint32_t line, column;
@@ -38,7 +40,8 @@ class Scopes {
   explicit Scopes(Function& function) : function_(function) { open(); }
 
   void open();
-  void close();  // resolves the block's labels and hands the uses it cannot resolve to the block around it
+  void close();  // resolves the block's labels and hands the uses it cannot resolve to the block
+                 // around it
   size_t depth() const { return blocks_.size(); }
 
   // These return false when the block already has the name.
@@ -60,9 +63,9 @@ class Scopes {
   struct Entry {
     std::string_view name;
     Binding binding;
-    uint32_t count;   // of a range
-    uint32_t depth;   // of the block that declares it
-    int32_t hidden;   // the entry of the same name around it, -1 for none
+    uint32_t count;  // of a range
+    uint32_t depth;  // of the block that declares it
+    int32_t hidden;  // the entry of the same name around it, -1 for none
     bool is_range;
   };
   struct Label {
@@ -74,7 +77,8 @@ class Scopes {
     std::unordered_map<std::string_view, Label> labels;
     std::vector<LabelUse> uses;
   };
-  using Index = std::unordered_map<std::string_view, int32_t>;  // name → its newest entry, -1 for none
+  using Index =
+      std::unordered_map<std::string_view, int32_t>;  // name → its newest entry, -1 for none
 
   bool add(Index& index, Entry entry);
   const Entry* newest(const Index& index, std::string_view name) const;

@@ -212,8 +212,8 @@ inline constexpr std::string_view kEverythingPtx = R"ptx(.version 8.4
 .global .samplerref smp = { addr_mode_0 = clamp_to_border, filter_mode = nearest };
 .visible .global .align 8 .v4 .f32 quads[2] = {{1.0, -2.0, .5, 0f3F800000}, {0d3FF0000000000000}};
 .global .s32 grid[2][3] = {{1, -2, 0x3}, {017, 0b101, (1 + 2) * 3 << 1}};
-.weak .global .u64 links[4] = {grid, generic(grid) + 4, generic(grid+8), callee};
 .func (.param .b32 r) callee (.param .b32 a, .param .align 4 .b8 b[8]) .noreturn;
+.weak .global .u64 links[4] = {grid, generic(grid) + 4, generic(grid+8), callee};
 .func helper (.reg .b32 x) { add.s32 x, x, 1; ret; }
 .func other;
 .alias other, helper;

@@ -1,0 +1,225 @@
+#include "vm/cudart/capture.h"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_set>
+#include <utility>
+
+#include "vm/cudart/graph/graph.h"
+#include "vm/cudart/runtime.h"
+#include "vm/cudart/streams.h"
+
+namespace ridge::vm::cudart {
+namespace {
+
+struct Captures {
+  std::mutex mutex;  // guards every Capture, every Stream::capture, and captured graphs while they grow
+  std::vector<CaptureRef> active;
+  uint64_t next_id = 1;
+};
+Captures& all() {
+  static auto& instance = *new Captures;
+  return instance;
+}
+using Lock = std::lock_guard<std::mutex>;
+
+thread_local cudaStreamCaptureMode interaction_mode = cudaStreamCaptureModeGlobal;
+
+void add_to_frontier(std::vector<GraphNode*>& frontier, const std::vector<GraphNode*>& nodes) {
+  for (GraphNode* node : nodes)
+    if (std::ranges::find(frontier, node) == frontier.end()) frontier.push_back(node);
+}
+
+// Whether everything the forked streams did comes before the origin's end.
+bool joined(const Capture& capture) {
+  std::unordered_set<const GraphNode*> before;
+  std::vector<GraphNode*> open = capture.origin->capture->frontier;
+  while (!open.empty()) {
+    const GraphNode* node = open.back();
+    open.pop_back();
+    if (before.insert(node).second) open.insert(open.end(), node->dependencies.begin(), node->dependencies.end());
+  }
+  for (const StreamRef& stream : capture.streams)
+    for (const GraphNode* node : stream->capture->frontier)
+      if (!before.contains(node)) return false;
+  return true;
+}
+
+void finish(const CaptureRef& capture) {
+  for (const StreamRef& stream : capture->streams) stream->capture = nullptr;
+  capture->streams.clear();
+  capture->origin = nullptr;
+  std::erase(all().active, capture);
+}
+
+cudaError_t invalidate(const CaptureRef& capture, cudaError_t error) {
+  capture->invalid = true;
+  return error;
+}
+
+}  // namespace
+
+CaptureRef capture_of(const StreamRef& stream) {
+  const Lock lock(all().mutex);
+  return stream->capture ? stream->capture->capture : nullptr;
+}
+
+cudaError_t begin_capture(cudaStream_t handle, cudaStreamCaptureMode mode, std::shared_ptr<Graph> graph,
+                          std::vector<GraphNode*> dependencies) {
+  const StreamRef stream = find_stream(handle);
+  if (!stream) return cudaErrorInvalidResourceHandle;
+  if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed) return cudaErrorInvalidValue;
+  if (stream->kind == StreamKind::legacy) return cudaErrorStreamCaptureUnsupported;
+  const Lock lock(all().mutex);
+  if (stream->capture) return invalidate(stream->capture->capture, cudaErrorIllegalState);
+  auto capture = std::make_shared<Capture>();
+  capture->own_graph = !graph;
+  capture->graph = graph ? std::move(graph) : std::make_shared<Graph>();
+  capture->mode = mode;
+  capture->thread = std::this_thread::get_id();
+  capture->origin = stream;
+  capture->streams = {stream};
+  capture->id = all().next_id++;
+  stream->capture = std::make_shared<StreamCapture>(StreamCapture{capture, std::move(dependencies)});
+  all().active.push_back(std::move(capture));
+  return cudaSuccess;
+}
+
+cudaError_t end_capture(cudaStream_t handle, cudaGraph_t* graph) {
+  if (graph) *graph = nullptr;
+  const StreamRef stream = find_stream(handle);
+  if (!stream) return cudaErrorInvalidResourceHandle;
+  const Lock lock(all().mutex);
+  if (!stream->capture) return cudaErrorIllegalState;
+  const CaptureRef capture = stream->capture->capture;
+  if (capture->origin != stream) return invalidate(capture, cudaErrorStreamCaptureUnmatched);
+  const bool wrong_thread =
+      capture->mode != cudaStreamCaptureModeRelaxed && capture->thread != std::this_thread::get_id();
+  const bool complete = joined(*capture);
+  finish(capture);
+  if (wrong_thread) return cudaErrorStreamCaptureWrongThread;
+  if (capture->invalid) return cudaErrorStreamCaptureInvalidated;
+  if (!complete) return cudaErrorStreamCaptureUnjoined;
+  if (!graph) return cudaSuccess;
+  *graph = capture->own_graph ? graph_handle(capture->graph) : reinterpret_cast<cudaGraph_t>(capture->graph.get());
+  return cudaSuccess;
+}
+
+cudaStreamCaptureStatus capture_status(const StreamRef& stream) {
+  const Lock lock(all().mutex);
+  if (!stream->capture) return cudaStreamCaptureStatusNone;
+  return stream->capture->capture->invalid ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
+}
+
+std::vector<GraphNode*> capture_frontier(const StreamRef& stream) {
+  const Lock lock(all().mutex);
+  return stream->capture ? stream->capture->frontier : std::vector<GraphNode*>{};
+}
+
+cudaError_t set_capture_frontier(const StreamRef& stream, std::vector<GraphNode*> nodes, bool replace) {
+  const Lock lock(all().mutex);
+  if (!stream->capture) return cudaErrorIllegalState;
+  if (stream->capture->capture->invalid) return cudaErrorStreamCaptureInvalidated;
+  if (replace) stream->capture->frontier.clear();
+  add_to_frontier(stream->capture->frontier, nodes);
+  return cudaSuccess;
+}
+
+cudaStreamCaptureMode exchange_capture_mode(cudaStreamCaptureMode mode) { return std::exchange(interaction_mode, mode); }
+
+cudaError_t capture_work(const CaptureRef& capture, const StreamRef& stream, Work work) {
+  const Lock lock(all().mutex);
+  if (capture->invalid || !stream->capture) return cudaErrorStreamCaptureInvalidated;
+  std::vector<GraphNode*>& frontier = stream->capture->frontier;
+  frontier = {capture->graph->add(std::move(work), frontier)};
+  return cudaSuccess;
+}
+
+cudaError_t capture_record(const CaptureRef& capture, const StreamRef& stream, const EventRef& event, unsigned flags) {
+  if (flags & cudaEventRecordExternal) return capture_work(capture, stream, EventRecordWork{event});
+  const Lock lock(all().mutex);
+  if (capture->invalid || !stream->capture) return cudaErrorStreamCaptureInvalidated;
+  const std::lock_guard event_lock(event->mutex);
+  event->captured = true;
+  event->capture = capture;
+  event->nodes = stream->capture->frontier;
+  return cudaSuccess;
+}
+
+cudaError_t capture_wait(const StreamRef& stream, const EventRef& event, unsigned flags) {
+  if (const CaptureRef own = capture_of(stream); own && (flags & cudaEventWaitExternal))
+    return capture_work(own, stream, EventWaitWork{event});
+  const Lock lock(all().mutex);
+  const std::lock_guard event_lock(event->mutex);
+  const CaptureRef theirs = event->captured ? event->capture.lock() : nullptr;
+  if (event->captured && (!theirs || !theirs->origin)) return cudaErrorInvalidValue;  // that capture has ended
+  if (!theirs) return invalidate(stream->capture->capture, cudaErrorStreamCaptureIsolation);
+  if (stream->kind == StreamKind::legacy) return invalidate(theirs, cudaErrorStreamCaptureImplicit);
+  if (theirs->invalid) return cudaErrorStreamCaptureInvalidated;
+  if (!stream->capture) {
+    stream->capture = std::make_shared<StreamCapture>(StreamCapture{theirs, {}});
+    theirs->streams.push_back(stream);
+  } else if (stream->capture->capture != theirs) {
+    invalidate(theirs, cudaErrorStreamCaptureMerge);
+    return invalidate(stream->capture->capture, cudaErrorStreamCaptureMerge);
+  }
+  add_to_frontier(stream->capture->frontier, event->nodes);
+  return cudaSuccess;
+}
+
+cudaError_t refuse_in_capture(const StreamRef& stream) {
+  const Lock lock(all().mutex);
+  return stream->capture ? invalidate(stream->capture->capture, cudaErrorStreamCaptureUnsupported) : cudaSuccess;
+}
+
+cudaError_t refuse_captured_event(const EventRef& event) {
+  const Lock lock(all().mutex);
+  const std::lock_guard event_lock(event->mutex);
+  const CaptureRef capture = event->capture.lock();
+  if (!capture || !capture->origin) return cudaErrorInvalidValue;
+  return invalidate(capture, cudaErrorCapturedEvent);
+}
+
+// By the rules of cudaThreadExchangeStreamCaptureMode: a relaxed capture forbids nothing; a thread-local one forbids to
+// its own thread; a global one to every thread that has not chosen otherwise.
+cudaError_t check_unsafe() {
+  if (interaction_mode == cudaStreamCaptureModeRelaxed) return cudaSuccess;
+  const Lock lock(all().mutex);
+  cudaError_t result = cudaSuccess;
+  for (const CaptureRef& capture : all().active) {
+    const bool own = capture->thread == std::this_thread::get_id();
+    const bool forbids = capture->mode == cudaStreamCaptureModeThreadLocal ? own
+                         : capture->mode == cudaStreamCaptureModeGlobal
+                             ? own || interaction_mode == cudaStreamCaptureModeGlobal
+                             : false;
+    if (forbids) result = invalidate(capture, cudaErrorStreamCaptureUnsupported);
+  }
+  return result;
+}
+
+cudaError_t check_no_capture_at_all() {
+  const Lock lock(all().mutex);
+  cudaError_t result = cudaSuccess;
+  for (const CaptureRef& capture : all().active) result = invalidate(capture, cudaErrorStreamCaptureUnsupported);
+  return result;
+}
+
+cudaError_t check_implicit(const StreamRef& stream) {
+  if (stream->kind != StreamKind::legacy) return cudaSuccess;
+  const Lock lock(all().mutex);
+  cudaError_t result = cudaSuccess;
+  for (const CaptureRef& capture : all().active)
+    for (const StreamRef& other : capture->streams)
+      if (other->kind == StreamKind::blocking) result = invalidate(capture, cudaErrorStreamCaptureImplicit);
+  return result;
+}
+
+void abandon_captures() {
+  const Lock lock(all().mutex);
+  while (!all().active.empty()) {
+    const CaptureRef capture = all().active.back();
+    finish(capture);
+  }
+}
+
+}  // namespace ridge::vm::cudart

@@ -1,0 +1,17 @@
+// What the device says about itself.
+#pragma once
+
+#include <optional>
+
+#include "core/gpu_spec.h"
+#include "vm/cudart/api.h"
+
+namespace ridge::vm::cudart {
+
+std::optional<int> device_attribute(const GpuSpec& gpu, cudaDeviceAttr attribute);  // nothing: no such attribute
+cudaDeviceProp device_properties(const GpuSpec& gpu);
+
+inline constexpr int kLeastPriority = 0, kGreatestPriority = -5;
+inline constexpr const char* kPciBusId = "0000:00:00.0";
+
+}  // namespace ridge::vm::cudart

@@ -1,0 +1,23 @@
+// A kernel as the query functions see it: looked up, loaded and decoded.
+#pragma once
+
+#include "vm/cudart/api.h"
+#include "vm/cudart/modules.h"
+#include "vm/exec/engine.h"
+
+namespace ridge::vm::cudart {
+
+struct ResolvedFunction {
+  Function* function = nullptr;
+  Kernel* kernel = nullptr;
+  KernelUsage usage;
+};
+// A host stub or a cudaKernel_t. An error in the kernel's code is reported once.
+cudaError_t resolve_function(const void* function, ResolvedFunction* resolved);
+
+// Dynamic shared memory one block of it may ask for: the opt-in, or what static memory leaves of the default.
+int dynamic_shared_limit(const ResolvedFunction& function);
+// Threads a block of it may have: .maxntid, and what its registers allow.
+int max_threads(const ResolvedFunction& function);
+
+}  // namespace ridge::vm::cudart

@@ -1,0 +1,37 @@
+// An instantiated graph: its work in an order that satisfies every edge, ready to be launched again and again.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "vm/cudart/graph/graph.h"
+#include "vm/cudart/scheduler.h"
+
+namespace ridge::vm::cudart {
+
+struct GraphExec {
+  struct Step {
+    const GraphNode* node;  // of the graph it came from, for updates; only compared, never followed
+    Work work;
+    std::vector<size_t> after;  // steps it depends on
+    bool enabled = true;
+  };
+  std::mutex mutex;
+  std::vector<Step> steps;
+  unsigned long long flags = 0;
+  Ticket last;  // launches of one executable graph follow each other
+};
+using GraphExecRef = std::shared_ptr<GraphExec>;
+
+cudaError_t instantiate(const GraphRef& graph, unsigned long long flags, GraphExecRef* exec);
+cudaError_t launch(const GraphExecRef& exec, cudaStream_t stream);
+// The new graph must have the same shape; its parameters replace the old ones.
+cudaError_t update(GraphExec& exec, const GraphRef& graph, cudaGraphExecUpdateResultInfo* result);
+GraphExec::Step* find_step(GraphExec& exec, const GraphNode* node);  // null: the node is not of this graph
+
+cudaGraphExec_t exec_handle(GraphExecRef exec);
+GraphExecRef find_exec(cudaGraphExec_t handle);
+bool destroy_exec(cudaGraphExec_t handle);
+
+}  // namespace ridge::vm::cudart

@@ -1,0 +1,114 @@
+#include "vm/cudart/graph/graph.h"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "vm/cudart/handles.h"
+
+namespace ridge::vm::cudart {
+namespace {
+
+// Every live node and graph, so that a stale handle is found out.
+struct Live {
+  std::mutex mutex;
+  std::unordered_set<const void*> nodes;
+  Handles<Graph> graphs;
+};
+Live& live() {
+  static auto& instance = *new Live;
+  return instance;
+}
+
+}  // namespace
+
+Graph::~Graph() {
+  const std::lock_guard lock(live().mutex);
+  for (const auto& node : nodes) live().nodes.erase(node.get());
+}
+
+GraphNode* Graph::add(Work work, const std::vector<GraphNode*>& dependencies) {
+  auto node = std::make_unique<GraphNode>();
+  node->graph = this;
+  node->work = std::move(work);
+  GraphNode* raw = node.get();
+  nodes.push_back(std::move(node));
+  for (GraphNode* dependency : dependencies)
+    if (!connected(dependency, raw)) connect(dependency, raw);
+  const std::lock_guard lock(live().mutex);
+  live().nodes.insert(raw);
+  return raw;
+}
+
+void Graph::remove(GraphNode* node) {
+  while (!node->dependencies.empty()) disconnect(node->dependencies.back(), node);
+  while (!node->dependents.empty()) disconnect(node, node->dependents.back());
+  {
+    const std::lock_guard lock(live().mutex);
+    live().nodes.erase(node);
+  }
+  std::erase_if(nodes, [&](const auto& other) { return other.get() == node; });
+}
+
+size_t Graph::edges() const {
+  size_t count = 0;
+  for (const auto& node : nodes) count += node->dependencies.size();
+  return count;
+}
+
+std::shared_ptr<Graph> Graph::clone() const {
+  auto copy = std::make_shared<Graph>();
+  std::unordered_map<const GraphNode*, GraphNode*> copies;
+  for (const auto& node : nodes) {
+    Work work = node->work;
+    if (auto* child = std::get_if<ChildWork>(&work)) child->graph = child->graph->clone();
+    GraphNode* made = copy->add(std::move(work), {});
+    made->original = node.get();
+    copies[node.get()] = made;
+  }
+  for (const auto& node : nodes)
+    for (const GraphNode* dependency : node->dependencies) connect(copies.at(dependency), copies.at(node.get()));
+  return copy;
+}
+
+std::optional<std::vector<GraphNode*>> Graph::order() const {
+  std::unordered_map<const GraphNode*, size_t> waiting;
+  std::vector<GraphNode*> sorted;
+  for (const auto& node : nodes) {
+    waiting[node.get()] = node->dependencies.size();
+    if (node->dependencies.empty()) sorted.push_back(node.get());
+  }
+  for (size_t i = 0; i < sorted.size(); ++i)
+    for (GraphNode* next : sorted[i]->dependents)
+      if (--waiting[next] == 0) sorted.push_back(next);
+  if (sorted.size() != nodes.size()) return std::nullopt;
+  return sorted;
+}
+
+bool connected(const GraphNode* from, const GraphNode* to) {
+  return std::ranges::find(from->dependents, to) != from->dependents.end();
+}
+
+void connect(GraphNode* from, GraphNode* to) {
+  from->dependents.push_back(to);
+  to->dependencies.push_back(from);
+}
+
+bool disconnect(GraphNode* from, GraphNode* to) {
+  return std::erase(from->dependents, to) + std::erase(to->dependencies, from) > 0;
+}
+
+cudaGraph_t graph_handle(GraphRef graph) { return static_cast<cudaGraph_t>(live().graphs.add(std::move(graph))); }
+
+GraphRef find_graph(cudaGraph_t handle) { return live().graphs.find(handle); }
+
+bool destroy_graph(cudaGraph_t handle) { return live().graphs.take(handle) != nullptr; }
+
+GraphNode* find_node(cudaGraphNode_t handle) {
+  const std::lock_guard lock(live().mutex);
+  auto* node = reinterpret_cast<GraphNode*>(handle);
+  return live().nodes.contains(node) ? node : nullptr;
+}
+
+}  // namespace ridge::vm::cudart

@@ -1,0 +1,49 @@
+// A graph: pieces of work and the order they need. Nodes keep the order they were added in.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "vm/cudart/api.h"
+#include "vm/cudart/work.h"
+
+namespace ridge::vm::cudart {
+
+struct GraphNode {
+  Graph* graph = nullptr;
+  Work work;
+  std::vector<GraphNode*> dependencies;
+  std::vector<GraphNode*> dependents;
+  const GraphNode* original = nullptr;   // what this one was cloned from
+  std::vector<void*> argument_pointers;  // what cudaGraphKernelNodeGetParams hands out
+};
+
+struct Graph {
+  std::vector<std::unique_ptr<GraphNode>> nodes;
+
+  Graph() = default;
+  Graph(const Graph&) = delete;
+  ~Graph();
+
+  GraphNode* add(Work work, const std::vector<GraphNode*>& dependencies);
+  void remove(GraphNode* node);
+  size_t edges() const;
+  std::shared_ptr<Graph> clone() const;
+  // Every node after those it depends on; nothing when the edges form a cycle.
+  std::optional<std::vector<GraphNode*>> order() const;
+};
+using GraphRef = std::shared_ptr<Graph>;
+
+bool connected(const GraphNode* from, const GraphNode* to);
+void connect(GraphNode* from, GraphNode* to);
+bool disconnect(GraphNode* from, GraphNode* to);
+
+cudaGraph_t graph_handle(GraphRef graph);       // owns the graph until destroyed
+GraphRef find_graph(cudaGraph_t handle);        // null: no such graph; also finds a child node's graph
+bool destroy_graph(cudaGraph_t handle);
+GraphNode* find_node(cudaGraphNode_t handle);   // null: no such node
+inline cudaGraphNode_t node_handle(GraphNode* node) { return reinterpret_cast<cudaGraphNode_t>(node); }
+
+}  // namespace ridge::vm::cudart

@@ -1,0 +1,26 @@
+#include "vm/cudart/reset.h"
+
+#include "vm/cudart/capture.h"
+#include "vm/cudart/errors.h"
+#include "vm/cudart/events.h"
+#include "vm/cudart/limits.h"
+#include "vm/cudart/runtime.h"
+#include "vm/cudart/streams.h"
+
+namespace ridge::vm::cudart {
+
+void reset_device() {
+  if (!runtime_started()) return;
+  Runtime& rt = runtime();
+  abandon_captures();
+  rt.scheduler.wait_all();
+  rt.engine.flush_printf();
+  close_all_streams();
+  destroy_all_events();
+  registrations().reset();
+  rt.engine.memory().release_all();
+  reset_limits();
+  clear_sticky_error();
+}
+
+}  // namespace ridge::vm::cudart

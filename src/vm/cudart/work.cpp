@@ -1,0 +1,59 @@
+#include "vm/cudart/work.h"
+
+#include "vm/cudart/capture.h"
+#include "vm/cudart/errors.h"
+#include "vm/cudart/launch.h"
+#include "vm/cudart/runtime.h"
+#include "vm/cudart/streams.h"
+
+namespace ridge::vm::cudart {
+namespace {
+
+struct Execute {
+  void operator()(const EmptyWork&) const {}
+  void operator()(const KernelWork& work) const { run(work.launch); }
+  void operator()(const CopyPlan& plan) const { execute(plan); }
+  void operator()(const FillPlan& plan) const { execute(plan); }
+  void operator()(const HostWork& work) const { work.function(work.data); }
+  void operator()(const ChildWork&) const {}  // flattened when the graph is instantiated
+  void operator()(const EventRecordWork& work) const {
+    auto now = std::make_shared<Completion>();
+    now->done = true;
+    now->time = Clock::now();
+    work.event->set(std::move(now));
+  }
+  void operator()(const EventWaitWork& work) const { runtime().scheduler.wait(work.event->ticket()); }
+};
+
+struct NodeType {
+  cudaGraphNodeType operator()(const EmptyWork&) const { return cudaGraphNodeTypeEmpty; }
+  cudaGraphNodeType operator()(const KernelWork&) const { return cudaGraphNodeTypeKernel; }
+  cudaGraphNodeType operator()(const CopyPlan&) const { return cudaGraphNodeTypeMemcpy; }
+  cudaGraphNodeType operator()(const FillPlan&) const { return cudaGraphNodeTypeMemset; }
+  cudaGraphNodeType operator()(const HostWork&) const { return cudaGraphNodeTypeHost; }
+  cudaGraphNodeType operator()(const ChildWork&) const { return cudaGraphNodeTypeGraph; }
+  cudaGraphNodeType operator()(const EventRecordWork&) const { return cudaGraphNodeTypeEventRecord; }
+  cudaGraphNodeType operator()(const EventWaitWork&) const { return cudaGraphNodeTypeWaitEvent; }
+};
+
+}  // namespace
+
+cudaGraphNodeType node_type(const Work& work) { return std::visit(NodeType{}, work); }
+
+void execute(const Work& work) {
+  if (!sticky_error()) std::visit(Execute{}, work);
+}
+
+cudaError_t enqueue(const StreamRef& stream, Work work) {
+  if (const CaptureRef capture = capture_of(stream)) return capture_work(capture, stream, std::move(work));
+  if (const cudaError_t error = check_implicit(stream)) return error;
+  runtime().scheduler.submit(stream, [work = std::move(work)] { execute(work); });
+  return cudaSuccess;
+}
+
+cudaError_t enqueue(cudaStream_t handle, Work work) {
+  const StreamRef stream = find_stream(handle);
+  return stream ? enqueue(stream, std::move(work)) : cudaErrorInvalidResourceHandle;
+}
+
+}  // namespace ridge::vm::cudart

@@ -1,0 +1,167 @@
+// Runs the warps of one block: a warp goes on until it waits, ends or has used its turn.
+#include "vm/exec/block.h"
+
+#include "vm/exec/grid.h"
+
+namespace ridge::vm {
+namespace {
+
+// Backward branches a warp may take in a turn. Long enough that turns cost nothing, short enough that a warp which spins
+// on another does not waste much; shorter where spinning is expected.
+constexpr int32_t kTurn = 8192, kShortTurn = 128;
+
+enum class WarpState : uint8_t { waiting, yielded, stopped };
+
+// The interpreter's loop: the handlers do everything.
+void execute(Warp& w, const Inst* pc) {
+  if (w.mask == kAllLanes)
+    while (pc) pc = pc->full(w, pc);
+  else
+    while (pc) pc = pc->masked(w, pc);
+}
+// The same with every instruction counted.
+void execute_counting(Warp& w, const Inst* pc) {
+  const Code& code = *w.frame->code;
+  const bool full = w.mask == kAllLanes;
+  while (pc) {
+    if (&code == w.frame->code && code.meta_of(pc).head) {
+      ++w.worker->warp_instructions;
+      w.worker->thread_instructions += uint32_t(__builtin_popcount(w.mask));
+    }
+    pc = full ? pc->full(w, pc) : pc->masked(w, pc);
+    if (pc && &code != w.frame->code) return execute_counting(w, pc);
+  }
+}
+
+WarpState run_warp(Warp& w, bool counting, int32_t turn) {
+  uint32_t yields = 0;
+  while (true) {
+    // The next fragment that can run, in turn.
+    const uint32_t n = uint32_t(w.fragments.size());
+    uint32_t chosen = n;
+    for (uint32_t k = 0; k < n && chosen == n; ++k) {
+      const uint32_t at = (w.next_fragment + k) % n;
+      if (w.fragments[at].state == Fragment::State::runnable) chosen = at;
+    }
+    if (chosen == n) return yields ? WarpState::yielded : WarpState::waiting;
+
+    w.current = chosen;
+    Fragment& f = w.fragments[chosen];
+    w.mask = f.mask;
+    w.sync_open = f.sync_open;
+    f.sync_open = false;
+    enter_frame(w, f.frame);
+    w.budget = n > 1 ? kShortTurn : turn;
+    if (counting) execute_counting(w, f.pc);
+    else execute(w, f.pc);
+
+    switch (w.stop) {
+      case Stop::fault: return WarpState::stopped;
+      case Stop::yield:
+        w.next_fragment = w.current + 1;
+        if (++yields >= w.fragments.size()) return WarpState::yielded;
+        break;
+      case Stop::reschedule:
+        w.next_fragment = w.current;
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+BlockState run_block(Worker& worker, Block& block) {
+  const GridRun& grid = *worker.grid;
+  const int32_t turn = grid.launch->cooperative ? kShortTurn : kTurn;
+  while (true) {
+    bool alive = false, yielded = false, moved = false;
+    for (Warp& w : block.warps) {
+      if (w.fragments.empty()) continue;
+      const size_t before = w.fragments.size();
+      const Inst* pc = w.fragments[0].pc;
+      const auto state = w.fragments[0].state;
+      switch (run_warp(w, grid.counting, turn)) {
+        case WarpState::stopped: return BlockState::stopped;
+        case WarpState::yielded: yielded = true; break;
+        case WarpState::waiting:
+          moved |= w.fragments.size() != before || w.fragments.empty() || w.fragments[0].pc != pc ||
+                   w.fragments[0].state != state;
+          break;
+      }
+      alive |= !w.fragments.empty();
+      if (grid.stop.load(std::memory_order_relaxed)) return BlockState::stopped;
+    }
+    if (!alive) return BlockState::done;
+    if (moved) continue;
+    if (yielded) return BlockState::stalled;
+    // Nothing ran. A barrier may have opened during the pass; otherwise lanes may have met at different instructions.
+    bool can_run = false;
+    for (Warp& w : block.warps) {
+      for (const Fragment& f : w.fragments) can_run |= f.state == Fragment::State::runnable;
+      if (!can_run) can_run = release_gathered(w, true);
+    }
+    if (can_run) continue;
+    worker.fault = {FaultKind::timeout, describe_deadlock(block)};
+    return BlockState::stopped;
+  }
+}
+
+void start_block(Worker& worker, Block& block, uint64_t index) {
+  const GridRun& grid = *worker.grid;
+  const Launch& launch = *grid.launch;
+  const Code& code = *grid.code->code;
+  const uint32_t threads = uint32_t(launch.block.count());
+  const uint32_t warps = (threads + kWarpSize - 1) / kWarpSize;
+  block.grid = &grid;
+  block.index = index;
+  block.ctaid[0] = uint32_t(index % launch.grid.x);
+  block.ctaid[1] = uint32_t(index / launch.grid.x % launch.grid.y);
+  block.ctaid[2] = uint32_t(index / launch.grid.x / launch.grid.y);
+  block.threads = threads;
+  block.exited_threads = warps * kWarpSize - threads;
+  block.barriers.fill(Barrier{});
+  // Warps' registers start a few lines apart so that the same slot of two warps is not in the same cache set.
+  const size_t stride = code.frame_bytes + 64 * (warps > 1);
+  uint8_t* registers = block.registers.at_least(stride * warps + 64);
+  uint8_t* shared = block.shared.at_least(grid.shared_bytes + 64);
+  const size_t local_stride = size_t(grid.code->local_bytes + 3) / 4 * 4 * kWarpSize;
+  uint8_t* local = block.local.at_least(local_stride * warps + 64);
+  if (block.warps.size() != warps) block.warps = std::vector<Warp>(warps);
+  for (uint32_t k = 0; k < warps; ++k) {
+    Warp& w = block.warps[k];
+    const uint32_t lanes = std::min<uint32_t>(threads - k * kWarpSize, kWarpSize);
+    w.present = lanes == kWarpSize ? kAllLanes : (1u << lanes) - 1;
+    w.exited = ~w.present;
+    w.index = k;
+    w.worker = &worker;
+    w.block = &block;
+    w.params = launch.params.data();
+    w.shared = shared;
+    w.shared_size = grid.shared_bytes;
+    w.local = local + local_stride * k;
+    w.local_size = grid.code->local_bytes;
+    w.joins.clear();
+    w.free_joins.clear();
+    for (auto& join : w.join_pool) w.free_joins.push_back(join.get());
+    if (w.frames.empty()) w.frames.push_back(std::make_unique<Frame>());
+    w.frames.resize(1);
+    Frame& entry = *w.frames[0];
+    entry.code = &code;
+    entry.registers = registers + stride * k;
+    entry.local_base = 0;
+    entry.caller = nullptr;
+    entry.return_pc = nullptr;
+    entry.lanes = w.present;
+    w.fragments.clear();
+    Fragment f;
+    f.pc = code.insts.data();
+    f.mask = w.present;
+    f.frame = &entry;
+    w.fragments.push_back(f);
+    w.next_fragment = 0;
+    w.sync_open = false;
+    w.stop = Stop::reschedule;
+  }
+}
+
+}  // namespace ridge::vm

@@ -1,0 +1,253 @@
+// From PTX instructions to items: which row, which registers, where control goes.
+#include <mutex>
+
+#include "vm/exec/decoder.h"
+
+namespace ridge::vm {
+namespace {
+
+OperandSpec parse_spec(std::string_view text) {
+  OperandSpec spec;
+  const size_t colon = text.find(':');
+  std::string_view role = text.substr(0, colon);
+  std::string_view type = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  if (const size_t bar = role.find('|'); bar != std::string_view::npos) {
+    spec.second = true;
+    role = role.substr(0, bar);
+  } else if (const size_t late = type.find('|'); late != std::string_view::npos) {  // "d:b32|p"
+    spec.second = true;
+    type = type.substr(0, late);
+  }
+  spec.address = role.front() == '[';
+  spec.vector = role.size() > 1 && role.back() == '4';
+  spec.dest = role.front() == 'd' || role.front() == 'p';
+  if (role.front() == 'p') {
+    spec.type_index = -1;
+    spec.type = Type::pred;
+  }
+  if (type == "w") {
+    spec.type_index = -2;
+  } else if (type.size() == 1 && type[0] >= '0' && type[0] <= '9') {
+    spec.type_index = type[0] - '0';
+  } else if (!type.empty()) {
+    spec.type_index = -1;
+    spec.type = type_from_name(type).value_or(Type::none);
+  }
+  return spec;
+}
+
+std::string_view root_of(std::string_view mnemonic) { return mnemonic.substr(0, mnemonic.find('.')); }
+
+bool is_plain_exit(const Instruction& ins) {
+  return ins.guard < 0 && (ins.mnemonic == "ret" || ins.mnemonic == "exit" || ins.mnemonic == "ret.uni");
+}
+
+void collect(const Operand& op, std::vector<int32_t>& out) {
+  if ((op.kind == Operand::Kind::reg || op.kind == Operand::Kind::address) && op.reg >= 0) out.push_back(op.reg);
+  for (const Operand& e : op.elems) collect(e, out);
+}
+
+uint32_t align_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
+
+}  // namespace
+
+const std::vector<OperandSpec>& operand_specs(const InstrDef& row) {
+  static std::mutex mutex;
+  static auto* cache = new std::map<const InstrDef*, std::vector<OperandSpec>>;
+  const std::lock_guard lock(mutex);
+  if (const auto hit = cache->find(&row); hit != cache->end()) return hit->second;
+  std::vector<OperandSpec> specs;
+  for (std::string_view rest = row.operands; !rest.empty();) {
+    const size_t comma = rest.find(',');
+    specs.push_back(parse_spec(rest.substr(0, comma)));
+    rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
+  }
+  return (*cache)[&row] = std::move(specs);
+}
+
+Type operand_type(const OperandSpec& spec, const Form& form) {
+  if (spec.type_index == -1) return spec.type;
+  if (spec.type_index >= 0) return form.types[size_t(spec.type_index)];
+  switch (form.type()) {
+    case Type::u16: return Type::u32;
+    case Type::s16: return Type::s32;
+    case Type::u32: return Type::u64;
+    case Type::s32: return Type::s64;
+    case Type::b16: return Type::b32;
+    default: return Type::b64;
+  }
+}
+
+void Decoder::fail(const std::string& message, uint32_t column) const {
+  const Instruction* ins = current_ ? current_->source : nullptr;
+  throw DecodeError{ins ? ins->line : function_.line, column ? column : ins ? ins->column : 1, message};
+}
+
+void Decoder::run() {
+  lay_out_locals();
+  read_items();
+  flow_ = build_flow(items_, function_, tables_);
+  slots_ = assign_slots(items_, flow_, function_, kReservedBytes);
+  code_.frame_bytes = slots_.frame_bytes;
+  code_.register_count = slots_.peak_words;
+  emit_all();
+}
+
+void Decoder::lay_out_locals() {
+  uint32_t top = 0;
+  const auto place = [&](const Variable& v) {
+    top = align_up(top, std::max(v.align, 4u));
+    locals_[&v] = top;
+    const Code::Slot slot{top, align_up(uint32_t(v.size), 4)};
+    top += slot.bytes;
+    return slot;
+  };
+  if (function_.entry) {
+    uint32_t offset = 0;
+    for (const Variable& v : function_.params) {
+      offset = align_up(offset, std::max(v.align, 1u));
+      params_[&v] = offset;
+      offset += uint32_t(v.size);
+    }
+  } else {
+    for (const Variable& v : function_.params) code_.params.push_back(place(v));
+    for (const Variable& v : function_.results) code_.results.push_back(place(v));
+  }
+  for (const Variable& v : function_.variables)
+    if (v.space == Space::local || v.space == Space::param) place(v);
+  code_.local_bytes = align_up(top, 16);
+}
+
+void Decoder::read_items() {
+  for (const Instruction& ins : function_.instructions) {
+    item_of_.push_back(uint32_t(items_.size()));
+    read_instruction(ins);
+  }
+  item_of_.push_back(uint32_t(items_.size()));
+  // The end: falling off a kernel exits, and every return of a function comes here, so that lanes leave together.
+  Item end;
+  end.kind = function_.entry ? Item::Kind::exit : Item::Kind::ret;
+  end.head = false;
+  add(end);
+  for (Item& item : items_) {
+    if (item.kind == Item::Kind::jump || item.kind == Item::Kind::branch)
+      if (!(item.target & kConstantBit)) item.target = item_of_[item.target];
+    item.target &= ~kConstantBit;
+    find_registers(item);
+  }
+  for (auto& table : tables_)
+    for (uint32_t& target : table) target = item_of_[target];
+}
+
+// Targets are PTX instruction indices here; with kConstantBit they are items already.
+void Decoder::read_instruction(const Instruction& ins) {
+  Item item;
+  item.source = &ins;
+  item.guard = ins.guard;
+  item.guard_negated = ins.guard_negated;
+  current_ = &item;
+  const std::string_view root = root_of(ins.mnemonic);
+  std::string error;
+  const bool hinted = ins.mnemonic.find("cache_hint") != std::string_view::npos;
+  const bool free_form = root == "bra" || root == "brx" || root == "call" || root == "ret" || root == "exit";
+  item.match = find_instruction(ins.mnemonic, &error, free_form ? -1 : int(ins.operands.size()) - hinted);
+  if (!item.match) fail(error);
+
+  const auto skip_around = [&] {
+    Item around = item;
+    around.kind = Item::Kind::branch;
+    around.guard_negated = !item.guard_negated;
+    around.target = uint32_t(items_.size() + 2) | kConstantBit;
+    add(around);
+    item.guard = -1;
+    item.head = false;
+  };
+  if (root == "bra") {
+    if (ins.operands.empty() || ins.operands[0].kind != Operand::Kind::label) fail("bra needs a label");
+    item.target = ins.operands[0].target;
+    const bool leads_to_exit = item.target >= function_.instructions.size() ||
+                               is_plain_exit(function_.instructions[item.target]);
+    if (ins.guard < 0) {
+      item.kind = Item::Kind::jump;
+    } else if (function_.entry && leads_to_exit) {
+      item.kind = Item::Kind::exit;  // an early return: the others need not wait for these lanes anywhere
+    } else {
+      item.kind = Item::Kind::branch;
+    }
+  } else if (root == "brx") {
+    if (ins.guard >= 0) skip_around();
+    item.kind = Item::Kind::brx;
+    item.target = read_table(ins);
+  } else if (root == "call") {
+    if (ins.guard >= 0) skip_around();
+    item.kind = Item::Kind::call;
+  } else if (root == "exit" || (root == "ret" && function_.entry)) {
+    item.kind = Item::Kind::exit;
+  } else if (root == "ret") {
+    item.kind = ins.guard < 0 ? Item::Kind::jump : Item::Kind::branch;
+    item.target = uint32_t(function_.instructions.size());
+  } else if (ins.guard >= 0 && (item.match->row->touches & kConverges)) {
+    skip_around();
+  }
+  add(item);
+  current_ = nullptr;
+}
+
+uint32_t Decoder::read_table(const Instruction& ins) {
+  for (const Operand& op : ins.operands)
+    if (op.kind == Operand::Kind::table) {
+      tables_.push_back(function_.tables[op.target].targets);
+      return uint32_t(tables_.size()) - 1;
+    }
+  fail("brx.idx needs a .branchtargets label");
+}
+
+void Decoder::find_registers(Item& item) {
+  if (item.guard >= 0) item.uses.push_back(item.guard);
+  if (!item.source || !item.match) return;
+  if (item.kind == Item::Kind::jump || item.kind == Item::Kind::branch || item.kind == Item::Kind::exit) return;
+  const auto& operands = item.source->operands;
+  if (item.kind == Item::Kind::call || item.kind == Item::Kind::brx) {
+    for (const Operand& op : operands) collect(op, item.uses);
+    return;
+  }
+  const auto& specs = operand_specs(*item.match->row);
+  for (size_t k = 0; k < operands.size(); ++k) {
+    const bool dest = k < specs.size() && specs[k].dest;
+    collect(operands[k], dest ? item.defs : item.uses);
+    if (operands[k].second >= 0) item.defs.push_back(operands[k].second);
+  }
+}
+
+Expected<Code*> decode(KernelCode& kernel, Function& function) {
+  auto& slot = kernel.functions[&function];
+  if (slot) return slot.get();
+  Module& module = *kernel.program->module;
+  auto code = std::make_unique<Code>();
+  code->function = &function;
+  code->module = &module;
+  code->kernel = &kernel;
+  try {
+    Decoder(kernel, function, *code).run();
+  } catch (const DecodeError& e) {
+    return Error{1, diagnostic(module, e.line, e.column, e.message)};
+  }
+  slot = std::move(code);
+  return slot.get();
+}
+
+Code* decode_address(KernelCode& kernel, uint64_t address) {
+  const std::lock_guard lock(kernel.mutex);
+  for (auto& [function, at] : kernel.program->function_addresses)
+    if (at == address) {
+      auto& module = *kernel.program->module;
+      auto& fn = const_cast<Function&>(*function);
+      if (const auto it = kernel.functions.find(function); it != kernel.functions.end()) return it->second.get();
+      if (!fn.defined || !parse_body(module, fn)) return nullptr;
+      auto code = decode(kernel, fn);
+      return code ? *code : nullptr;
+    }
+  return nullptr;
+}
+
+}  // namespace ridge::vm

@@ -1,0 +1,104 @@
+// The decoder's working state. decode.cpp reads PTX instructions into items and finds the flow; emit.cpp writes the
+// executable form of each item.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vm/exec/flow.h"
+#include "vm/isa/internal.h"
+
+namespace ridge::vm {
+
+// One operand of a row, read from its text ("d4", "b:u32", "p|q", "[a]").
+struct OperandSpec {
+  bool dest = false, second = false, address = false, vector = false;
+  int type_index = 0;      // which type of the spelling; -1: `type`; -2: twice as wide as the first
+  Type type = Type::none;
+};
+const std::vector<OperandSpec>& operand_specs(const InstrDef& row);
+Type operand_type(const OperandSpec& spec, const Form& form);
+
+// Thrown inside the decoder only; decode() turns it into the diagnostic.
+struct DecodeError {
+  uint32_t line, column;
+  std::string message;
+};
+
+class Decoder {
+ public:
+  Decoder(KernelCode& kernel, Function& function, Code& code) : kernel_(kernel), function_(function), code_(code) {}
+  void run();
+
+ private:
+  // decode.cpp
+  void read_items();
+  void read_instruction(const Instruction& ins);
+  void add(Item item) { items_.push_back(std::move(item)); }
+  void find_registers(Item& item);
+  void lay_out_locals();
+  uint32_t read_table(const Instruction& ins);
+
+  // emit.cpp
+  void emit_all();
+  void emit(const Item& item);
+  void emit_op(const Item& item);
+  void emit_general(const Item& item, const Match& match, Handlers handlers);
+  void emit_memory(const Item& item);
+  void emit_mov(const Item& item);
+  void emit_call(const Item& item);
+  void emit_branch(const Item& item);
+  void push(const Handlers& handlers, uint32_t d, uint32_t a = 0, uint32_t b = 0, uint32_t c = 0,
+            const std::vector<uint32_t>& more = {});
+  uint32_t source(const Operand& op, Type type);
+  uint32_t destination(const Operand& op, Type type);
+  uint32_t second_destination(const Operand& op);
+  void flush_extensions();
+  uint32_t predicate(int32_t reg, bool negated) const;
+  uint32_t constant(int lane_bytes, uint64_t value);
+  uint32_t immediate(const Operand& op, Type type);
+  uint64_t symbol_value(const Operand& op) const;
+  uint32_t temporary(int lane_bytes);
+  struct Address {
+    uint32_t base, offset, frame_relative;
+  };
+  Address address(const Operand& op, Space space);
+  bool is_frame_variable(const Variable* variable) const { return locals_.count(variable) != 0; }
+  [[noreturn]] void fail(const std::string& message, uint32_t column = 0) const;
+
+  KernelCode& kernel_;
+  Function& function_;
+  Code& code_;
+  std::vector<Item> items_;
+  std::vector<uint32_t> item_of_;  // first item of each PTX instruction
+  std::vector<std::vector<uint32_t>> tables_;  // brx targets: PTX instruction indices, then items
+  std::map<const Variable*, uint32_t> locals_;  // offsets in the thread's local frame
+  std::map<const Variable*, uint32_t> params_;  // a kernel's parameters
+  Flow flow_;
+  Slots slots_;
+  std::map<std::pair<int, uint64_t>, uint32_t> constant_offsets_;
+  std::vector<uint8_t> constants_;
+  const Item* current_ = nullptr;
+  uint32_t temporaries_used_[9] = {};
+  struct Extension {
+    uint32_t from, to;
+    int from_bytes, to_bytes;
+    bool is_signed;
+  };
+  std::vector<Extension> extensions_;
+  struct Fixup {
+    uint32_t inst;
+    uint32_t block;   // target
+    int32_t join;     // block or -1
+  };
+  std::vector<Fixup> fixups_;
+  std::vector<uint32_t> block_inst_;
+};
+
+// The decoder's temporaries at the start of each frame: kTemporaries of each width.
+inline constexpr uint32_t kTemporaries = 8;
+inline constexpr uint32_t kReservedBytes = kTemporaries * kWarpSize * (2 + 4 + 8);
+
+}  // namespace ridge::vm

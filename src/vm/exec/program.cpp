@@ -1,0 +1,167 @@
+// Loading: variables to memory, initialisers with their relocations, kernels with everything they reach.
+#include "vm/exec/program.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "vm/exec/warp.h"
+
+namespace ridge::vm {
+namespace {
+
+uint32_t align_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
+
+// What one function mentions.
+struct Mentions {
+  std::vector<const Function*> called, taken;
+  std::vector<const Variable*> shared;
+  bool indirect = false;
+};
+void collect(const Operand& op, bool in_call, Mentions& out) {
+  if (op.function) (in_call ? out.called : out.taken).push_back(op.function);
+  if (op.variable && op.variable->space == Space::shared) out.shared.push_back(op.variable);
+  for (const Operand& e : op.elems) collect(e, in_call, out);
+}
+Mentions mentions_of(const Function& function) {
+  Mentions out;
+  for (const Instruction& ins : function.instructions) {
+    const bool is_call = ins.mnemonic.starts_with("call");
+    for (const Operand& op : ins.operands) {
+      collect(op, is_call, out);
+      if (is_call && op.kind == Operand::Kind::reg) out.indirect = true;
+    }
+  }
+  return out;
+}
+
+// Bytes of local memory the deepest chain of calls needs; `deep` is set when the chain has no end.
+uint32_t stack_depth(const KernelCode& kernel, const Function* function, std::vector<const Function*>& path, bool& deep) {
+  if (std::find(path.begin(), path.end(), function) != path.end()) {
+    deep = true;
+    return 0;
+  }
+  const auto it = kernel.functions.find(function);
+  if (it == kernel.functions.end()) return 0;
+  path.push_back(function);
+  uint32_t below = 0;
+  for (const CallSite& site : it->second->calls) {
+    if (site.function) below = std::max(below, stack_depth(kernel, site.function, path, deep));
+    else if (site.builtin == Builtin::none) deep = true;
+  }
+  path.pop_back();
+  return align_up(it->second->local_bytes, 16) + below;
+}
+constexpr uint32_t kRecursionAllowance = 64 * 1024;
+
+}  // namespace
+
+Status place_variables(Program& program, Allocations& memory) {
+  Module& module = *program.module;
+  uint64_t next = kFunctionWindow + (program.id << 24);
+  for (const Function& f : module.functions) program.function_addresses[&f] = next += 16;
+
+  for (const Variable& v : module.variables) {
+    if (v.space != Space::global && v.space != Space::constant) continue;
+    if (v.linkage == Linkage::external && v.size == 0) continue;
+    const auto address = memory.allocate(std::max<uint64_t>(v.size, 1), v.align, MemKind::variable, 0, v.name);
+    if (!address) return Error{2, "out of memory while placing the variable '" + v.name + "'"};
+    program.addresses[&v] = *address;
+    auto* bytes = reinterpret_cast<uint8_t*>(*address);
+    std::memset(bytes, 0, v.size);
+    std::memcpy(bytes, v.init.data(), std::min<size_t>(v.init.size(), v.size));
+  }
+  for (const Variable& v : module.variables) {
+    const auto home = program.addresses.find(&v);
+    if (home == program.addresses.end()) continue;
+    for (const Relocation& r : v.relocations) {
+      uint64_t value = 0;
+      if (r.function) {
+        value = program.function_addresses.at(r.function);
+      } else if (const auto it = program.addresses.find(r.variable); it != program.addresses.end()) {
+        value = it->second;
+      } else {
+        return Error{1, "the initialiser of '" + v.name + "' needs the address of '" +
+                            (r.variable ? r.variable->name : "?") + "', which is defined nowhere"};
+      }
+      value += uint64_t(r.addend);
+      value >>= 8 * r.byte;
+      if (r.offset + r.size > v.size) return Error{1, "the initialiser of '" + v.name + "' runs past its end"};
+      std::memcpy(reinterpret_cast<uint8_t*>(home->second) + r.offset, &value, r.size);
+    }
+  }
+  return {};
+}
+
+KernelInfo describe(const Module& module, const Function& function, const GpuSpec&) {
+  KernelInfo info;
+  info.name = function.name;
+  uint32_t offset = 0;
+  for (const Variable& p : function.params) {
+    offset = align_up(offset, std::max(p.align, 1u));
+    info.params.push_back({offset, uint32_t(p.size)});
+    offset += uint32_t(p.size);
+  }
+  info.param_bytes = offset;
+  if (function.maxntid[0])
+    info.max_threads = function.maxntid[0] * std::max(function.maxntid[1], 1u) * std::max(function.maxntid[2], 1u);
+  for (int k = 0; k < 3; ++k) info.required_threads[k] = function.reqntid[k];
+  if (module.target.starts_with("sm_")) info.ptx_version = std::atoi(module.target.c_str() + 3);
+  return info;
+}
+
+Expected<std::unique_ptr<KernelCode>> decode_kernel(Program& program, Function& entry) {
+  Module& module = *program.module;
+  auto kernel = std::make_unique<KernelCode>();
+  kernel->program = &program;
+  kernel->entry = &entry;
+
+  // Everything reachable, and the shared variables any of it uses.
+  std::vector<const Function*> todo = {&entry};
+  std::set<const Function*> seen = {&entry};
+  std::vector<const Variable*> shared;
+  const auto visit = [&](const Function* f) {
+    if (f && f->defined && seen.insert(f).second) todo.push_back(f);
+  };
+  bool took_all_pointers = false;
+  for (size_t k = 0; k < todo.size(); ++k) {
+    auto& function = const_cast<Function&>(*todo[k]);
+    if (Status parsed = parse_body(module, function); !parsed) return parsed.error();
+    const Mentions m = mentions_of(function);
+    for (const Function* f : m.called) visit(f);
+    for (const Function* f : m.taken) visit(f);
+    for (const Variable* v : m.shared)
+      if (std::find(shared.begin(), shared.end(), v) == shared.end()) shared.push_back(v);
+    if (m.indirect && !took_all_pointers) {
+      took_all_pointers = true;  // any function whose address stands in a variable may be called
+      for (const Variable& v : module.variables)
+        for (const Relocation& r : v.relocations) visit(r.function);
+    }
+  }
+  uint32_t top = 0, dynamic_align = 16;
+  for (const Variable* v : shared) {
+    if (v->unsized || v->size == 0) {
+      dynamic_align = std::max(dynamic_align, v->align);
+      continue;
+    }
+    top = align_up(top, std::max(v->align, 1u));
+    kernel->shared_offsets[v] = top;
+    top += uint32_t(v->size);
+  }
+  kernel->static_shared = top;
+  kernel->dynamic_shared_offset = align_up(top, dynamic_align);
+  for (const Variable* v : shared)
+    if (v->unsized || v->size == 0) kernel->shared_offsets[v] = kernel->dynamic_shared_offset;
+
+  for (const Function* f : todo) {
+    auto code = decode(*kernel, const_cast<Function&>(*f));
+    if (!code) return code.error();
+  }
+  kernel->code = kernel->functions.at(&entry).get();
+  std::vector<const Function*> path;
+  kernel->local_bytes = stack_depth(*kernel, &entry, path, kernel->recursive);
+  if (kernel->recursive) kernel->local_bytes += kRecursionAllowance;
+  return kernel;
+}
+
+}  // namespace ridge::vm

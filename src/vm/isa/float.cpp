@@ -1,0 +1,196 @@
+// Addition, multiplication, fused multiply-add, division and square root of f32 and f64.
+//
+// Round to nearest is the fast path: vectors, then one test whether any result is a NaN; if so, `careful` does the warp
+// again lane by lane with the hardware's NaNs. Other rounding modes and saturation go through `rounded`.
+#include "vm/isa/float.h"
+
+#include <cmath>
+
+#include "vm/isa/float_vector.h"
+#include "vm/isa/groups.h"
+#include "vm/isa/lane.h"
+
+namespace ridge::vm {
+namespace {
+
+inline float fused(float a, float b, float c) { return std::fma(a, b, c); }
+inline double fused(double a, double b, double c) { return std::fma(a, b, c); }
+inline float root(float a) { return std::sqrt(a); }
+inline double root(double a) { return std::sqrt(a); }
+template <class T>
+inline T one_like(T) { return T(1); }
+#if defined(__AVX2__) && defined(__FMA__)
+inline __m256 fused(__m256 a, __m256 b, __m256 c) { return Vector<float>::fma(a, b, c); }
+inline __m256d fused(__m256d a, __m256d b, __m256d c) { return Vector<double>::fma(a, b, c); }
+inline __m256 root(__m256 a) { return Vector<float>::sqrt(a); }
+inline __m256d root(__m256d a) { return Vector<double>::sqrt(a); }
+inline __m256 one_like(__m256) { return Vector<float>::one(); }
+inline __m256d one_like(__m256d) { return Vector<double>::one(); }
+#endif
+
+// V is a lane's float or double, or a vector of them.
+struct Add {
+  static constexpr int kArity = 2;
+  template <class V>
+  static V of(V a, V b, V) { return a + b; }
+};
+struct Subtract {
+  static constexpr int kArity = 2;
+  template <class V>
+  static V of(V a, V b, V) { return a - b; }
+};
+struct Multiply {
+  static constexpr int kArity = 2;
+  template <class V>
+  static V of(V a, V b, V) { return a * b; }
+};
+struct Fused {
+  static constexpr int kArity = 3;
+  template <class V>
+  static V of(V a, V b, V c) { return fused(a, b, c); }
+};
+struct Divide {
+  static constexpr int kArity = 2;
+  template <class V>
+  static V of(V a, V b, V) { return a / b; }
+};
+struct Reciprocal {
+  static constexpr int kArity = 1;
+  template <class V>
+  static V of(V a, V, V) { return one_like(a) / a; }
+};
+struct Root {
+  static constexpr int kArity = 1;
+  template <class V>
+  static V of(V a, V, V) { return root(a); }
+};
+
+// The lanes' operands; those an operation lacks read the first one again, which the compiler drops.
+template <class T, class Op>
+struct Operands {
+  const T *a, *b, *c;
+  Operands(const Warp& w, const Inst* inst)
+      : a(w.src<T>(inst->a)),
+        b(Op::kArity > 1 ? w.src<T>(inst->b) : a),
+        c(Op::kArity > 2 ? w.src<T>(inst->c) : a) {}
+};
+
+template <class T, class Op>
+inline T lane_result(T a, T b, T c, bool ftz) {
+  if (ftz) {
+    const T r = Op::of(flush(a), flush(b), flush(c));
+    return canonical(flush(r));
+  }
+  return canonical(Op::of(a, b, c));
+}
+
+template <class T, class Op, bool Ftz>
+[[gnu::noinline]] const Inst* careful(Warp& w, const Inst* inst) {
+  const Operands<T, Op> in(w, inst);
+  each_lane<false>(w.reg<T>(inst->d), w.mask,
+                   [&](int i) { return lane_result<T, Op>(in.a[i], in.b[i], in.c[i], Ftz); });
+  return inst + 1;
+}
+
+template <class T, class Op, bool Ftz, bool Full>
+const Inst* nearest(Warp& w, const Inst* inst) {
+#if defined(__AVX2__) && defined(__FMA__)
+  using V = Vector<T>;
+  constexpr int kSteps = kWarpSize / V::kLanes;
+  const Operands<T, Op> in(w, inst);
+  typename V::V r[kSteps];
+#pragma GCC unroll 8
+  for (int k = 0; k < kSteps; ++k) {
+    typename V::V a = V::load(in.a + k * V::kLanes), b = V::load(in.b + k * V::kLanes),
+                  c = V::load(in.c + k * V::kLanes);
+    if constexpr (Ftz) a = V::flush(a), b = V::flush(b), c = V::flush(c);
+    r[k] = Op::of(a, b, c);
+    if constexpr (Ftz) r[k] = V::flush(r[k]);
+  }
+  typename V::V nan = V::unordered(r[0], r[1]);
+#pragma GCC unroll 8
+  for (int k = 2; k < kSteps; k += 2) nan = V::either(nan, V::unordered(r[k], r[k + 1]));
+  if (V::any(nan)) [[unlikely]] return careful<T, Op, Ftz>(w, inst);
+  T* d = w.reg<T>(inst->d);
+#pragma GCC unroll 8
+  for (int k = 0; k < kSteps; ++k) {
+    T* at = d + k * V::kLanes;
+    V::store(at, Full ? r[k] : V::select(w.mask >> (k * V::kLanes), r[k], V::load(at)));
+  }
+  return inst + 1;
+#else
+  return careful<T, Op, Ftz>(w, inst);
+#endif
+}
+
+template <class T, class Op>
+const Inst* rounded(Warp& w, const Inst* inst) {
+  const uint32_t flags = wide(inst).flags;
+  const Operands<T, Op> in(w, inst);
+  const RoundingScope scope(Round(flags & kRoundMask));
+  each_lane<false>(w.reg<T>(inst->d), w.mask, [&](int i) {
+    const T r = lane_result<T, Op>(in.a[i], in.b[i], in.c[i], flags & kFtz);
+    return flags & kSat ? saturate(r) : r;
+  });
+  return inst + 2;
+}
+
+template <class Op>
+Handlers arithmetic(const Form& form) {
+  const uint32_t flags = float_flags(form);
+  if (form.type() == Type::f64) {
+    if (flags & (kFtz | kSat)) return {};
+    if (flags == 0) return {nearest<double, Op, false, true>, nearest<double, Op, false, false>};
+    return {rounded<double, Op>, rounded<double, Op>, true, flags};
+  }
+  if (flags == 0) return {nearest<float, Op, false, true>, nearest<float, Op, false, false>};
+  if (flags == kFtz) return {nearest<float, Op, true, true>, nearest<float, Op, true, false>};
+  return {rounded<float, Op>, rounded<float, Op>, true, flags};
+}
+
+// div.approx is a * (1/b): a divisor above 2^126 has a reciprocal below the normal range, which is taken as 0.
+template <bool Ftz>
+const Inst* divide_approximately(Warp& w, const Inst* inst) {
+  const Operands<float, Divide> in(w, inst);
+  each_lane<false>(w.reg<float>(inst->d), w.mask, [&](int i) {
+    const float a = Ftz ? flush(in.a[i]) : in.a[i], b = Ftz ? flush(in.b[i]) : in.b[i];
+    const bool huge = std::fabs(b) > 0x1p126f;
+    const float r = huge ? a * std::copysign(0.0f, b) : a / b;
+    return canonical(Ftz ? flush(r) : r);
+  });
+  return inst + 1;
+}
+Handlers approximate_division(const Form& form) {
+  const Handler h = form.has("ftz") ? divide_approximately<true> : divide_approximately<false>;
+  return {h, h};
+}
+
+constexpr InstrDef kRows[] = {
+    {"add{%round}{ftz}{sat}[f32]", "d,a,b", Unit::fma, kRegs, arithmetic<Add>},
+    {"add{%round}[f64]", "d,a,b", Unit::fp64, kRegs, arithmetic<Add>},
+    {"sub{%round}{ftz}{sat}[f32]", "d,a,b", Unit::fma, kRegs, arithmetic<Subtract>},
+    {"sub{%round}[f64]", "d,a,b", Unit::fp64, kRegs, arithmetic<Subtract>},
+    {"mul{%round}{ftz}{sat}[f32]", "d,a,b", Unit::fma, kRegs, arithmetic<Multiply>},
+    {"mul{%round}[f64]", "d,a,b", Unit::fp64, kRegs, arithmetic<Multiply>},
+    {"fma[%round]{ftz}{sat}[f32]", "d,a,b,c", Unit::fma, kRegs, arithmetic<Fused>},
+    {"fma[%round][f64]", "d,a,b,c", Unit::fp64, kRegs, arithmetic<Fused>},
+    // mad is fma since sm_20.
+    {"mad[%round]{ftz}{sat}[f32]", "d,a,b,c", Unit::fma, kRegs, arithmetic<Fused>},
+    {"mad[%round][f64]", "d,a,b,c", Unit::fp64, kRegs, arithmetic<Fused>},
+    {"div[%round]{ftz}[f32]", "d,a,b", Unit::fma, kRegs, arithmetic<Divide>},
+    {"div[%round][f64]", "d,a,b", Unit::fp64, kRegs, arithmetic<Divide>},
+    {"div[approx]{ftz}[f32]", "d,a,b", Unit::sfu, kRegs, approximate_division},
+    {"div[full]{ftz}[f32]", "d,a,b", Unit::sfu, kRegs, arithmetic<Divide>},
+    {"rcp[%round]{ftz}[f32]", "d,a", Unit::fma, kRegs, arithmetic<Reciprocal>},
+    {"rcp[%round][f64]", "d,a", Unit::fp64, kRegs, arithmetic<Reciprocal>},
+    {"rcp[approx]{ftz}[f32]", "d,a", Unit::sfu, kRegs, arithmetic<Reciprocal>},
+    {"sqrt[%round]{ftz}[f32]", "d,a", Unit::fma, kRegs, arithmetic<Root>},
+    {"sqrt[%round][f64]", "d,a", Unit::fp64, kRegs, arithmetic<Root>},
+    {"sqrt[approx]{ftz}[f32]", "d,a", Unit::sfu, kRegs, arithmetic<Root>},
+};
+
+}  // namespace
+
+std::span<const InstrDef> float_rows() { return kRows; }
+
+}  // namespace ridge::vm

@@ -1,0 +1,265 @@
+// Video instructions: arithmetic on selected bytes and halves of words (vadd …), saturated, then combined with or merged
+// into a third operand; and the same on two halves (vadd2 …) or four bytes (vadd4 …) at once.
+#include "vm/isa/video.h"
+
+#include <algorithm>
+
+#include "vm/isa/groups.h"
+#include "vm/isa/lane.h"
+
+namespace ridge::vm {
+namespace {
+
+enum class Op { add, sub, absdiff, min, max, avrg, set, shl, shr };
+enum class Second : uint32_t { none, add, min, max };
+
+// Wide::flags.
+struct Modifiers {
+  bool d_signed, a_signed, b_signed, saturate;
+  Second second;
+  bool wrap;        // vshl, vshr
+  bool plus_one;    // vmad.po
+  uint32_t scale;   // vmad: bits shifted out
+  uint32_t cmp;     // vset: eq ne lt le gt ge
+
+  uint32_t pack() const {
+    return uint32_t(d_signed) | uint32_t(a_signed) << 1 | uint32_t(b_signed) << 2 | uint32_t(saturate) << 3 |
+           uint32_t(second) << 4 | uint32_t(wrap) << 6 | uint32_t(plus_one) << 7 | scale << 8 | cmp << 12;
+  }
+  static Modifiers unpack(uint32_t f) {
+    return {bool(f & 1), bool(f & 2), bool(f & 4), bool(f & 8), Second(f >> 4 & 3), bool(f & 64), bool(f & 128),
+            f >> 8 & 15, f >> 12 & 7};
+  }
+};
+
+int64_t extend(uint32_t bits, int width, bool is_signed) {
+  const int unused = 32 - width;
+  return is_signed ? int64_t(int32_t(bits << unused) >> unused) : int64_t(bits << unused >> unused);
+}
+
+// The byte, half or word that a scalar selector names.
+struct Field {
+  int shift = 0, width = 32;
+};
+Field field_of(uint32_t selector) {
+  if (selector == 0) return {};
+  const int width = selector >> 20 & 1 ? 16 : 8;
+  return {int(selector & 15) * width, width};
+}
+int64_t select(uint32_t word, Field f, bool is_signed) { return extend(word >> f.shift, f.width, is_signed); }
+
+int64_t saturated(int64_t x, int width, bool is_signed) {
+  const int64_t one = 1;
+  return is_signed ? std::clamp(x, -(one << (width - 1)), (one << (width - 1)) - 1)
+                   : std::clamp<int64_t>(x, 0, (one << width) - 1);
+}
+uint32_t merged(Field f, uint32_t value, uint32_t c) {
+  if (f.width == 32) return value;
+  const uint32_t mask = ((1u << f.width) - 1) << f.shift;
+  return (c & ~mask) | (value << f.shift & mask);
+}
+uint32_t second_op(Second op, uint32_t value, uint32_t c, bool is_signed) {
+  switch (op) {
+    case Second::none: return value;
+    case Second::add: return value + c;
+    case Second::min: return is_signed ? uint32_t(std::min(int32_t(value), int32_t(c))) : std::min(value, c);
+    case Second::max: return is_signed ? uint32_t(std::max(int32_t(value), int32_t(c))) : std::max(value, c);
+  }
+  return value;
+}
+bool compares(uint32_t cmp, int64_t a, int64_t b) {
+  switch (cmp) {
+    case 0: return a == b;
+    case 1: return a != b;
+    case 2: return a < b;
+    case 3: return a <= b;
+    case 4: return a > b;
+    default: return a >= b;
+  }
+}
+
+template <Op O>
+int64_t primary(const Modifiers& m, int64_t a, int64_t b) {
+  switch (O) {
+    case Op::add: return a + b;
+    case Op::sub: return a - b;
+    case Op::absdiff: return a < b ? b - a : a - b;
+    case Op::min: return std::min(a, b);
+    case Op::max: return std::max(a, b);
+    case Op::avrg: return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1;
+    case Op::set: return compares(m.cmp, a, b);
+    case Op::shl: return int64_t(uint64_t(a) << (m.wrap ? b & 31 : std::min<int64_t>(b, 32)));
+    case Op::shr: return a >> (m.wrap ? b & 31 : std::min<int64_t>(b, 32));
+  }
+}
+
+// --- one value a lane ---------------------------------------------------------------------------------------------
+
+template <Op O>
+const Inst* scalar_handler(Warp& w, const Inst* inst) {
+  const Wide& more = wide(inst);
+  const Modifiers m = Modifiers::unpack(more.flags);
+  const Field df = field_of(more.x[kSelectorField]);
+  const Field af = field_of(more.x[kSelectorField + 1]);
+  const Field bf = field_of(more.x[kSelectorField + 2]);
+  const bool needs_c = m.second != Second::none || df.width != 32;
+  const uint32_t* a = w.src<uint32_t>(inst->a);
+  const uint32_t* b = w.src<uint32_t>(inst->b);
+  const uint32_t* c = w.src<uint32_t>(needs_c ? inst->c : inst->a);
+  uint32_t* d = w.reg<uint32_t>(inst->d);
+  each_active(w.mask, [&](int i) {
+    int64_t t = primary<O>(m, select(a[i], af, m.a_signed), select(b[i], bf, m.b_signed));
+    if (m.saturate) t = saturated(t, df.width, m.d_signed);
+    d[i] = df.width != 32 ? merged(df, uint32_t(t), c[i]) : second_op(m.second, uint32_t(t), c[i], m.d_signed);
+  });
+  return inst + 2;
+}
+
+// a * b + c (+ 1), shifted right, saturated as the operands' signs say.
+const Inst* vmad_handler(Warp& w, const Inst* inst) {
+  const Wide& more = wide(inst);
+  const Modifiers m = Modifiers::unpack(more.flags);
+  const Field af = field_of(more.x[kSelectorField + 1]);
+  const Field bf = field_of(more.x[kSelectorField + 2]);
+  const bool is_signed = m.a_signed || m.b_signed;
+  const uint32_t* a = w.src<uint32_t>(inst->a);
+  const uint32_t* b = w.src<uint32_t>(inst->b);
+  const uint32_t* c = w.src<uint32_t>(inst->c);
+  uint32_t* d = w.reg<uint32_t>(inst->d);
+  each_active(w.mask, [&](int i) {
+    __int128 t = __int128(select(a[i], af, m.a_signed)) * select(b[i], bf, m.b_signed);
+    t += extend(c[i], 32, is_signed) + m.plus_one;
+    t >>= m.scale;
+    if (m.saturate) {
+      const __int128 low = is_signed ? -(__int128(1) << 31) : 0;
+      const __int128 high = is_signed ? (__int128(1) << 31) - 1 : (__int128(1) << 32) - 1;
+      t = t < low ? low : t > high ? high : t;
+    }
+    d[i] = uint32_t(uint64_t(t));
+  });
+  return inst + 2;
+}
+
+// --- two halves or four bytes a lane ------------------------------------------------------------------------------
+
+// Which parts are computed: all, or those a mask such as h1 or b310 names.
+template <int Parts>
+uint32_t part_mask(uint32_t selector) {
+  if (selector == 0) return (1u << Parts) - 1;
+  uint32_t mask = 0;
+  for (uint32_t i = 0; i < (selector >> 16 & 7); ++i) mask |= 1u << (selector >> (4 * i) & 15);
+  return mask;
+}
+
+template <Op O, int Parts>
+const Inst* packed_handler(Warp& w, const Inst* inst) {
+  constexpr int kWidth = 32 / Parts;
+  const Wide& more = wide(inst);
+  const Modifiers m = Modifiers::unpack(more.flags);
+  const uint32_t mask = part_mask<Parts>(more.x[kSelectorField]);
+  uint32_t a_from = more.x[kSelectorField + 1], b_from = more.x[kSelectorField + 2];
+  if (a_from == 0) a_from = 0x3210;  // of the parts of b:a, the first ones are a's
+  if (b_from == 0) b_from = Parts == 2 ? 0x32 : 0x7654;
+  const uint32_t* a = w.src<uint32_t>(inst->a);
+  const uint32_t* b = w.src<uint32_t>(inst->b);
+  const uint32_t* c = w.src<uint32_t>(inst->c);
+  uint32_t* d = w.reg<uint32_t>(inst->d);
+  each_active(w.mask, [&](int i) {
+    const uint64_t both = uint64_t(b[i]) << 32 | a[i];
+    const auto part = [&](uint32_t from, int p, bool is_signed) {
+      return extend(uint32_t(both >> (kWidth * (from >> (4 * p) & 15))), kWidth, is_signed);
+    };
+    uint32_t result = c[i];
+    for (int p = 0; p < Parts; ++p) {
+      if (!(mask >> p & 1)) continue;
+      int64_t t = primary<O>(m, part(a_from, p, m.a_signed), part(b_from, p, m.b_signed));
+      if (m.saturate) t = saturated(t, kWidth, m.d_signed);
+      if (m.second == Second::add) result += uint32_t(t);
+      else result = merged({kWidth * p, kWidth}, uint32_t(t), result);
+    }
+    d[i] = result;
+  });
+  return inst + 2;
+}
+
+// --- rows ---------------------------------------------------------------------------------------------------------
+
+Modifiers modifiers(const Form& form) {
+  Modifiers m{};
+  m.d_signed = form.types[0] == Type::s32;
+  m.a_signed = form.types[1] == Type::s32;
+  m.b_signed = form.types[2] == Type::s32;
+  m.saturate = form.has("sat");
+  m.second = Second(form.index_of({"add", "min", "max"}) + 1);
+  m.wrap = form.has("wrap");
+  m.plus_one = form.has("po");
+  m.scale = form.has("shr7") ? 7 : form.has("shr15") ? 15 : 0;
+  return m;
+}
+Modifiers set_modifiers(const Form& form) {  // no destination type: it is unsigned
+  Modifiers m{};
+  m.a_signed = form.types[0] == Type::s32;
+  m.b_signed = form.types[1] == Type::s32;
+  m.second = Second(form.index_of({"add", "min", "max"}) + 1);
+  m.cmp = uint32_t(form.index_of({"eq", "ne", "lt", "le", "gt", "ge"}));
+  return m;
+}
+template <Handler H>
+Handlers video(const Form& form) {
+  return {H, H, true, modifiers(form).pack()};
+}
+template <Handler H>
+Handlers video_set(const Form& form) {
+  return {H, H, true, set_modifiers(form).pack()};
+}
+
+template <Op O>
+constexpr auto scalar = video<scalar_handler<O>>;
+template <Op O>
+constexpr auto two = video<packed_handler<O, 2>>;
+template <Op O>
+constexpr auto four = video<packed_handler<O, 4>>;
+
+#define RIDGE_TYPES "[%int32][%int32][%int32]"
+#define RIDGE_CMP "[%int32][%int32][eq|ne|lt|le|gt|ge]"
+constexpr Unit kAlu = Unit::alu;
+
+constexpr InstrDef kRows[] = {
+    {"vadd" RIDGE_TYPES "{sat}", "d,a:1,b:2", kAlu, kRegs, scalar<Op::add>},
+    {"vadd" RIDGE_TYPES "{sat}[add|min|max]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::add>},
+    {"vsub" RIDGE_TYPES "{sat}", "d,a:1,b:2", kAlu, kRegs, scalar<Op::sub>},
+    {"vsub" RIDGE_TYPES "{sat}[add|min|max]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::sub>},
+    {"vabsdiff" RIDGE_TYPES "{sat}", "d,a:1,b:2", kAlu, kRegs, scalar<Op::absdiff>},
+    {"vabsdiff" RIDGE_TYPES "{sat}[add|min|max]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::absdiff>},
+    {"vmin" RIDGE_TYPES "{sat}", "d,a:1,b:2", kAlu, kRegs, scalar<Op::min>},
+    {"vmin" RIDGE_TYPES "{sat}[add|min|max]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::min>},
+    {"vmax" RIDGE_TYPES "{sat}", "d,a:1,b:2", kAlu, kRegs, scalar<Op::max>},
+    {"vmax" RIDGE_TYPES "{sat}[add|min|max]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::max>},
+    {"vshl[%int32][%int32][u32]{sat}[clamp|wrap]", "d,a:1,b:2", kAlu, kRegs, scalar<Op::shl>},
+    {"vshl[%int32][%int32][u32]{sat}[clamp|wrap][add|min|max]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::shl>},
+    {"vshr[%int32][%int32][u32]{sat}[clamp|wrap]", "d,a:1,b:2", kAlu, kRegs, scalar<Op::shr>},
+    {"vshr[%int32][%int32][u32]{sat}[clamp|wrap][add|min|max]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::shr>},
+    {"vmad" RIDGE_TYPES "{po}{sat}{shr7|shr15}", "d,a:1,b:2,c", kAlu, kRegs, video<vmad_handler>},
+    {"vset" RIDGE_CMP, "d:u32,a:0,b:1", kAlu, kRegs, video_set<scalar_handler<Op::set>>},
+    {"vset" RIDGE_CMP "[add|min|max]", "d:u32,a:0,b:1,c:u32", kAlu, kRegs, video_set<scalar_handler<Op::set>>},
+    {"vadd2" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, two<Op::add>},
+    {"vsub2" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, two<Op::sub>},
+    {"vavrg2" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, two<Op::avrg>},
+    {"vabsdiff2" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, two<Op::absdiff>},
+    {"vmin2" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, two<Op::min>},
+    {"vmax2" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, two<Op::max>},
+    {"vset2" RIDGE_CMP "{add}", "d:u32,a:0,b:1,c:u32", kAlu, kRegs, video_set<packed_handler<Op::set, 2>>},
+    {"vadd4" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, four<Op::add>},
+    {"vsub4" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, four<Op::sub>},
+    {"vavrg4" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, four<Op::avrg>},
+    {"vabsdiff4" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, four<Op::absdiff>},
+    {"vmin4" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, four<Op::min>},
+    {"vmax4" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, four<Op::max>},
+    {"vset4" RIDGE_CMP "{add}", "d:u32,a:0,b:1,c:u32", kAlu, kRegs, video_set<packed_handler<Op::set, 4>>},
+};
+
+}  // namespace
+
+std::span<const InstrDef> video_rows() { return kRows; }
+
+}  // namespace ridge::vm

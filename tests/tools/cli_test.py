@@ -1,0 +1,325 @@
+"""The command line as a user types it: exit codes, messages, the compile cache, programs of every kind.
+
+Programs that need no kernel are built with the C++ compiler, and the cache is tested with a stand-in for nvcc,
+so that only Kernels waits for the real one.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+RIDGE = os.environ["RIDGE_BINARY"]
+CXX = os.environ["RIDGE_CXX"]
+
+
+class CliTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="ridge-test-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.env = dict(os.environ, XDG_CACHE_HOME=str(self.folder / "cache"))
+
+    def ridge(self, *arguments, code=0):
+        """Runs ridge, checks its exit code, and returns its stdout and stderr."""
+        done = subprocess.run([RIDGE, *map(str, arguments)], cwd=self.folder, env=self.env,
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout}\n{done.stderr}")
+        return done.stdout, done.stderr
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def cxx(self, name, text, *flags):
+        source = self.write(name + ".cpp", text)
+        subprocess.run([CXX, source, "-o", self.folder / name, *flags], check=True)
+        return self.folder / name
+
+
+class Usage(CliTest):
+    def test_help_names_every_verb(self):
+        for arguments in [], ["help"], ["--help"]:
+            out, _ = self.ridge(*arguments)
+            for verb in "run", "climb", "device", "test":
+                self.assertIn(f"\n  {verb} ", out)
+
+    def test_help_of_a_verb(self):
+        out, _ = self.ridge("run", "--help")
+        for flag in "--device", "--gpu", "--threads", "--timeout", "--nvcc", "--count", "--quiet":
+            self.assertIn(flag, out)
+        self.assertEqual(self.ridge("help", "run")[0], out)
+
+    def test_version(self):
+        self.assertRegex(self.ridge("--version")[0], r"^ridge \d+\.\d+\.\d+\n$")
+
+    def test_unknown_names_are_refused_with_the_nearest(self):
+        for arguments, suggestion in [
+                (["devise"], "Did you mean 'device'?"),
+                (["device", "--jsn", "-"], "Did you mean '--json'?"),
+                (["device", "--gpu", "rtx409"], "Did you mean 'rtx4090'?"),
+                (["device", "--device", "gpus"], "Did you mean 'gpu'?"),
+                (["run", "--devise=vm", "x.cu"], "Did you mean '--device'?")]:
+            self.assertIn(suggestion, self.ridge(*arguments, code=2)[1])
+
+    def test_a_bad_gpu_lists_the_good_ones(self):
+        _, err = self.ridge("device", "--gpu", "voodoo2", code=2)
+        for gpu in "h200", "a100", "rtx4090", "t4":
+            self.assertIn(gpu, err)
+
+    def test_bad_values(self):
+        self.write("x.cu", "")
+        for flags in ["--threads", "0"], ["--threads", "many"], ["--timeout", "-1"], ["--timeout", "nan"], \
+                ["--timeout"], ["--gpu"], ["--device", "gpu", "--gpu", "t4"]:
+            self.ridge("run", "x.cu", *flags, code=2)
+
+    def test_files(self):
+        self.assertIn("run what?", self.ridge("run", code=2)[1])
+        self.write("hello.cu", "")
+        self.assertIn("Did you mean 'hello.cu'?", self.ridge("run", "helo.cu", code=2)[1])
+        self.assertIn("goes after --", self.ridge("run", "hello.cu", "5", code=2)[1])
+        text = self.write("notes.txt", "hello")
+        self.assertIn("neither a .cu file nor an ELF", self.ridge("run", "--device", "vm", text, code=2)[1])
+        self.assertIn("a folder", self.ridge("run", "--device", "vm", self.folder, code=2)[1])
+
+
+class Device(CliTest):
+    def test_fits_one_screen(self):
+        out, _ = self.ridge("device", "--device", "vm")
+        lines = out.splitlines()
+        self.assertLessEqual(len(lines), 24)
+        self.assertLessEqual(max(map(len, lines)), 100)
+        self.assertIn("NVIDIA H200, compute capability 9.0", out)
+        self.assertNotIn("\033", out)  # no colours into a pipe
+
+    def test_gpu_is_what_it_says(self):
+        self.assertIn("Tesla T4, compute capability 7.5", self.ridge("device", "--gpu", "T4")[0])
+
+    def test_json(self):
+        record = json.loads(self.ridge("device", "--gpu", "a100", "--json", "-")[0])
+        self.assertEqual(record["schema"], 1)
+        self.assertEqual(record["device"]["capability"], "8.0")
+        self.assertEqual(record["limits"]["shared_bytes_per_sm"], 164 * 1024)
+        row = next(r for r in record["occupancy"]
+                   if r["block_threads"] == 256 and r["registers_per_thread"] == 64)
+        self.assertEqual((row["blocks_per_sm"], row["limiter"]), (4, "registers"))
+        self.ridge("device", "--gpu", "a100", "--json", "device.json")
+        self.assertEqual(json.loads((self.folder / "device.json").read_text()), record)
+        self.ridge("device", "--gpu", "a100", "--json", "no/such/folder.json", code=8)
+
+
+FAKE_NVCC = """#!/bin/sh
+# Stands in for nvcc: answers as it does, and links a C++ file instead of compiling CUDA.
+case $1 in
+  --version) echo "Cuda compilation tools, release 13.0, V13.0.$(cat "$0.version")"; exit ;;
+  --dryrun) echo "#$ TOP=$(dirname "$0")"; exit ;;
+esac
+echo "$@" >>"$0.log"
+for word; do case $last in -o) out=$word ;; -MF) deps=$word ;; esac; last=$word; done
+if grep -q SLOW "$last"; then sleep 2.5; fi
+if grep -q ERROR "$last"; then echo "$last(1): error: no good" >&2; exit 2; fi
+{ echo "$out : $last \\\\"; echo "    some\\\\ folder/b.h"; } >"$deps"
+cp "$0.program" "$out"
+"""
+
+
+class Cache(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.nvcc = self.write("bin/nvcc", FAKE_NVCC)
+        self.nvcc.chmod(0o755)
+        self.version("1")
+        self.cxx("bin/nvcc.program", "#include <cstdio>\nint main(int n, char** v) { std::puts(v[n - 1]); }")
+        self.env["PATH"] = f"{self.nvcc.parent}:{self.env['PATH']}"
+        self.source = self.write("a.cu", "// a")
+        self.header = self.write("some folder/b.h", "// b")
+
+    def version(self, number):
+        self.write("bin/nvcc.version", number)
+
+    def run_and_count(self, *arguments, code=0):
+        """How many times nvcc was called."""
+        log = Path(str(self.nvcc) + ".log")
+        log.unlink(missing_ok=True)
+        self.out, self.err = self.ridge("run", "--device", "vm", *arguments, code=code)
+        self.calls = log.read_text().splitlines() if log.exists() else []
+        return len(self.calls)
+
+    def test_compiles_once(self):
+        self.assertEqual(self.run_and_count("a.cu", "--", "--count"), 1)
+        self.assertEqual(self.out, "--count\n")  # what follows -- is the program's
+        self.assertEqual(self.run_and_count("a.cu"), 0)
+        self.assertEqual(self.run_and_count(self.source), 0)
+
+    def test_source_header_flags_and_compiler_count(self):
+        self.assertEqual(self.run_and_count("a.cu"), 1)
+        self.source.write_text("// a2")
+        self.assertEqual(self.run_and_count("a.cu"), 1)
+        self.header.write_text("// b2")
+        self.assertEqual(self.run_and_count("a.cu"), 1)
+        self.assertEqual(self.run_and_count("a.cu", "--nvcc", "-DN=1"), 1)
+        self.assertEqual(self.run_and_count("a.cu", "--gpu", "t4"), 1)
+        self.version("2")
+        self.assertEqual(self.run_and_count("a.cu"), 1)
+        self.version("1")
+        self.header.write_text("// b")  # back again: still there, though another header came between
+        self.source.write_text("// a")
+        self.assertEqual(self.run_and_count("a.cu"), 0)
+        self.assertEqual(self.run_and_count("a.cu", "--nvcc", "-DN=1"), 1)  # compiled with b2, not b
+        self.header.unlink()
+        self.assertEqual(self.run_and_count("a.cu", code=8), 1)  # nvcc claims to have read what is gone
+
+    def test_flags(self):
+        self.run_and_count("a.cu")
+        self.assertIn("-std=c++17 -O3 -lineinfo -cudart shared "
+                      "-gencode arch=compute_90,code=compute_90 ", self.calls[0])
+        self.run_and_count("a.cu", "--gpu", "rtx4090")
+        self.assertIn("arch=compute_89,code=compute_89", self.calls[0])
+        self.run_and_count("a.cu", "--nvcc", "-std=c++20 -DX='a b' -arch=sm_80 -G")
+        self.assertNotIn("c++17", self.calls[0])
+        self.assertNotIn("-gencode", self.calls[0])
+        self.assertNotIn("-lineinfo", self.calls[0])
+        self.assertIn("-std=c++20 -DX=a b -arch=sm_80 -G", self.calls[0])
+        self.assertEqual(self.run_and_count("a.cu", "--nvcc", "-D'X", code=2), 0)
+
+    def test_errors_are_shown_as_they_are_and_not_kept(self):
+        self.source.write_text("// ERROR")
+        for _ in range(2):
+            self.assertEqual(self.run_and_count("a.cu", code=3), 1)
+            self.assertEqual(self.err, "a.cu(1): error: no good\n")
+
+    def test_a_slow_compile_says_so(self):
+        self.source.write_text("// SLOW")
+        self.run_and_count("a.cu")
+        self.assertEqual(self.err.count("compiling a.cu"), 1)
+        self.source.write_text("// SLOW, quiet")
+        self.run_and_count("a.cu", "--quiet")
+        self.assertEqual(self.err, "")
+
+    def test_no_cache_folder(self):
+        self.env["XDG_CACHE_HOME"] = "/proc/nowhere"
+        self.assertEqual(self.run_and_count("a.cu", code=8), 0)
+
+
+class Programs(CliTest):
+    RUNTIME = 'extern "C" int cudaDeviceSynchronize();\n'
+    FAT = '[[gnu::section(".nv_fatbin"), gnu::used]] const char code[] = "x";\n'
+
+    def library(self, soname):
+        self.cxx("libcudart.so", 'extern "C" int cudaDeviceSynchronize() { return 0; }',
+                 "-shared", "-fPIC", f"-Wl,-soname,{soname}")
+        return f"-L{self.folder}", "-lcudart"
+
+    def run_vm(self, *arguments, code=0):
+        return self.ridge("run", "--device", "vm", *arguments, code=code)
+
+    def test_arguments_and_exit_code(self):
+        program = self.cxx("program", "#include <cstdio>\nint main(int n, char** v) { std::puts(v[1]); return 40 + n; }")
+        out, err = self.run_vm(program, "--", "-x", "--gpu", code=43)
+        self.assertEqual(out, "-x\n")
+        self.assertIn("does not use the CUDA runtime", err)
+        self.assertEqual(self.run_vm(program, "--quiet", "--", "y", code=42)[1], "")
+
+    def test_environment(self):
+        program = self.cxx("program", "#include <cstdlib>\n#include <cstdio>\n"
+                           'int main() { for (auto v : {"LD_LIBRARY_PATH", "RIDGE_GPU", "RIDGE_THREADS", "RIDGE_TIMEOUT"})'
+                           ' std::puts(std::getenv(v)); }')
+        out, _ = self.run_vm(program, "--gpu", "a100", "--threads", "3", "--timeout", "1.5")
+        library, *rest = out.splitlines()
+        self.assertEqual(rest, ["a100", "3", "1.5"])
+        self.assertTrue((Path(library.split(":")[0]) / "libcudart.so.13").exists())
+
+    def test_static_runtime(self):
+        program = self.cxx("program", self.FAT + "int main() {}")
+        self.assertIn("nvcc -cudart shared", self.run_vm(program, code=8)[1])
+
+    def test_other_runtime(self):
+        program = self.cxx("program", self.RUNTIME + self.FAT + "int main() { cudaDeviceSynchronize(); }",
+                           *self.library("libcudart.so.12"))
+        self.assertIn("needs libcudart.so.12", self.run_vm(program, code=8)[1])
+
+    def test_runtime_behind_a_library(self):
+        flags = self.library("libcudart.so.12")
+        self.cxx("libkernels.so", self.RUNTIME + "int f() { return cudaDeviceSynchronize(); }", "-shared", "-fPIC", *flags)
+        program = self.cxx("program", "int f(); int main() { return f(); }", f"-L{self.folder}", "-lkernels",
+                           "-Wl,-rpath,$ORIGIN")
+        self.assertIn("needs libcudart.so.12", self.run_vm(program, code=8)[1])
+
+    def test_no_device_code(self):
+        program = self.cxx("program", self.RUNTIME + "int main() { cudaDeviceSynchronize(); return 5; }",
+                           *self.library("libcudart.so.13"))
+        self.assertIn("no device code", self.run_vm(program, code=5)[1])
+
+    def test_our_runtime_wins_over_rpath(self):
+        # The library beside the program would say 0 and a driver version of 7.
+        self.cxx("libcudart.so", 'extern "C" int cudaDriverGetVersion(int* v) { *v = 7; return 0; }',
+                 "-shared", "-fPIC", "-Wl,-soname,libcudart.so.13")
+        shutil.copy(self.folder / "libcudart.so", self.folder / "libcudart.so.13")
+        program = self.cxx("program", 'extern "C" int cudaDriverGetVersion(int*);\n'
+                           "int main() { int v = 0; cudaDriverGetVersion(&v); return v == 7; }",
+                           f"-L{self.folder}", "-lcudart", "-Wl,-rpath,$ORIGIN", "-Wl,--disable-new-dtags")
+        self.run_vm(program)
+
+    def test_death_by_signal(self):
+        program = self.cxx("program", "#include <csignal>\nint main() { std::signal(SIGSEGV, SIG_DFL); std::raise(SIGSEGV); }")
+        self.assertIn("program died of signal 11 (Segmentation fault)", self.run_vm(program, code=139)[1])
+
+    def test_timeout(self):
+        program = self.cxx("program", "#include <unistd.h>\nint main() { sleep(100); }")
+        start = time.monotonic()
+        self.assertIn("--timeout 0.1", self.run_vm(program, "--timeout", "0.1", code=6)[1])
+        self.assertLess(time.monotonic() - start, 30)
+
+    def test_damaged(self):
+        program = self.cxx("program", "int main() {}")
+        program.write_bytes(program.read_bytes()[:3000])
+        self.assertIn("damaged or truncated", self.run_vm(program, code=2)[1])
+
+
+TINY = """
+#include <cstdio>
+#include <cstdlib>
+__global__ void add(int* sum, int n) { atomicAdd(sum, n); }
+__global__ void spin(volatile int* never) { while (*never == 0) {} }
+int main(int argc, char** argv) {
+  int *sum, result = -1;
+  cudaMalloc(&sum, sizeof(int));
+  cudaMemset(sum, 0, sizeof(int));
+  if (argc > 1) add<<<4, 64>>>(sum, std::atoi(argv[1])); else spin<<<1, 1>>>(sum);
+  const cudaError_t error = cudaMemcpy(&result, sum, sizeof(int), cudaMemcpyDeviceToHost);
+  std::printf("%d %s\\n", result, cudaGetErrorName(error));
+  return error == cudaSuccess ? 42 : 4;
+}
+"""
+
+
+class Kernels(CliTest):
+    """With the real compiler, on the software GPU."""
+
+    def test_run(self):
+        source = self.write("tiny.cu", TINY)
+        out, err = self.ridge("run", "--device", "vm", "--count", source, "--", "3", code=42)
+        self.assertEqual(out, "768 cudaSuccess\n")
+        self.assertRegex(err, r"ridge: [1-9][0-9,]* warp instructions\n")
+        # The second time nothing is compiled. On another GPU it is.
+        start = time.monotonic()
+        self.ridge("run", "--device", "vm", source, "--", "3", code=42)
+        self.assertLess(time.monotonic() - start, 2)
+        # A kernel that never ends is reported, and the program lives on.
+        out, err = self.ridge("run", "--device", "vm", "--timeout", "0.5", source, code=4)
+        self.assertIn("cudaErrorLaunchTimeout", out)
+        self.assertIn("spin", err)
+
+    def test_compile_error(self):
+        source = self.write("wrong.cu", "__global__ void k() { int x = nothing; }\nint main() {}\n")
+        _, err = self.ridge("run", "--device", "vm", source, code=3)
+        self.assertIn('wrong.cu(1): error: identifier "nothing" is undefined', err)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
