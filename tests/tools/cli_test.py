@@ -226,7 +226,7 @@ class Programs(CliTest):
         self.assertEqual(self.run_vm(program, "--quiet", "--", "y", code=42)[1], "")
 
     def test_environment(self):
-        program = self.cxx("program", "#include <cstdlib>\n#include <cstdio>\n"
+        program = self.cxx("program", "#include <cstdio>\n#include <cstdlib>\n#include <initializer_list>\n"
                            'int main() { for (auto v : {"LD_LIBRARY_PATH", "RIDGE_GPU", "RIDGE_THREADS", "RIDGE_TIMEOUT"})'
                            ' std::puts(std::getenv(v)); }')
         out, _ = self.run_vm(program, "--gpu", "a100", "--threads", "3", "--timeout", "1.5")
@@ -247,7 +247,7 @@ class Programs(CliTest):
         flags = self.library("libcudart.so.12")
         self.cxx("libkernels.so", self.RUNTIME + "int f() { return cudaDeviceSynchronize(); }", "-shared", "-fPIC", *flags)
         program = self.cxx("program", "int f(); int main() { return f(); }", f"-L{self.folder}", "-lkernels",
-                           "-Wl,-rpath,$ORIGIN")
+                           "-Wl,-rpath,$ORIGIN", "-Wl,--allow-shlib-undefined")
         self.assertIn("needs libcudart.so.12", self.run_vm(program, code=8)[1])
 
     def test_no_device_code(self):

@@ -41,11 +41,22 @@ std::vector<uint8_t> small_program() {
   file.header.e_phentsize = sizeof(Elf64_Phdr);
   file.header.e_phnum = 2;
   constexpr uint64_t kBase = 0x400000;
-  file.segments[0] = {.p_type = PT_LOAD, .p_flags = 0, .p_offset = 0, .p_vaddr = kBase, .p_paddr = 0,
-                      .p_filesz = sizeof file, .p_memsz = sizeof file, .p_align = 1};
-  file.segments[1] = {.p_type = PT_DYNAMIC, .p_flags = 0, .p_offset = offset(file.dynamic),
-                      .p_vaddr = kBase + offset(file.dynamic), .p_paddr = 0,
-                      .p_filesz = sizeof file.dynamic, .p_memsz = sizeof file.dynamic, .p_align = 8};
+  file.segments[0] = {.p_type = PT_LOAD,
+                      .p_flags = 0,
+                      .p_offset = 0,
+                      .p_vaddr = kBase,
+                      .p_paddr = 0,
+                      .p_filesz = sizeof file,
+                      .p_memsz = sizeof file,
+                      .p_align = 1};
+  file.segments[1] = {.p_type = PT_DYNAMIC,
+                      .p_flags = 0,
+                      .p_offset = offset(file.dynamic),
+                      .p_vaddr = kBase + offset(file.dynamic),
+                      .p_paddr = 0,
+                      .p_filesz = sizeof file.dynamic,
+                      .p_memsz = sizeof file.dynamic,
+                      .p_align = 8};
   file.dynamic[0] = {DT_NEEDED, {1}};
   file.dynamic[1] = {DT_RPATH, {17}};
   file.dynamic[2] = {DT_RUNPATH, {26}};
@@ -60,7 +71,8 @@ TEST(ElfFile, ReadsThisProgram) {
   EXPECT_TRUE(facts->x86_64);
   EXPECT_TRUE(facts->dynamic);
   EXPECT_TRUE(facts->fat_binary);
-  EXPECT_NE(std::find(facts->needed.begin(), facts->needed.end(), "libc.so.6"), facts->needed.end());
+  EXPECT_NE(std::find(facts->needed.begin(), facts->needed.end(), "libc.so.6"),
+            facts->needed.end());
 }
 
 TEST(ElfFile, ReadsNeededAndPaths) {

@@ -28,8 +28,8 @@ struct Stop {
   std::string idea;
   fs::path program;
 
-  Outcome outcome;
-  std::optional<uint64_t> warp_instructions;
+  Outcome outcome = {};
+  std::optional<uint64_t> warp_instructions = {};
 };
 
 // The first line of an example is `// NAME: the idea.`
@@ -47,11 +47,7 @@ std::vector<Stop> find_stops(const fs::path& programs) {
   for (const auto& entry : fs::directory_iterator(RIDGE_EXAMPLES, error))
     if (entry.path().extension() == ".cu") {
       const std::string name = entry.path().stem();
-      stops.push_back({.name = name,
-                       .idea = idea_of(entry.path()),
-                       .program = programs / name,
-                       .outcome = {},
-                       .warp_instructions = {}});
+      stops.push_back({.name = name, .idea = idea_of(entry.path()), .program = programs / name});
     }
   std::sort(stops.begin(), stops.end(),
             [](const Stop& a, const Stop& b) { return a.name < b.name; });
@@ -136,7 +132,7 @@ int climb_verb(const Arguments& arguments) {
   double timeout = 0;
   bool quiet = false;
   CommandLine line("climb", "Runs every example on the device at hand.");
-  line.app().footer("Pictures and the examples' output are left in build/<preset>/climb.");
+  line.add_footer("Pictures and the examples' output are left in build/<preset>/climb.");
   line.add_device(flags);
   line.add_threads(flags);
   line.add_timeout(timeout);

@@ -203,11 +203,7 @@ Expected<fs::path> compile_into(const fs::path& cache, const CompileRequest& req
   const fs::path work = cache / fmt::format("work-{}-{}", getpid(), key.substr(0, 8));
   fs::create_directories(work);
   const std::string shown = request.source.filename();
-  Command nvcc = {.program = toolkit->nvcc,
-                  .arguments = flags,
-                  .environment = {},
-                  .folder = {},
-                  .capture = true};
+  Command nvcc = {.program = toolkit->nvcc, .arguments = flags, .capture = true};
   for (const std::string& argument :
        {std::string("-MD"), std::string("-MF"), (work / "inputs.d").string(), std::string("-o"),
         (work / name).string(), request.source.string()})

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include "core/gpu_spec.h"
 #include "suggest.h"
@@ -38,48 +39,62 @@ std::string at_least_one(const std::string& value) {
 }  // namespace
 
 CommandLine::CommandLine(const std::string& verb, const std::string& summary)
-    : app_(summary, "ridge " + verb) {
-  app_.allow_extras();  // named, with a suggestion, in parse()
-  app_.add_flag("--no-color", no_color_, "plain text");
+    : app_(std::make_unique<CLI::App>(summary, "ridge " + verb)) {
+  app_->allow_extras();  // named, with a suggestion, in parse()
+  app_->add_flag("--no-color", no_color_, "plain text");
 }
+
+CommandLine::~CommandLine() = default;
+
+void CommandLine::add_argument(const char* name, std::string& value, const char* help) {
+  app_->add_option(name, value, help)->type_name(" ");
+}
+
+void CommandLine::add_option(const char* name, std::string& value, const char* kind,
+                             const char* help) {
+  app_->add_option(name, value, help)->type_name(kind);
+}
+
+void CommandLine::add_flag(const char* name, bool& value, const char* help) {
+  app_->add_flag(name, value, help);
+}
+
+void CommandLine::add_footer(const char* text) { app_->footer(text); }
 
 void CommandLine::add_device(DeviceFlags& flags) {
   std::vector<std::string> gpus;
   for (const GpuSpec& gpu : all_gpus()) gpus.emplace_back(gpu.key);
-  app_.add_option("--device", flags.device,
-                  "auto, gpu or vm (the software GPU); auto: a GPU if there is one")
+  app_->add_option("--device", flags.device,
+                   "auto, gpu or vm (the software GPU); auto: a GPU if there is one")
       ->type_name("KIND")
       ->transform(lower)
       ->check(one_of("device", {"auto", "gpu", "vm"}));
-  app_.add_option("--gpu", flags.gpu,
-                  fmt::format("what the software GPU says it is: {}", fmt::join(gpus, " ")))
+  app_->add_option("--gpu", flags.gpu,
+                   fmt::format("what the software GPU says it is: {}", fmt::join(gpus, " ")))
       ->type_name("NAME")
       ->transform(lower)
       ->check(one_of("GPU", gpus));
 }
 
 void CommandLine::add_threads(DeviceFlags& flags) {
-  app_.add_option("--threads", flags.threads,
-                  "CPU threads of the software GPU (default: one a core)")
+  app_->add_option("--threads", flags.threads,
+                   "CPU threads of the software GPU (default: one a core)")
       ->type_name("N")
       ->check(at_least_one);
 }
 
 void CommandLine::add_timeout(double& seconds) {
-  app_.add_option("--timeout", seconds,
-                  "seconds a kernel may take; the program is ended a little later")
+  app_->add_option("--timeout", seconds,
+                   "seconds a kernel may take; the program is ended a little later")
       ->type_name("SECONDS")
       ->check(finite_positive);
 }
 
 void CommandLine::add_json(std::string& file) {
-  app_.add_option("--json", file, "write a record; - is stdout, in place of the table")
-      ->type_name("FILE");
+  add_option("--json", file, "FILE", "write a record; - is stdout, in place of the table");
 }
 
-void CommandLine::add_quiet(bool& quiet) {
-  app_.add_flag("--quiet,-q", quiet, "no progress on stderr");
-}
+void CommandLine::add_quiet(bool& quiet) { add_flag("--quiet,-q", quiet, "no progress on stderr"); }
 
 std::optional<int> CommandLine::parse(const Arguments& arguments, Arguments* tail) {
   Arguments ours = arguments;
@@ -90,9 +105,9 @@ std::optional<int> CommandLine::parse(const Arguments& arguments, Arguments* tai
     }
   std::reverse(ours.begin(), ours.end());  // CLI11 takes them from the back
   try {
-    app_.parse(ours);
+    app_->parse(ours);
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app_.help());
+    fmt::print("{}", app_->help());
     return kFine;
   } catch (const CLI::ParseError& error) {
     complain(error.what());
@@ -100,7 +115,7 @@ std::optional<int> CommandLine::parse(const Arguments& arguments, Arguments* tai
   }
   if (no_color_) set_color(false);
 
-  const Arguments extra = app_.remaining();
+  const Arguments extra = app_->remaining();
   if (extra.empty()) return std::nullopt;
   const auto flag = std::find_if(extra.begin(), extra.end(),
                                  [](const std::string& word) { return word.starts_with("-"); });
@@ -110,10 +125,10 @@ std::optional<int> CommandLine::parse(const Arguments& arguments, Arguments* tai
     return kUsage;
   }
   std::vector<std::string> names;
-  for (const CLI::Option* option : app_.get_options())
+  for (const CLI::Option* option : app_->get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   complain(fmt::format("there is no flag '{}'{} `{} --help` lists them.", *flag,
-                       did_you_mean(flag->substr(0, flag->find('=')), names), app_.get_name()));
+                       did_you_mean(flag->substr(0, flag->find('=')), names), app_->get_name()));
   return kUsage;
 }
 

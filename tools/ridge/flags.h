@@ -1,13 +1,16 @@
-// The command line of a verb: CLI11 with the flags and the manners that all verbs share.
+// The command line of a verb: the flags and the manners that all verbs share. CLI11 stays behind
+// it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
-
-#include <CLI/CLI.hpp>
 
 #include "verb.h"
+
+namespace CLI {
+class App;
+}
 
 namespace ridge::tools {
 
@@ -20,8 +23,15 @@ struct DeviceFlags {
 class CommandLine {
  public:
   CommandLine(const std::string& verb, const std::string& summary);
+  ~CommandLine();
 
-  CLI::App& app() { return app_; }
+  // A verb's own.
+  void add_argument(const char* name, std::string& value, const char* help);
+  void add_option(const char* name, std::string& value, const char* kind, const char* help);
+  void add_flag(const char* name, bool& value, const char* help);
+  void add_footer(const char* text);
+
+  // Those that mean the same everywhere.
   void add_device(DeviceFlags& flags);
   void add_threads(DeviceFlags& flags);
   void add_timeout(double& seconds);
@@ -33,7 +43,7 @@ class CommandLine {
   std::optional<int> parse(const Arguments& arguments, Arguments* tail = nullptr);
 
  private:
-  CLI::App app_;
+  std::unique_ptr<CLI::App> app_;
   bool no_color_ = false;
 };
 

@@ -12,13 +12,13 @@ namespace ridge::tools {
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 struct Command {
-  std::string program;  // a path, or a name to look up on PATH
-  std::vector<std::string> arguments;
-  Environment environment;       // over ours
-  std::filesystem::path folder;  // where it runs; empty: here
-  bool capture = false;          // its stdout and stderr, in order, into Outcome::output
-  double kill_after = 0;         // seconds; 0: never
-  std::function<void(double seconds)> tick;  // about ten times a second while it runs
+  std::string program = {};  // a path, or a name to look up on PATH
+  std::vector<std::string> arguments = {};
+  Environment environment = {};       // over ours
+  std::filesystem::path folder = {};  // where it runs; empty: here
+  bool capture = false;               // its stdout and stderr, in order, into Outcome::output
+  double kill_after = 0;              // seconds; 0: never
+  std::function<void(double seconds)> tick = {};  // about ten times a second while it runs
 };
 
 struct Outcome {

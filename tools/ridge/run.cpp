@@ -147,19 +147,16 @@ int run_on(const Target& target, const RunFlags& flags) {
 int run_verb(const Arguments& arguments) {
   RunFlags flags;
   CommandLine line("run", "Compiles and runs a .cu file, or runs a built program.");
-  line.app()
-      .add_option("FILE", flags.file, "a .cu file, or a program built with nvcc -cudart shared")
-      ->type_name(" ");
-  line.app()
-      .add_option("--nvcc", flags.nvcc, "more flags for nvcc: --nvcc \"-DN=8 -I include\"")
-      ->type_name("FLAGS");
-  line.app().footer(
+  line.add_argument("FILE", flags.file, "a .cu file, or a program built with nvcc -cudart shared");
+  line.add_option("--nvcc", flags.nvcc, "FLAGS",
+                  "more flags for nvcc: --nvcc \"-DN=8 -I include\"");
+  line.add_footer(
       "What follows a bare -- goes to the program. Its exit code is ours.\n"
       "Compiled programs are kept in $XDG_CACHE_HOME/ridge (~/.cache/ridge).");
   line.add_device(flags.device);
   line.add_threads(flags.device);
   line.add_timeout(flags.timeout);
-  line.app().add_flag("--count", flags.count, "count warp instructions (software GPU)");
+  line.add_flag("--count", flags.count, "count warp instructions (software GPU)");
   line.add_quiet(flags.quiet);
   if (const auto done = line.parse(arguments, &flags.arguments)) return *done;
 

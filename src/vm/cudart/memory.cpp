@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <string>
 
+#include "vm/cudart/pools.h"
 #include "vm/cudart/report.h"
 #include "vm/cudart/runtime.h"
 
@@ -64,7 +65,9 @@ cudaError_t release(void* pointer, std::initializer_list<MemKind> kinds, const c
     if (!live || live->base != address_of(pointer) || live->kind != kind) continue;
     rt.scheduler.wait_all();
     if (const cudaError_t error = synchronised()) return error;
-    if (rt.engine.memory().release(live->base, kind)) return cudaSuccess;
+    if (!rt.engine.memory().release(live->base, kind)) break;
+    forget_pooled(pointer);
+    return cudaSuccess;
   }
   report(explain(pointer, function));
   return cudaErrorInvalidValue;

@@ -20,6 +20,11 @@ cudaError_t free_host(void* pointer, const char* function);
 // The live allocation that holds this address; nothing for memory the runtime does not know, pageable memory above all.
 std::optional<Allocation> find_allocation(const void* pointer);
 
+// Managed memory or a __managed__ variable.
+inline bool is_managed(const Allocation& a) {
+  return a.kind == MemKind::managed || (a.kind == MemKind::variable && a.flags);
+}
+
 // Whether [pointer, pointer + bytes) may be touched: inside one known allocation, or pageable host memory that overlaps
 // none. Device code may only touch the first.
 enum class Range : uint8_t { invalid, pageable, known };

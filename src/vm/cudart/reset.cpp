@@ -4,6 +4,7 @@
 #include "vm/cudart/errors.h"
 #include "vm/cudart/events.h"
 #include "vm/cudart/limits.h"
+#include "vm/cudart/pools.h"
 #include "vm/cudart/runtime.h"
 #include "vm/cudart/streams.h"
 
@@ -19,6 +20,7 @@ void reset_device() {
   destroy_all_events();
   registrations().reset();
   rt.engine.memory().release_all();
+  reset_pools();
   reset_limits();
   clear_sticky_error();
 }

@@ -28,39 +28,46 @@ inline __m256 one_like(__m256) { return Vector<float>::one(); }
 inline __m256d one_like(__m256d) { return Vector<double>::one(); }
 #endif
 
-// V is a lane's float or double, or a vector of them.
+// V is a lane's float or double, or a vector of them. kNans: which operand's NaN a f64 result takes, in this order.
 struct Add {
   static constexpr int kArity = 2;
+  static constexpr int kNans[] = {1, 0};
   template <class V>
   static V of(V a, V b, V) { return a + b; }
 };
 struct Subtract {
   static constexpr int kArity = 2;
+  static constexpr int kNans[] = {1, 0};
   template <class V>
   static V of(V a, V b, V) { return a - b; }
 };
 struct Multiply {
   static constexpr int kArity = 2;
+  static constexpr int kNans[] = {1, 0};
   template <class V>
   static V of(V a, V b, V) { return a * b; }
 };
 struct Fused {
   static constexpr int kArity = 3;
+  static constexpr int kNans[] = {2, 1, 0};
   template <class V>
   static V of(V a, V b, V c) { return fused(a, b, c); }
 };
 struct Divide {
   static constexpr int kArity = 2;
+  static constexpr int kNans[] = {0, 1};
   template <class V>
   static V of(V a, V b, V) { return a / b; }
 };
 struct Reciprocal {
   static constexpr int kArity = 1;
+  static constexpr int kNans[] = {0};
   template <class V>
   static V of(V a, V, V) { return one_like(a) / a; }
 };
 struct Root {
   static constexpr int kArity = 1;
+  static constexpr int kNans[] = {0};
   template <class V>
   static V of(V a, V, V) { return root(a); }
 };
@@ -75,22 +82,39 @@ struct Operands {
         c(Op::kArity > 2 ? w.src<T>(inst->c) : a) {}
 };
 
-template <class T, class Op>
-inline T lane_result(T a, T b, T c, bool ftz) {
-  if (ftz) {
-    const T r = Op::of(flush(a), flush(b), flush(c));
-    return canonical(flush(r));
-  }
+template <class Op>
+inline float lane_result(float a, float b, float c) {
   return canonical(Op::of(a, b, c));
+}
+template <class Op>
+inline double lane_result(double a, double b, double c) {
+  const double operands[] = {a, b, c};
+  uint64_t nan = kNan64;
+  for (int k = Op::kArity; k-- > 0;) {
+    const double x = operands[Op::kNans[k]];
+    nan = x == x ? nan : bits_of(x) | kQuiet64;
+  }
+  const double r = Op::of(a, b, c);
+  return r == r ? r : double_of(nan);
 }
 
 template <class T, class Op, bool Ftz>
 [[gnu::noinline]] const Inst* careful(Warp& w, const Inst* inst) {
   const Operands<T, Op> in(w, inst);
-  each_lane<false>(w.reg<T>(inst->d), w.mask,
-                   [&](int i) { return lane_result<T, Op>(in.a[i], in.b[i], in.c[i], Ftz); });
+  const ArithmeticScope scope(Round::rn, Ftz);
+  each_lane<false>(w.reg<T>(inst->d), w.mask, [&](int i) { return lane_result<Op>(in.a[i], in.b[i], in.c[i]); });
   return inst + 1;
 }
+
+#if defined(__AVX2__) && defined(__FMA__)
+template <class T, class Op>
+[[gnu::always_inline]] inline void compute(const Operands<T, Op>& in, typename Vector<T>::V* r) {
+  using V = Vector<T>;
+#pragma GCC unroll 8
+  for (int k = 0; k < kWarpSize / V::kLanes; ++k)
+    r[k] = Op::of(V::load(in.a + k * V::kLanes), V::load(in.b + k * V::kLanes), V::load(in.c + k * V::kLanes));
+}
+#endif
 
 template <class T, class Op, bool Ftz, bool Full>
 const Inst* nearest(Warp& w, const Inst* inst) {
@@ -99,13 +123,12 @@ const Inst* nearest(Warp& w, const Inst* inst) {
   constexpr int kSteps = kWarpSize / V::kLanes;
   const Operands<T, Op> in(w, inst);
   typename V::V r[kSteps];
-#pragma GCC unroll 8
-  for (int k = 0; k < kSteps; ++k) {
-    typename V::V a = V::load(in.a + k * V::kLanes), b = V::load(in.b + k * V::kLanes),
-                  c = V::load(in.c + k * V::kLanes);
-    if constexpr (Ftz) a = V::flush(a), b = V::flush(b), c = V::flush(c);
-    r[k] = Op::of(a, b, c);
-    if constexpr (Ftz) r[k] = V::flush(r[k]);
+  if constexpr (Ftz) {
+    const ArithmeticScope scope(Round::rn, true);
+    compute(in, r);
+    for (int k = 0; k < kSteps; ++k) asm volatile("" : "+x"(r[k]));  // before the scope ends
+  } else {
+    compute(in, r);
   }
   typename V::V nan = V::unordered(r[0], r[1]);
 #pragma GCC unroll 8
@@ -127,9 +150,9 @@ template <class T, class Op>
 const Inst* rounded(Warp& w, const Inst* inst) {
   const uint32_t flags = wide(inst).flags;
   const Operands<T, Op> in(w, inst);
-  const RoundingScope scope(Round(flags & kRoundMask));
+  const ArithmeticScope scope(Round(flags & kRoundMask), flags & kFtz);
   each_lane<false>(w.reg<T>(inst->d), w.mask, [&](int i) {
-    const T r = lane_result<T, Op>(in.a[i], in.b[i], in.c[i], flags & kFtz);
+    const T r = lane_result<Op>(in.a[i], in.b[i], in.c[i]);
     return flags & kSat ? saturate(r) : r;
   });
   return inst + 2;

@@ -26,13 +26,6 @@ struct Vector<float> {
   static V fma(V a, V b, V c) { return _mm256_fmadd_ps(a, b, c); }
   static V sqrt(V a) { return _mm256_sqrt_ps(a); }
   static V one() { return _mm256_set1_ps(1.0f); }
-  static V flush(V v) {  // subnormals become zeros of their sign
-    const __m256i x = _mm256_castps_si256(v);
-    const __m256i magnitude = _mm256_and_si256(x, _mm256_set1_epi32(0x7fffffff));
-    const __m256i normal = _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32(0x007fffff));
-    const __m256i kept = _mm256_or_si256(normal, _mm256_set1_epi32(int(0x80000000u)));
-    return _mm256_castsi256_ps(_mm256_and_si256(x, kept));
-  }
   // The lanes of `mask` (its low bits) from `then`, the others from `otherwise`.
   static V select(uint32_t mask, V then, V otherwise) {
     const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
@@ -53,7 +46,6 @@ struct Vector<double> {
   static V fma(V a, V b, V c) { return _mm256_fmadd_pd(a, b, c); }
   static V sqrt(V a) { return _mm256_sqrt_pd(a); }
   static V one() { return _mm256_set1_pd(1.0); }
-  static V flush(V v) { return v; }
   static V select(uint32_t mask, V then, V otherwise) {
     const __m256i bit = _mm256_setr_epi64x(1, 2, 4, 8);
     const __m256i hit = _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x(int64_t(mask)), bit), bit);

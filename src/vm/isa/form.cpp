@@ -14,6 +14,7 @@ struct NamedSet {
 };
 constexpr NamedSet kTypeSets[] = {
     {"int", "u16|s16|u32|s32|u64|s64"},
+    {"integer", "u8|u16|u32|u64|s8|s16|s32|s64"},
     {"int32", "u32|s32"},
     {"int32_64", "u32|s32|u64|s64"},
     {"int16_32", "u16|s16|u32|s32"},
@@ -22,6 +23,7 @@ constexpr NamedSet kTypeSets[] = {
     {"bits32_64", "b32|b64"},
     {"float", "f32|f64"},
     {"round", "rn|rz|rm|rp"},
+    {"iround", "rni|rzi|rmi|rpi"},
     {"icmp", "eq|ne|lt|le|gt|ge|lo|ls|hi|hs"},
     {"fcmp", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"},
     {"bool", "and|or|xor"},

@@ -24,7 +24,9 @@ bool Parser::accept(char c) {
 }
 
 void Parser::expect(char c, std::string_view where) {
-  if (!accept(c)) fail_expected("'" + std::string(1, c) + "' " + std::string(where));
+  if (accept(c)) return;
+  const char quoted[] = {'\'', c, '\'', ' ', '\0'};
+  fail_expected(std::string(quoted).append(where));
 }
 
 bool Parser::accept_directive(std::string_view name) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "vm/cudart/errors.h"
+#include "vm/cudart/memory.h"
 #include "vm/cudart/runtime.h"
 
 using namespace ridge::vm;
@@ -35,7 +36,7 @@ cudaError_t variable(void** pointer, size_t* bytes, cudaLibrary_t library, const
   Engine::Symbol symbol;
   if (const cudaError_t error = registrations().library_variable(image_of(library), name, &symbol)) return error;
   const auto found = runtime().engine.memory().find(symbol.address);
-  if (managed && (!found || found->kind != MemKind::managed)) return cudaErrorSymbolNotFound;
+  if (managed && (!found || !is_managed(*found))) return cudaErrorSymbolNotFound;
   if (pointer) *pointer = reinterpret_cast<void*>(symbol.address);
   if (bytes) *bytes = symbol.size;
   return cudaSuccess;

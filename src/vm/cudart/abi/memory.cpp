@@ -140,7 +140,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     attributes->hostPointer = address;
     const auto found = find_allocation(pointer);
     if (!found) return cudaSuccess;
-    const bool device_only = found->kind == MemKind::device || (found->kind == MemKind::variable && !found->flags);
+    const bool device_only = !is_host(*found) && !is_managed(*found);
     attributes->type = is_host(*found) ? cudaMemoryTypeHost : device_only ? cudaMemoryTypeDevice : cudaMemoryTypeManaged;
     attributes->device = 0;
     attributes->devicePointer = address;

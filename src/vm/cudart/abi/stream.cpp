@@ -124,7 +124,7 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void* pointer, size_t,
     const auto found = find_allocation(pointer);
     const bool single_default = flags == cudaMemAttachSingle && is_default_stream(handle);
     const bool known = flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle;
-    if (!found || found->kind != MemKind::managed || !known || single_default) return cudaErrorInvalidValue;
+    if (!found || !is_managed(*found) || !known || single_default) return cudaErrorInvalidValue;
     return enqueue(stream, EmptyWork{});
   });
 }

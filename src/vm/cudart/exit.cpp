@@ -1,0 +1,36 @@
+// The end of the process. Kernels and host threads may still be running: nothing they use is ever destroyed, nothing
+// queued is started any more, and what the device has printed appears.
+#include <cstdio>
+#include <string>
+
+#include "vm/cudart/config.h"
+#include "vm/cudart/report.h"
+#include "vm/cudart/runtime.h"
+
+namespace ridge::vm::cudart {
+namespace {
+
+void tell_counts(const InstructionCounts& counts) {
+  const std::string warp = std::to_string(counts.warp_instructions);
+  const std::string thread = std::to_string(counts.thread_instructions);
+  report(warp + " warp instructions, " + thread + " thread instructions");
+  if (config().count_file.empty()) return;
+  FILE* file = std::fopen(config().count_file.c_str(), "we");
+  if (!file) {
+    report("cannot write the counts to " + config().count_file);
+    return;
+  }
+  std::fprintf(file, "{\"warp_instructions\": %s, \"thread_instructions\": %s}\n", warp.c_str(), thread.c_str());
+  std::fclose(file);
+}
+
+// Runs after main's static objects and atexit handlers, because the program depends on this library.
+__attribute__((destructor)) void at_exit() {
+  if (!runtime_started()) return;
+  runtime().scheduler.abandon();
+  runtime().engine.flush_printf();
+  if (config().count) tell_counts(runtime().engine.counts());
+}
+
+}  // namespace
+}  // namespace ridge::vm::cudart

@@ -1,0 +1,171 @@
+#include "case.h"
+
+#include "vm/exec/decoder.h"
+
+namespace ridge::golden {
+namespace {
+
+using vm::Form;
+using vm::InstrDef;
+using vm::Match;
+using vm::Space;
+using vm::Type;
+
+std::string_view root_of(std::string_view spelling) { return spelling.substr(0, spelling.find_first_of("[{.")); }
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+// Of the rows with many cache and ordering modifiers, which change no value, only the plain spellings run.
+// (a|b) is a choice.
+constexpr std::string_view kMemory[] = {
+    "ld(|.global|.shared|.local).(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)",
+    "ld(|.global|.shared|.local)(.v2|.v4).(u8|u16|u32|f32)",
+    "ld(|.global|.shared|.local).v2.(u64|f64)",
+    "ld.global.nc.(u8|s8|u16|u32|u64|f32|f64)",
+    "ld.volatile(|.global|.shared).(u32|u64|f32)",
+    "ld.(relaxed|acquire).(cta|gpu|sys)(|.global|.shared).(u32|u64)",
+    "st(|.global|.shared|.local).(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)",
+    "st(|.global|.shared|.local)(.v2|.v4).(u8|u16|u32|f32)",
+    "st(|.global|.shared|.local).v2.(u64|f64)",
+    "st.volatile(|.global|.shared).(u32|u64|f32)",
+    "st.(relaxed|release).(cta|gpu|sys)(|.global|.shared).(u32|u64)",
+    "(atom|red)(|.global|.shared).add.(u32|s32|u64|f32|f64)",
+    "(atom|red)(|.global|.shared).add.noftz.(f16|bf16|f16x2|bf16x2)",
+    "(atom|red)(|.global|.shared).(min|max).(u32|s32|u64|s64)",
+    "(atom|red)(|.global|.shared).(inc|dec).u32",
+    "(atom|red)(|.global|.shared).(and|or|xor).(b32|b64)",
+    "atom(|.global|.shared).exch.(b32|b64)",
+    "atom(|.global|.shared).cas.(b16|b32|b64)",
+    "atom.(relaxed|acquire|release|acq_rel).(cta|gpu|sys).global.add.u32",
+};
+
+std::vector<std::string> choices(std::string_view pattern) {
+  const size_t open = pattern.find('(');
+  if (open == std::string_view::npos) return {std::string(pattern)};
+  const size_t close = pattern.find(')', open);
+  std::vector<std::string> all;
+  const std::vector<std::string> tails = choices(pattern.substr(close + 1));
+  for (size_t at = open + 1; at <= close;) {
+    const size_t end = std::min(pattern.find('|', at), close);
+    for (const std::string& tail : tails)
+      all.push_back(std::string(pattern.substr(0, open)) + std::string(pattern.substr(at, end - at)) + tail);
+    at = end + 1;
+  }
+  return all;
+}
+
+// What lop3 tries as its table: constants, single inputs, xor, majority, select, and mixtures.
+const std::vector<std::string> kTables = {"0x00", "0xff", "0xf0", "0xcc", "0xaa", "0x96", "0xe8",
+                                          "0xca", "0x1b", "0x80", "0x01", "0x3c", "0x6a", "0xd8"};
+
+Case make_case(std::string spelling, std::string_view group, const Match& match) {
+  Case c;
+  c.group = group;
+  const std::string_view root = root_of(spelling);
+  const Form& form = match.form;
+  const auto& specs = vm::operand_specs(*match.row);
+  for (size_t k = 0; k < specs.size(); ++k) {
+    Argument a;
+    a.type = vm::operand_type(specs[k], form);
+    a.second = specs[k].second;
+    if (specs[k].vector) a.elements = form.vector();
+    if (specs[k].address) a.role = Argument::Role::address;
+    else if (specs[k].dest) a.role = Argument::Role::destination;
+    if (root == "lop3" && k == 4) {
+      a.role = Argument::Role::literals;
+      a.literals = kTables;
+    }
+    // The member mask of .sync instructions comes last; all lanes take part.
+    if (match.row->touches & vm::kConverges && k + 1 == specs.size()) {
+      a.role = Argument::Role::literals;
+      a.literals = {"0xffffffff"};
+    }
+    c.arguments.push_back(a);
+  }
+  if (match.row->touches & vm::kCarry) {
+    c.carry_in = root == "addc" || root == "subc" || root == "madc";
+    c.carry_out = form.has("cc");
+    c.borrows = root == "sub" || root == "subc";
+  }
+  c.whole_warps = match.row->touches & (vm::kLanes | vm::kConverges);
+  c.space = form.space();
+  c.spelling = std::move(spelling);
+  return c;
+}
+
+}  // namespace
+
+bool Case::uses_memory() const {
+  for (const Argument& a : arguments)
+    if (a.role == Argument::Role::address) return true;
+  return false;
+}
+
+std::vector<Type> Case::inputs() const {
+  std::vector<Type> types;
+  for (const Argument& a : arguments)
+    if (a.role == Argument::Role::source) types.insert(types.end(), size_t(a.elements), a.type);
+  if (carry_in) types.push_back(Type::pred);
+  if (uses_memory()) {
+    // A memory cell starts with a value of the instruction's own type.
+    for (const Argument& a : arguments)
+      if (a.role == Argument::Role::address) types.push_back(a.type);
+    types.insert(types.end(), kCellWords - 1, Type::b64);
+  }
+  return types;
+}
+
+std::vector<Type> Case::outputs() const {
+  std::vector<Type> once;
+  size_t runs = 1;
+  for (const Argument& a : arguments) {
+    if (a.role == Argument::Role::destination) {
+      once.insert(once.end(), size_t(a.elements), a.type);
+      if (a.second) once.push_back(Type::pred);
+    }
+    if (a.role == Argument::Role::literals) runs *= a.literals.size();
+  }
+  if (carry_out) once.push_back(Type::u32);
+  if (uses_memory()) once.insert(once.end(), kCellWords, Type::b64);
+  std::vector<Type> all;
+  for (size_t i = 0; i < runs; ++i) all.insert(all.end(), once.begin(), once.end());
+  return all;
+}
+
+std::string_view why_not_run(std::string_view group, const InstrDef& row) {
+  const std::string_view root = root_of(row.spelling);
+  if (group == "control and barriers") return "control flow, tested by programs";
+  if (row.touches & vm::kControl) return "control flow, tested by programs";
+  if (root == "cvta" || root == "isspacep" || root == "istypep" || root == "mapa" || root == "getctarank")
+    return "addresses differ between devices";
+  if (root == "prefetch" || root == "prefetchu" || root == "applypriority" || root == "discard" ||
+      root == "createpolicy")
+    return "no value to compare";
+  if ((root == "shfl" || root == "vote") && !contains(row.spelling, "[sync]")) return "not on sm_70 and later";
+  if (root == "ldu") return "as ld";
+  if (row.touches & (vm::kReads | vm::kWrites | vm::kAtomic))
+    return root == "ld" || root == "st" || root == "atom" || root == "red" ? "" : "no simple memory form";
+  return "";
+}
+
+std::vector<Case> collect_cases(std::vector<std::string>* missing) {
+  std::vector<Case> cases;
+  std::string error;
+  for (const vm::Group& group : vm::groups())
+    for (const InstrDef& row : group.rows) {
+      if (!why_not_run(group.name, row).empty()) continue;
+      if (row.touches & (vm::kReads | vm::kWrites | vm::kAtomic)) continue;  // below
+      for (std::string& spelling : vm::expand(row)) {
+        const Match* match = vm::find_instruction(spelling, &error);
+        cases.push_back(make_case(std::move(spelling), group.name, *match));
+      }
+    }
+  for (std::string_view pattern : kMemory)
+    for (std::string& spelling : choices(pattern)) {
+      const Match* match = vm::find_instruction(spelling, &error);
+      if (match) cases.push_back(make_case(std::move(spelling), "memory", *match));
+      else missing->push_back(spelling);
+    }
+  return cases;
+}
+
+}  // namespace ridge::golden
