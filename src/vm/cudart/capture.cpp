@@ -204,14 +204,30 @@ cudaError_t check_no_capture_at_all() {
   return result;
 }
 
+namespace {
+
+std::vector<CaptureRef> implicit_captures(const StreamRef& stream) {  // the lock is held
+  std::vector<CaptureRef> found;
+  if (stream->kind != StreamKind::legacy) return found;
+  for (const CaptureRef& capture : all().active)
+    if (std::ranges::any_of(capture->streams, [](const StreamRef& s) { return s->kind == StreamKind::blocking; }))
+      found.push_back(capture);
+  return found;
+}
+
+}  // namespace
+
 cudaError_t check_implicit(const StreamRef& stream) {
-  if (stream->kind != StreamKind::legacy) return cudaSuccess;
   const Lock lock(all().mutex);
   cudaError_t result = cudaSuccess;
-  for (const CaptureRef& capture : all().active)
-    for (const StreamRef& other : capture->streams)
-      if (other->kind == StreamKind::blocking) result = invalidate(capture, cudaErrorStreamCaptureImplicit);
+  for (const CaptureRef& capture : implicit_captures(stream))
+    result = invalidate(capture, cudaErrorStreamCaptureImplicit);
   return result;
+}
+
+cudaError_t ask_implicit(const StreamRef& stream) {
+  const Lock lock(all().mutex);
+  return implicit_captures(stream).empty() ? cudaSuccess : cudaErrorStreamCaptureImplicit;
 }
 
 void abandon_captures() {

@@ -57,7 +57,8 @@ cudaError_t refuse_captured_event(const EventRef& event);
 cudaError_t check_unsafe();
 cudaError_t check_no_capture_at_all();
 // The legacy stream may not be made to depend on a capturing blocking stream.
-cudaError_t check_implicit(const StreamRef& stream);
+cudaError_t check_implicit(const StreamRef& stream);  // invalidates the capture
+cudaError_t ask_implicit(const StreamRef& stream);    // leaves it alone
 void abandon_captures();  // device reset
 
 }  // namespace ridge::vm::cudart

@@ -22,6 +22,7 @@ cudaError_t real_ticket(cudaEvent_t handle, Ticket* ticket) {
   const EventRef event = find_event(handle);
   if (!event) return cudaErrorInvalidResourceHandle;
   if (event->is_captured()) return refuse_captured_event(event);
+  if (const cudaError_t error = check_unsafe()) return error;
   *ticket = event->ticket();
   return cudaSuccess;
 }
@@ -80,6 +81,7 @@ cudaError_t wait_event(cudaStream_t stream_handle, cudaEvent_t handle, unsigned 
   if (!event || !stream) return cudaErrorInvalidResourceHandle;
   if (flags & ~unsigned(cudaEventWaitExternal)) return cudaErrorInvalidValue;
   if (capture_of(stream) || event->is_captured()) return capture_wait(stream, event, flags);
+  if (flags) return cudaErrorIllegalState;
   if (const cudaError_t error = check_implicit(stream)) return error;
   if (const Ticket ticket = event->ticket(); !runtime().scheduler.done(ticket))
     runtime().scheduler.submit(stream, nullptr, {ticket});

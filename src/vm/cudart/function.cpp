@@ -2,17 +2,16 @@
 
 #include <algorithm>
 
-#include "vm/cudart/occupancy.h"
+#include "core/occupancy.h"
 #include "vm/cudart/report.h"
 #include "vm/cudart/runtime.h"
 
 namespace ridge::vm::cudart {
 
-constexpr int kDefaultShared = 48 * 1024;
-
 cudaError_t resolve_function(const void* function, ResolvedFunction* resolved) {
   resolved->function = registrations().find_function(function);
-  if (!resolved->function) return cudaErrorInvalidDeviceFunction;
+  if (!function) return cudaErrorInvalidDeviceFunction;
+  if (!resolved->function) return cudaErrorInvalidResourceHandle;
   if (const cudaError_t error = registrations().resolve(resolved->function, &resolved->kernel)) return error;
   const auto usage = runtime().engine.usage(resolved->kernel);
   if (!usage) {
@@ -25,12 +24,27 @@ cudaError_t resolve_function(const void* function, ResolvedFunction* resolved) {
 
 int dynamic_shared_limit(const ResolvedFunction& f) {
   if (f.function->max_dynamic_shared >= 0) return f.function->max_dynamic_shared;
-  return std::max(0, kDefaultShared - int(f.usage.static_shared));
+  return std::max(0, kSharedPerBlock - int(f.usage.static_shared));
 }
 
 int max_threads(const ResolvedFunction& f) {
-  const int by_registers = threads_by_registers(runtime().gpu(), f.usage);
-  return std::min(int(runtime().engine.info(f.kernel).max_threads), by_registers);
+  int threads = int(runtime().engine.info(f.kernel).max_threads);
+  while (threads > kWarpSize && blocks_by_registers(runtime().gpu(), threads, int(f.usage.registers)) < 1)
+    threads -= kWarpSize;
+  return threads;
+}
+
+int blocks_per_sm(const ResolvedFunction& f, int threads, size_t dynamic_shared) {
+  const KernelResources kernel{.block_threads = threads, .registers_per_thread = int(f.usage.registers),
+                               .shared_bytes = int64_t(f.usage.static_shared + dynamic_shared)};
+  return occupancy(runtime().gpu(), kernel).blocks_per_sm;
+}
+
+// As the real runtime computes it: without the bytes each block reserves for the system.
+size_t shared_per_block(const ResolvedFunction& f, int blocks) {
+  constexpr size_t kUnit = 128;
+  const size_t each = size_t(runtime().gpu().shared_per_sm) / size_t(blocks) / kUnit * kUnit;
+  return each > f.usage.static_shared ? each - f.usage.static_shared : 0;
 }
 
 }  // namespace ridge::vm::cudart

@@ -2,9 +2,10 @@
 
 #include <cstring>
 
+#include "core/occupancy.h"
+#include "vm/cudart/capture.h"
 #include "vm/cudart/errors.h"
 #include "vm/cudart/function.h"
-#include "vm/cudart/occupancy.h"
 #include "vm/cudart/runtime.h"
 #include "vm/cudart/streams.h"
 #include "vm/cudart/work.h"
@@ -14,7 +15,6 @@ namespace {
 
 // The same on every GPU since sm_30.
 constexpr uint32_t kMaxGridX = 2147483647, kMaxGridYZ = 65535, kMaxBlockXY = 1024, kMaxBlockZ = 64;
-constexpr uint64_t kMaxThreads = 1024;
 
 bool fits(const dim3& d, uint32_t x, uint32_t y, uint32_t z) {
   return d.x >= 1 && d.y >= 1 && d.z >= 1 && d.x <= x && d.y <= y && d.z <= z;
@@ -29,20 +29,21 @@ std::vector<uint8_t> pack(const KernelInfo& info, void** arguments) {
 
 cudaError_t check(const LaunchRequest& request, const ResolvedFunction& function) {
   const dim3& block = request.block;
-  if (!fits(request.grid, kMaxGridX, kMaxGridYZ, kMaxGridYZ)) return cudaErrorInvalidConfiguration;
-  if (!fits(block, kMaxBlockXY, kMaxBlockXY, kMaxBlockZ)) return cudaErrorInvalidConfiguration;
+  if (!fits(request.grid, kMaxGridX, kMaxGridYZ, kMaxGridYZ)) return cudaErrorInvalidValue;
+  if (!fits(block, kMaxBlockXY, kMaxBlockXY, kMaxBlockZ)) return cudaErrorInvalidValue;
   const uint64_t threads = uint64_t(block.x) * block.y * block.z;
-  if (threads > kMaxThreads) return cudaErrorInvalidConfiguration;
-  if (threads > uint64_t(max_threads(function))) return cudaErrorLaunchOutOfResources;
-  const uint32_t* required = runtime().engine.info(function.kernel).required_threads;
+  const KernelInfo& info = runtime().engine.info(function.kernel);
+  if (threads > kMaxThreadsPerBlock || threads > info.max_threads) return cudaErrorInvalidValue;
+  const uint32_t* required = info.required_threads;
   if (required[0] && (block.x != required[0] || block.y != required[1] || block.z != required[2]))
     return cudaErrorInvalidValue;
-  if (request.dynamic_shared > size_t(dynamic_shared_limit(function))) return cudaErrorInvalidValue;
-  if (!request.cooperative) return cudaSuccess;
-  const GpuSpec& gpu = runtime().gpu();
-  const int resident = blocks_per_sm(gpu, function.usage, int(threads), request.dynamic_shared);
+  if (threads > uint64_t(max_threads(function))) return cudaErrorLaunchOutOfResources;
+  const bool too_much_shared = request.dynamic_shared > size_t(dynamic_shared_limit(function));
+  if (!request.cooperative) return too_much_shared ? cudaErrorInvalidValue : cudaSuccess;
+  if (too_much_shared) return cudaErrorCooperativeLaunchTooLarge;  // not one block fits
+  const uint64_t resident = uint64_t(blocks_per_sm(function, int(threads), request.dynamic_shared));
   const uint64_t blocks = uint64_t(request.grid.x) * request.grid.y * request.grid.z;
-  return blocks > uint64_t(resident) * uint64_t(gpu.sm_count) ? cudaErrorCooperativeLaunchTooLarge : cudaSuccess;
+  return blocks > resident * uint64_t(runtime().gpu().sm_count) ? cudaErrorCooperativeLaunchTooLarge : cudaSuccess;
 }
 
 }  // namespace
@@ -71,7 +72,10 @@ cudaError_t launch(const LaunchRequest& request) {
   const StreamRef stream = find_stream(request.stream);
   if (!stream) return cudaErrorInvalidResourceHandle;
   KernelWork work{.function = request.function, .launch = {}};
-  if (const cudaError_t error = prepare(request, &work.launch)) return error;
+  if (const cudaError_t error = prepare(request, &work.launch)) {
+    (void)refuse_in_capture(stream);  // a launch that fails ends the capture it was meant for
+    return error;
+  }
   return enqueue(stream, std::move(work));
 }
 

@@ -79,13 +79,14 @@ cudaError_t destroy_pool(cudaMemPool_t pool) {
 cudaError_t allocate_async(void** pointer, size_t bytes, const PoolRef& pool, cudaStream_t handle) {
   const StreamRef stream = find_stream(handle);
   if (!stream) return cudaErrorInvalidResourceHandle;
-  if (!pointer || !pool || !bytes) return cudaErrorInvalidValue;
+  if (!pointer || !pool) return cudaErrorInvalidValue;
   if (capture_of(stream)) {
     refuse_in_capture(stream);
     return cudaError_t(refuse("cudaMallocAsync in a capturing stream", "graph memory nodes"));
   }
   if (const cudaError_t error = check_implicit(stream)) return error;
   if (const cudaError_t error = allocate(pointer, bytes, MemKind::device, 0)) return error;
+  if (!*pointer) return cudaSuccess;  // no bytes
   {
     const std::lock_guard lock(pool->mutex);
     pool->used += bytes;
@@ -100,7 +101,7 @@ cudaError_t allocate_async(void** pointer, size_t bytes, const PoolRef& pool, cu
 cudaError_t free_async(void* pointer, cudaStream_t handle) {
   const StreamRef stream = find_stream(handle);
   if (!stream) return cudaErrorInvalidResourceHandle;
-  if (!pointer) return cudaErrorInvalidValue;
+  if (!pointer) return cudaSuccess;
   if (capture_of(stream)) {
     refuse_in_capture(stream);
     return cudaError_t(refuse("cudaFreeAsync in a capturing stream", "graph memory nodes"));

@@ -1,6 +1,7 @@
 #include "vm/cudart/scheduler.h"
 
 #include <algorithm>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -115,13 +116,14 @@ void Scheduler::wait(const Ticket& ticket) {
 
 bool Scheduler::idle(const StreamRef& stream) {
   const Lock lock(mutex_);
-  return (!stream->last || stream->last->done) && implicit_waits(*stream).empty();
+  if (stream->last && !stream->last->done) return false;
+  return stream->kind != StreamKind::legacy || implicit_waits(*stream).empty();
 }
 
 void Scheduler::wait(const StreamRef& stream) {
   Lock lock(mutex_);
-  std::vector<Ticket> all = implicit_waits(*stream);
-  all.push_back(stream->last);
+  std::vector<Ticket> all = {stream->last};
+  if (stream->kind == StreamKind::legacy) std::ranges::copy(implicit_waits(*stream), std::back_inserter(all));
   for (const Ticket& ticket : all) progress_.wait(lock, [&] { return !ticket || ticket->done; });
 }
 

@@ -25,7 +25,8 @@ struct Completion {
 };
 using Ticket = std::shared_ptr<Completion>;
 
-struct StreamCapture;  // capture.h
+struct StreamCapture;     // capture.h
+struct StreamAttributes;  // streams.cpp
 
 enum class StreamKind : uint8_t { legacy, blocking, non_blocking };
 
@@ -34,7 +35,8 @@ struct Stream {
   uint32_t flags = 0;
   int priority = 0;
   uint64_t id = 0;
-  std::shared_ptr<StreamCapture> capture;  // null while not capturing; capture.cpp guards it
+  std::shared_ptr<StreamCapture> capture;        // null while not capturing; capture.cpp guards it
+  std::shared_ptr<StreamAttributes> attributes;  // null until one is set; streams.cpp guards it
 
  private:
   friend class Scheduler;
@@ -71,7 +73,7 @@ class Scheduler {
   bool done(const Ticket& ticket);  // a null ticket is done
   Clock::time_point time(const Ticket& ticket);
   void wait(const Ticket& ticket);
-  // A stream's own work, and what the next work in it would wait for: for the legacy stream, all blocking ones.
+  // A stream's own work; for the legacy stream that of all blocking ones, too.
   bool idle(const StreamRef& stream);
   void wait(const StreamRef& stream);
   void wait_all();

@@ -1,12 +1,21 @@
 #include "vm/cudart/streams.h"
 
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "vm/cudart/handles.h"
 #include "vm/cudart/runtime.h"
 
 namespace ridge::vm::cudart {
+
+struct StreamAttributes {
+  std::map<cudaLaunchAttributeID, cudaLaunchAttributeValue> values;
+};
+
 namespace {
+
+std::mutex attributes_mutex;
 
 thread_local bool null_is_per_thread = false;
 
@@ -53,6 +62,27 @@ cudaError_t destroy_stream(cudaStream_t handle) {
   if (!stream) return cudaErrorInvalidResourceHandle;
   runtime().scheduler.close(stream);
   return cudaSuccess;
+}
+
+void set_stream_attribute(const StreamRef& stream, cudaLaunchAttributeID id, const cudaLaunchAttributeValue& value) {
+  const std::lock_guard lock(attributes_mutex);
+  if (!stream->attributes) stream->attributes = std::make_shared<StreamAttributes>();
+  stream->attributes->values[id] = value;
+}
+
+cudaLaunchAttributeValue stream_attribute(const StreamRef& stream, cudaLaunchAttributeID id) {
+  const std::lock_guard lock(attributes_mutex);
+  cudaLaunchAttributeValue value{};
+  if (id == cudaLaunchAttributePriority) value.priority = stream->priority;
+  if (id == cudaLaunchAttributeSynchronizationPolicy) value.syncPolicy = cudaSyncPolicyAuto;
+  if (!stream->attributes) return value;
+  const auto found = stream->attributes->values.find(id);
+  return found == stream->attributes->values.end() ? value : found->second;
+}
+
+void copy_stream_attributes(const StreamRef& to, const StreamRef& from) {
+  const std::lock_guard lock(attributes_mutex);
+  to->attributes = from->attributes ? std::make_shared<StreamAttributes>(*from->attributes) : nullptr;
 }
 
 void close_all_streams() {

@@ -1,14 +1,17 @@
 // Runs the warps of one block: a warp goes on until it waits, ends or has used its turn.
 #include "vm/exec/block.h"
 
+#include <algorithm>
+
 #include "vm/exec/grid.h"
 
 namespace ridge::vm {
 namespace {
 
 // Backward branches a warp may take in a turn. Long enough that turns cost nothing, short enough that a warp which spins
-// on another does not waste much; shorter where spinning is expected.
-constexpr int32_t kTurn = 8192, kShortTurn = 128;
+// on another does not waste much; shorter where spinning is expected. First turns are short and grow: on hardware the
+// warps of a block start together, and programs are used to it.
+constexpr int32_t kTurn = 8192, kShortTurn = 128, kFirstTurn = 1;
 
 enum class WarpState : uint8_t { waiting, yielded, stopped };
 
@@ -24,16 +27,15 @@ void execute_counting(Warp& w, const Inst* pc) {
   const Code& code = *w.frame->code;
   const bool full = w.mask == kAllLanes;
   while (pc) {
-    if (&code == w.frame->code && code.meta_of(pc).head) {
-      ++w.worker->warp_instructions;
-      w.worker->thread_instructions += uint32_t(__builtin_popcount(w.mask));
-    }
+    const uint64_t n = code.meta_of(pc).counts;
+    w.worker->warp_instructions += n;
+    w.worker->thread_instructions += n * uint64_t(__builtin_popcount(w.mask));
     pc = full ? pc->full(w, pc) : pc->masked(w, pc);
     if (pc && &code != w.frame->code) return execute_counting(w, pc);
   }
 }
 
-WarpState run_warp(Warp& w, bool counting, int32_t turn) {
+WarpState run_warp(Warp& w, bool counting) {
   uint32_t yields = 0;
   while (true) {
     // The next fragment that can run, in turn.
@@ -51,7 +53,7 @@ WarpState run_warp(Warp& w, bool counting, int32_t turn) {
     w.sync_open = f.sync_open;
     f.sync_open = false;
     enter_frame(w, f.frame);
-    w.budget = n > 1 ? kShortTurn : turn;
+    w.budget = n > 1 ? std::min(kShortTurn, w.turn) : w.turn;
     if (counting) execute_counting(w, f.pc);
     else execute(w, f.pc);
 
@@ -72,7 +74,7 @@ WarpState run_warp(Warp& w, bool counting, int32_t turn) {
 
 BlockState run_block(Worker& worker, Block& block) {
   const GridRun& grid = *worker.grid;
-  const int32_t turn = grid.launch->cooperative ? kShortTurn : kTurn;
+  const int32_t longest = grid.launch->cooperative ? kShortTurn : kTurn;
   while (true) {
     bool alive = false, yielded = false, moved = false;
     for (Warp& w : block.warps) {
@@ -80,9 +82,13 @@ BlockState run_block(Worker& worker, Block& block) {
       const size_t before = w.fragments.size();
       const Inst* pc = w.fragments[0].pc;
       const auto state = w.fragments[0].state;
-      switch (run_warp(w, grid.counting, turn)) {
+      switch (run_warp(w, grid.counting)) {
         case WarpState::stopped: return BlockState::stopped;
-        case WarpState::yielded: yielded = true; break;
+        case WarpState::yielded:
+          yielded = true;
+          moved |= w.turn < longest;
+          w.turn = std::min(64 * w.turn, longest);
+          break;
         case WarpState::waiting:
           moved |= w.fragments.size() != before || w.fragments.empty() || w.fragments[0].pc != pc ||
                    w.fragments[0].state != state;
@@ -159,6 +165,7 @@ void start_block(Worker& worker, Block& block, uint64_t index) {
     f.frame = &entry;
     w.fragments.push_back(f);
     w.next_fragment = 0;
+    w.turn = kFirstTurn;
     w.sync_open = false;
     w.stop = Stop::reschedule;
   }

@@ -20,12 +20,12 @@ namespace ridge::vm {
 class Program;
 struct KernelCode;
 
-// Beside each Inst: where it came from. Auxiliary instructions the decoder added have head = false, so that counting
-// heads counts PTX instructions.
+// Beside each Inst: where it came from, and how many PTX instructions it stands for: none for the auxiliary ones the
+// decoder adds, several where it merged some.
 struct InstMeta {
   const Instruction* source = nullptr;
   const Match* match = nullptr;
-  bool head = false;
+  uint8_t counts = 0;
 };
 
 // Functions the device runtime provides.

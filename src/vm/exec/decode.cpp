@@ -2,6 +2,7 @@
 #include <mutex>
 
 #include "vm/exec/decoder.h"
+#include "vm/exec/merge.h"
 
 namespace ridge::vm {
 namespace {
@@ -87,6 +88,7 @@ void Decoder::run() {
   lay_out_locals();
   read_items();
   flow_ = build_flow(items_, function_, tables_);
+  merge_shared_loads(items_, flow_);
   slots_ = assign_slots(items_, flow_, function_, kReservedBytes);
   code_.frame_bytes = slots_.frame_bytes;
   code_.register_count = slots_.peak_words;
@@ -127,7 +129,7 @@ void Decoder::read_items() {
   // The end: falling off a kernel exits, and every return of a function comes here, so that lanes leave together.
   Item end;
   end.kind = function_.entry ? Item::Kind::exit : Item::Kind::ret;
-  end.head = false;
+  end.counts = 0;
   add(end);
   for (Item& item : items_) {
     if (item.kind == Item::Kind::jump || item.kind == Item::Kind::branch)
@@ -160,7 +162,7 @@ void Decoder::read_instruction(const Instruction& ins) {
     around.target = uint32_t(items_.size() + 2) | kConstantBit;
     add(around);
     item.guard = -1;
-    item.head = false;
+    item.counts = 0;
   };
   if (root == "bra") {
     if (ins.operands.empty() || ins.operands[0].kind != Operand::Kind::label) fail("bra needs a label");

@@ -175,7 +175,7 @@ void Decoder::push(const Handlers& h, uint32_t d, uint32_t a, uint32_t b, uint32
   inst.b = b;
   inst.c = c;
   code_.insts.push_back(inst);
-  code_.meta.push_back({current_ ? current_->source : nullptr, current_ ? current_->match : nullptr, false});
+  code_.meta.push_back({current_ ? current_->source : nullptr, current_ ? current_->match : nullptr, 0});
   if (!h.wide) return;
   Wide extra;
   for (size_t k = 0; k < 7; ++k) extra.x[k] = k < more.size() ? more[k] : kNoOperand;
@@ -243,6 +243,12 @@ void Decoder::emit_memory(const Item& item) {
     }
   }
   const Address at = address(*where, space);
+  if (!item.merged.empty()) {
+    std::vector<uint32_t> others;
+    for (const Instruction* other : item.merged) others.push_back(destination(other->operands[0], type));
+    push(internal::load_shared_run(1 + int(others.size())), destination(operands[0], type), at.base, at.offset, 0, others);
+    return;
+  }
   uint32_t d = kNoOperand, c = at.frame_relative;
   std::vector<uint32_t> more;
   bool first_source = true;
@@ -363,6 +369,7 @@ void Decoder::emit_op(const Item& item) {
 }
 
 void Decoder::emit(const Item& item) {
+  if (item.kind == Item::Kind::op && !item.match) return;  // merged into another
   current_ = &item;
   std::fill(std::begin(temporaries_used_), std::end(temporaries_used_), 0);
   const size_t first = code_.insts.size();
@@ -400,7 +407,7 @@ void Decoder::emit(const Item& item) {
       }
       break;
   }
-  code_.meta[first].head = item.head;
+  code_.meta[first].counts = item.counts;
   current_ = nullptr;
 }
 

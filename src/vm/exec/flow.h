@@ -17,7 +17,8 @@ struct Item {
   int32_t guard = -1;
   bool guard_negated = false;
   uint32_t target = 0;            // jump, branch: an item index
-  bool head = true;               // counts as the PTX instruction
+  uint8_t counts = 1;             // PTX instructions it stands for
+  std::vector<const Instruction*> merged;  // further loads that this one does too
   std::vector<int32_t> defs, uses;  // registers
 };
 

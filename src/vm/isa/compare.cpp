@@ -189,7 +189,7 @@ template <bool Combines>
 Handlers select_set(const Form& form) {
   const Type to = form.types[0], from = form.types[1];
   const auto c = comparison(form, from);
-  if (!c) return {};
+  if (!c || (to == Type::bf16 && form.has("ftz"))) return {};
   return with_source(from, form.has("ftz"), [&]<class S>() -> Handlers {
     const uint32_t flags = pack(*c, bool_op(form), truth(to));
     if constexpr (!kIsPair<S>)

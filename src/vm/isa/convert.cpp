@@ -246,6 +246,21 @@ inline constexpr auto kToUnsigned = [](float x) -> uint32_t {
 template <Round R>
 inline constexpr auto kToWhole = [](float x) -> float { return canonical(std::copysign(whole<R>(x), x)); };
 
+template <bool Full>
+const Inst* half_to_single(Warp& w, const Inst* inst) {
+  alignas(32) float x[kWarpSize];
+  widen<Type::f16, kWarpSize>(w.src<uint16_t>(inst->a), x);
+  each_lane<Full>(w.reg<float>(inst->d), w.mask, [&](int i) { return canonical(x[i]); });
+  return inst + 1;
+}
+template <Type K>
+const Inst* single_to_half(Warp& w, const Inst* inst) {
+  alignas(32) uint16_t out[kWarpSize];
+  narrow<K, kWarpSize>(w.src<float>(inst->a), out);
+  store_halves<kWarpSize>(w, inst->d, out);
+  return inst + 1;
+}
+
 // {} where the shared loops do.
 Handlers fast_path(const Conversion& c) {
   if (c.ftz) return {};
@@ -278,16 +293,13 @@ Handlers fast_path(const Conversion& c) {
   if (c.to == Type::f64 && c.from == Type::u32) return lane_op<uint32_t, [](uint32_t x) { return double(x); }>();
   if (c.to == Type::f32 && c.from == Type::bf16)
     return lane_op<uint16_t, [](uint16_t x) { return uint32_t(x) << 16; }>();
-  if (c.to == Type::f32 && c.from == Type::f16)
-    return lane_op<uint16_t, [](uint16_t x) { return canonical(half_to_float(x)); }>();
+  if (c.to == Type::f32 && c.from == Type::f16) return {half_to_single<true>, half_to_single<false>};
   if (c.round != Round::rn) return {};
   if (c.to == Type::f32 && c.from == Type::f64) return lane_op<double, [](double x) { return float(x); }>();
   if (c.to == Type::f32 && c.from == Type::s32) return lane_op<int32_t, [](int32_t x) { return float(x); }>();
   if (c.to == Type::f32 && c.from == Type::u32) return lane_op<uint32_t, [](uint32_t x) { return float(x); }>();
-  if (c.to == Type::f16 && c.from == Type::f32)
-    return lane_op<float, [](float x) { return float_to_half(x); }>();
-  if (c.to == Type::bf16 && c.from == Type::f32)
-    return lane_op<float, [](float x) { return float_to_brain(x); }>();
+  if (c.to == Type::f16 && c.from == Type::f32) return {single_to_half<Type::f16>, single_to_half<Type::f16>};
+  if (c.to == Type::bf16 && c.from == Type::f32) return {single_to_half<Type::bf16>, single_to_half<Type::bf16>};
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "vm/isa/float.h"
+#include "vm/isa/float_vector.h"
 #include "vm/isa/groups.h"
 #include "vm/isa/half.h"
 #include "vm/isa/lane.h"
@@ -60,14 +61,14 @@ const Inst* to_half_pair(Warp& w, const Inst* inst) {
   store_halves<2 * kWarpSize>(w, inst->d, out);
   return inst + 1;
 }
-template <Type K, class Packed>
+template <Type K>
 const Inst* to_pair(Warp& w, const Inst* inst) {
   const uint32_t flags = wide(inst).flags;
   const float *a = w.src<float>(inst->a), *b = w.src<float>(inst->b);
-  each_lane<false>(w.reg<Packed>(inst->d), w.mask, [&](int i) {
+  each_lane<false>(w.reg<uint32_t>(inst->d), w.mask, [&](int i) {
     const uint32_t upper = narrow_lane(Narrow<K>::format, a[i], Narrow<K>::nan, flags);
     const uint32_t lower = narrow_lane(Narrow<K>::format, b[i], Narrow<K>::nan, flags);
-    return Packed(upper << (sizeof(Packed) * 4) | lower);
+    return upper << 16 | lower;
   });
   return inst + 2;
 }
@@ -79,24 +80,50 @@ Handlers half_pair(const Form& form) {
     const Handler h = brain ? to_half_pair<Type::bf16> : to_half_pair<Type::f16>;
     return {h, h};
   }
-  const Handler h = brain ? to_pair<Type::bf16, uint32_t> : to_pair<Type::f16, uint32_t>;
+  const Handler h = brain ? to_pair<Type::bf16> : to_pair<Type::f16>;
   return {h, h, true, flags};
+}
+
+// The 8-bit formats, always rounded to nearest and saturated: normal numbers by carry into the kept bits, subnormal ones
+// by adding the number whose last place is theirs.
+template <Type K>
+inline U8 to_eighths(F8 x, bool relu) {
+  constexpr NarrowFormat kFormat = Narrow<K>::format;
+  constexpr int kDropped = 23 - kFormat.mantissa;
+  const U8 bits = as<U8>(x), magnitude = bits & 0x7fffffffu;
+  const U8 normal = ((magnitude + ((1u << (kDropped - 1)) - 1) + ((magnitude >> kDropped) & 1)) >> kDropped) -
+                    (uint32_t(126 + kFormat.least_exponent) << kFormat.mantissa);
+  const F8 unit = as<F8>(U8{} + (uint32_t(127 + kFormat.least_exponent + kDropped) << 23));
+  const U8 subnormal = as<U8>(as<F8>(magnitude) + unit) - as<U8>(unit);
+  U8 r = magnitude < uint32_t(127 + kFormat.least_exponent) << 23 ? subnormal : normal;
+  r = r > kFormat.largest ? U8{} + kFormat.largest : r;
+  r |= bits >> 24 & kFormat.sign;
+  if (relu) r = x <= 0.0f ? U8{} : r;
+  return x != x ? U8{} + Narrow<K>::nan : r;
+}
+template <Type K>
+const Inst* to_eighth_pair(Warp& w, const Inst* inst) {
+  const bool relu = wide(inst).flags & kRelu;
+  const float *a = w.src<float>(inst->a), *b = w.src<float>(inst->b);
+  uint32_t out[kWarpSize];
+  for (int i = 0; i < kWarpSize; i += 8)
+    store(out + i, to_eighths<K>(load<F8>(a + i), relu) << 8 | to_eighths<K>(load<F8>(b + i), relu));
+  each_lane<false>(w.reg<uint16_t>(inst->d), w.mask, [&](int i) { return uint16_t(out[i]); });
+  return inst + 2;
 }
 Handlers eighth_pair(const Form& form) {
   if (form.types[1] != Type::f32) return {};
-  const Handler h = form.types[0] == Type::e4m3x2 ? to_pair<Type::e4m3, uint16_t> : to_pair<Type::e5m2, uint16_t>;
+  const Handler h = form.types[0] == Type::e4m3x2 ? to_eighth_pair<Type::e4m3> : to_eighth_pair<Type::e5m2>;
   return {h, h, true, narrow_flags(form)};
 }
-
 template <Type K>
 const Inst* halves_to_eighths(Warp& w, const Inst* inst) {
-  const uint32_t flags = wide(inst).flags;
-  const uint32_t* a = w.src<uint32_t>(inst->a);
-  each_lane<false>(w.reg<uint16_t>(inst->d), w.mask, [&](int i) {
-    const uint32_t upper = narrow_lane(Narrow<K>::format, half_to_float(uint16_t(a[i] >> 16)), Narrow<K>::nan, flags);
-    const uint32_t lower = narrow_lane(Narrow<K>::format, half_to_float(uint16_t(a[i])), Narrow<K>::nan, flags);
-    return uint16_t(upper << 8 | lower);
-  });
+  const bool relu = wide(inst).flags & kRelu;
+  alignas(32) float x[2 * kWarpSize];
+  uint32_t out[2 * kWarpSize];
+  widen<Type::f16, 2 * kWarpSize>(w.src<uint16_t>(inst->a), x);
+  for (int i = 0; i < 2 * kWarpSize; i += 8) store(out + i, to_eighths<K>(load<F8>(x + i), relu));
+  each_lane<false>(w.reg<uint16_t>(inst->d), w.mask, [&](int i) { return uint16_t(out[2 * i + 1] << 8 | out[2 * i]); });
   return inst + 2;
 }
 Handlers eighths_from_halves(const Form& form) {

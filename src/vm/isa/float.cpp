@@ -1,7 +1,6 @@
 // Addition, multiplication, fused multiply-add, division and square root of f32 and f64.
 //
-// Round to nearest is the fast path: vectors, then one test whether any result is a NaN; if so, `careful` does the warp
-// again lane by lane with the hardware's NaNs. Other rounding modes and saturation go through `rounded`.
+// All run as vectors, then one test asks whether any result is a NaN; if so, `careful` does the warp again.
 #include "vm/isa/float.h"
 
 #include <cmath>
@@ -98,12 +97,15 @@ inline double lane_result(double a, double b, double c) {
   return r == r ? r : double_of(nan);
 }
 
-template <class T, class Op, bool Ftz>
-[[gnu::noinline]] const Inst* careful(Warp& w, const Inst* inst) {
+// Lane by lane, with the hardware's NaNs.
+template <class T, class Op>
+[[gnu::noinline]] void careful(Warp& w, const Inst* inst, uint32_t flags) {
   const Operands<T, Op> in(w, inst);
-  const ArithmeticScope scope(Round::rn, Ftz);
-  each_lane<false>(w.reg<T>(inst->d), w.mask, [&](int i) { return lane_result<Op>(in.a[i], in.b[i], in.c[i]); });
-  return inst + 1;
+  const ArithmeticScope scope(Round(flags & kRoundMask), flags & kFtz);
+  each_lane<false>(w.reg<T>(inst->d), w.mask, [&](int i) {
+    const T r = lane_result<Op>(in.a[i], in.b[i], in.c[i]);
+    return flags & kSat ? saturate(r) : r;
+  });
 }
 
 #if defined(__AVX2__) && defined(__FMA__)
@@ -116,71 +118,74 @@ template <class T, class Op>
 }
 #endif
 
-template <class T, class Op, bool Ftz, bool Full>
-const Inst* nearest(Warp& w, const Inst* inst) {
+// kNearest and kNearestFtz are known when the tables are built; kFlagged reads the wide instruction's flags.
+enum class Mode { kNearest, kNearestFtz, kFlagged };
+
+template <class T, class Op, Mode M, bool Full>
+const Inst* arithmetic_handler(Warp& w, const Inst* inst) {
+  const uint32_t flags = M == Mode::kFlagged ? wide(inst).flags : M == Mode::kNearestFtz ? uint32_t(kFtz) : 0;
+  const Inst* next = inst + (M == Mode::kFlagged ? 2 : 1);
 #if defined(__AVX2__) && defined(__FMA__)
   using V = Vector<T>;
   constexpr int kSteps = kWarpSize / V::kLanes;
   const Operands<T, Op> in(w, inst);
   typename V::V r[kSteps];
-  if constexpr (Ftz) {
-    const ArithmeticScope scope(Round::rn, true);
+  if constexpr (M == Mode::kNearest) {
+    compute(in, r);
+  } else {
+    const ArithmeticScope scope(Round(flags & kRoundMask), flags & kFtz);
     compute(in, r);
     for (int k = 0; k < kSteps; ++k) asm volatile("" : "+x"(r[k]));  // before the scope ends
-  } else {
-    compute(in, r);
   }
   typename V::V nan = V::unordered(r[0], r[1]);
 #pragma GCC unroll 8
   for (int k = 2; k < kSteps; k += 2) nan = V::either(nan, V::unordered(r[k], r[k + 1]));
-  if (V::any(nan)) [[unlikely]] return careful<T, Op, Ftz>(w, inst);
+  if (V::any(nan)) [[unlikely]] {
+    careful<T, Op>(w, inst, flags);
+    return next;
+  }
+  if (flags & kSat)
+    for (int k = 0; k < kSteps; ++k) r[k] = V::saturate(r[k]);
   T* d = w.reg<T>(inst->d);
 #pragma GCC unroll 8
   for (int k = 0; k < kSteps; ++k) {
     T* at = d + k * V::kLanes;
     V::store(at, Full ? r[k] : V::select(w.mask >> (k * V::kLanes), r[k], V::load(at)));
   }
-  return inst + 1;
 #else
-  return careful<T, Op, Ftz>(w, inst);
+  careful<T, Op>(w, inst, flags);
 #endif
+  return next;
 }
 
-template <class T, class Op>
-const Inst* rounded(Warp& w, const Inst* inst) {
-  const uint32_t flags = wide(inst).flags;
-  const Operands<T, Op> in(w, inst);
-  const ArithmeticScope scope(Round(flags & kRoundMask), flags & kFtz);
-  each_lane<false>(w.reg<T>(inst->d), w.mask, [&](int i) {
-    const T r = lane_result<Op>(in.a[i], in.b[i], in.c[i]);
-    return flags & kSat ? saturate(r) : r;
-  });
-  return inst + 2;
+template <class T, class Op, Mode M>
+constexpr Handlers handlers(uint32_t flags = 0) {
+  return {arithmetic_handler<T, Op, M, true>, arithmetic_handler<T, Op, M, false>, M == Mode::kFlagged, flags};
 }
-
 template <class Op>
 Handlers arithmetic(const Form& form) {
   const uint32_t flags = float_flags(form);
-  if (form.type() == Type::f64) {
-    if (flags & (kFtz | kSat)) return {};
-    if (flags == 0) return {nearest<double, Op, false, true>, nearest<double, Op, false, false>};
-    return {rounded<double, Op>, rounded<double, Op>, true, flags};
-  }
-  if (flags == 0) return {nearest<float, Op, false, true>, nearest<float, Op, false, false>};
-  if (flags == kFtz) return {nearest<float, Op, true, true>, nearest<float, Op, true, false>};
-  return {rounded<float, Op>, rounded<float, Op>, true, flags};
+  if (form.type() == Type::f64)
+    return flags == 0 ? handlers<double, Op, Mode::kNearest>() : handlers<double, Op, Mode::kFlagged>(flags);
+  if (flags == 0) return handlers<float, Op, Mode::kNearest>();
+  if (flags == kFtz) return handlers<float, Op, Mode::kNearestFtz>();
+  return handlers<float, Op, Mode::kFlagged>(flags);
 }
 
 // div.approx is a * (1/b): a divisor above 2^126 has a reciprocal below the normal range, which is taken as 0.
 template <bool Ftz>
 const Inst* divide_approximately(Warp& w, const Inst* inst) {
   const Operands<float, Divide> in(w, inst);
-  each_lane<false>(w.reg<float>(inst->d), w.mask, [&](int i) {
-    const float a = Ftz ? flush(in.a[i]) : in.a[i], b = Ftz ? flush(in.b[i]) : in.b[i];
-    const bool huge = std::fabs(b) > 0x1p126f;
-    const float r = huge ? a * std::copysign(0.0f, b) : a / b;
-    return canonical(Ftz ? flush(r) : r);
-  });
+  float* d = w.reg<float>(inst->d);
+  for (int i = 0; i < kWarpSize; i += 8) {
+    F8 a = load<F8>(in.a + i), b = load<F8>(in.b + i);
+    if constexpr (Ftz) a = flush(a), b = flush(b);
+    const F8 size = as<F8>(as<I8>(b) & 0x7fffffff), zero = as<F8>(as<I8>(b) & INT32_MIN);
+    F8 r = size > 0x1p126f ? a * zero : a / b;
+    if constexpr (Ftz) r = flush(r);
+    r = r == r ? r : as<F8>(I8{} + int32_t(kNan32));
+    store(d + i, lanes_of(w.mask >> i) ? r : load<F8>(d + i));
+  }
   return inst + 1;
 }
 Handlers approximate_division(const Form& form) {

@@ -1,8 +1,8 @@
 // Arithmetic of f16 and bf16, scalar and packed: a packed register is 64 halves side by side, so both run the same loops.
 //
 // One rounding: sums and products of halves are computed in f32, whose 24 bits are enough for the second rounding to do
-// no harm (24 >= 2 * 11 + 2), and f16 products are exact. fma is not so lucky: its sum is rounded to odd, which keeps
-// the bits the final rounding has to see.
+// no harm (24 >= 2 * 11 + 2), and f16 products are exact. fma is not so lucky: where it matters its sum is rounded to
+// odd, which keeps the bits the final rounding has to see.
 #include "vm/isa/half.h"
 
 #include "vm/isa/groups.h"
@@ -17,51 +17,66 @@ uint32_t half_flags(const Form& form) {
 }
 
 // The neighbour of `rounded` with an odd last bit, where the exact value lies off by `error`.
-template <class Error>
-inline float to_odd(float rounded, Error error) {
-  const uint32_t bits = bits_of(rounded);
-  const bool inexact = (error > 0) | (error < 0);
-  const bool away = (error > 0) == !(bits >> 31);
-  return float_of(inexact & !(bits & 1) ? (away ? bits + 1 : bits - 1) : bits);
-}
-inline double to_odd(double rounded, double error) {
-  const uint64_t bits = bits_of(rounded);
-  const bool inexact = (error > 0) | (error < 0);
-  const bool away = (error > 0) == !(bits >> 63);
-  return double_of(inexact & !(bits & 1) ? (away ? bits + 1 : bits - 1) : bits);
+template <class Float, class Int>
+[[gnu::always_inline]] inline Float to_odd(const Float& rounded, const Int& above, const Int& below) {
+  const Int bits = as<Int>(rounded);
+  const Int away = bits < 0 ? below : above;  // all ones: the exact value has the larger magnitude
+  const Int odd = (above | below) & ~-(bits & 1);
+  return as<Float>(bits + (odd & (away ? Int{} + 1 : Int{} - 1)));
 }
 // p + c rounded to odd; the error of a rounded sum is itself a number (Knuth's two-sum).
-template <class T>
-inline T add_to_odd(T p, T c) {
-  const T s = p + c, back = s - p;
-  return to_odd(s, (p - (s - back)) + (c - back));
+template <class Int, class Float>
+[[gnu::always_inline]] inline Float add_to_odd(const Float& p, const Float& c) {
+  const Float s = p + c, back = s - p, error = (p - (s - back)) + (c - back);
+  return to_odd<Float, Int>(s, error > 0, error < 0);
+}
+
+[[gnu::always_inline]] inline I4 narrowed_mask(L4 mask) {
+  return __builtin_shufflevector(as<I8>(mask), as<I8>(mask), 0, 2, 4, 6);
 }
 
 struct HalfAdd {
   static constexpr int kArity = 2;
   template <Type>
-  static float of(float a, float b, float) { return a + b; }
+  static F8 of(F8 a, F8 b, F8) { return a + b; }
 };
 struct HalfSubtract {
   static constexpr int kArity = 2;
   template <Type>
-  static float of(float a, float b, float) { return a - b; }
+  static F8 of(F8 a, F8 b, F8) { return a - b; }
 };
 struct HalfMultiply {
   static constexpr int kArity = 2;
   template <Type>
-  static float of(float a, float b, float) { return a * b; }
+  static F8 of(F8 a, F8 b, F8) { return a * b; }
 };
 struct HalfFused {
   static constexpr int kArity = 3;
   template <Type K>
-  static float of(float a, float b, float c) {
+  static F8 of(F8 a, F8 b, F8 c) {
+#ifdef __FMA__
+    // Rounding twice goes wrong only where the first rounding lands on a tie of the second.
+    const F8 sum = multiply_add(a, b, c);
+    const I8 bits = as<I8>(sum), magnitude = bits & 0x7fffffff;
+    const I8 doubtful = K == Type::bf16 ? (bits & 0xffff) == 0x8000
+                                        : ((bits & 0x1fff) == 0x1000) | I8(as<U8>(magnitude) - 1 < 0x38800000u - 1);
+    if (_mm256_testz_si256(__m256i(doubtful), __m256i(doubtful))) return sum;
+#endif
+    return exactly<K>(a, b, c);
+  }
+  template <Type K>
+  [[gnu::noinline]] static F8 exactly(const F8& a, const F8& b, const F8& c) {
     if constexpr (K == Type::f16) {
-      return add_to_odd(a * b, c);  // the product has 22 bits
-    } else {  // bf16's exponents need f64: the product is exact there, and its sum too wide by far for f32
-      const double sum = add_to_odd(double(a) * double(b), double(c));
-      const float nearest = float(sum);
-      return to_odd(nearest, sum - double(nearest));
+      return add_to_odd<I8, F8>(a * b, c);  // the product has 22 bits
+    } else {  // bf16's exponents need f64: the product is exact there
+      return in_double(
+          [](D4 x, D4 y, D4 z) {
+            const D4 sum = add_to_odd<L4, D4>(x * y, z);
+            const F4 nearest = __builtin_convertvector(sum, F4);
+            const D4 error = sum - __builtin_convertvector(nearest, D4);
+            return to_odd<F4, I4>(nearest, narrowed_mask(error > 0), narrowed_mask(error < 0));
+          },
+          a, b, c);
     }
   }
 };
@@ -69,30 +84,33 @@ struct HalfFused {
 // Before rounding to 11 bits, what is below becomes a zero: smaller than every value that rounds to the least normal.
 inline constexpr float kFlushBelow = 0x1p-14f * (1 - 0x1p-12f);
 
-inline float flush_half(float x) { return std::fabs(x) < 0x1p-14f ? std::copysign(0.0f, x) : x; }
+[[gnu::always_inline]] inline F8 zero_below(F8 x, float limit) {
+  const I8 bits = as<I8>(x);
+  return as<F8>(as<F8>(bits & 0x7fffffff) < limit ? bits & INT32_MIN : bits);
+}
 
 template <Type K, class Op, int N, bool Plain>
 const Inst* half_arithmetic(Warp& w, const Inst* inst) {
   const uint32_t flags = Plain ? 0 : wide(inst).flags;
-  alignas(32) float a[N], b[N], c[N], r[N];
+  alignas(32) float a[N], b[N], c[N];
   alignas(32) uint16_t out[N];
   widen<K, N>(w.src<uint16_t>(inst->a), a);
   widen<K, N>(w.src<uint16_t>(inst->b), b);
   if constexpr (Op::kArity > 2) widen<K, N>(w.src<uint16_t>(inst->c), c);
-  if (flags & kHalfFtz)
-    for (int i = 0; i < N; ++i) {
-      a[i] = flush_half(a[i]);
-      b[i] = flush_half(b[i]);
-      if constexpr (Op::kArity > 2) c[i] = flush_half(c[i]);
+  for (int i = 0; i < N; i += 8) {
+    F8 x = load<F8>(a + i), y = load<F8>(b + i), z = {};
+    if constexpr (Op::kArity > 2) z = load<F8>(c + i);
+    if (flags & kHalfFtz) {
+      constexpr float kLeastNormal = 0x1p-14f;
+      x = zero_below(x, kLeastNormal), y = zero_below(y, kLeastNormal), z = zero_below(z, kLeastNormal);
     }
-  for (int i = 0; i < N; ++i) r[i] = Op::template of<K>(a[i], b[i], Op::kArity > 2 ? c[i] : 0.0f);
-  if (flags & kHalfFtz)
-    for (int i = 0; i < N; ++i) r[i] = std::fabs(r[i]) < kFlushBelow ? std::copysign(0.0f, r[i]) : r[i];
-  if (flags & kHalfSat)
-    for (int i = 0; i < N; ++i) r[i] = saturate(r[i]);
-  if (flags & kHalfRelu)
-    for (int i = 0; i < N; ++i) r[i] = r[i] <= 0.0f ? 0.0f : r[i];
-  narrow<K, N>(r, out);
+    F8 r = Op::template of<K>(x, y, z);
+    if (flags & kHalfFtz) r = zero_below(r, kFlushBelow);
+    if (flags & kHalfSat) r = r > 0.0f ? (r < 1.0f ? r : F8{} + 1.0f) : F8{};
+    if (flags & kHalfRelu) r = r <= 0.0f ? F8{} : r;
+    store(a + i, r);
+  }
+  narrow<K, N>(a, out);
   store_halves<N>(w, inst->d, out);
   return inst + (Plain ? 1 : 2);
 }
@@ -102,30 +120,31 @@ template <Type K>
 struct HalfBits {
   static constexpr uint16_t kInfinity = K == Type::f16 ? 0x7c00 : 0x7f80;
   static constexpr uint16_t kLeastNormal = K == Type::f16 ? 0x0400 : 0x0080;
-  static bool is_nan(uint16_t x) { return (x & 0x7fff) > kInfinity; }
-  static uint16_t flush(uint16_t x) { return (x & 0x7fff) < kLeastNormal ? x & 0x8000 : x; }
-  // Signed integers in the order of the numbers, -0 below +0.
-  static int16_t order(uint16_t x) { return int16_t(x & 0x8000 ? x ^ 0x7fff : x); }
+  static H16 is_nan(H16 x) { return H16((x & 0x7fff) > kInfinity); }
+  static H16 flush(H16 x) { return (x & 0x7fff) < kLeastNormal ? x & 0x8000 : x; }
+  // Unsigned integers in the order of the numbers, -0 below +0.
+  static H16 order(H16 x) { return (x & 0x8000) != 0 ? ~x : x | 0x8000; }
 };
 
 template <Type K, bool Max, int N>
 const Inst* half_minmax(Warp& w, const Inst* inst) {
   using Bits = HalfBits<K>;
   const uint32_t flags = wide(inst).flags;
-  const bool ftz = flags & kHalfFtz, nan = flags & kHalfNan, xorsign = flags & kHalfXorSign;
   const uint16_t *pa = w.src<uint16_t>(inst->a), *pb = w.src<uint16_t>(inst->b);
   alignas(32) uint16_t out[N];
-  for (int i = 0; i < N; ++i) {
-    uint16_t a = pa[i], b = pb[i];
-    if (ftz) a = Bits::flush(a), b = Bits::flush(b);
-    const uint16_t sign = (a ^ b) & 0x8000;
-    if (xorsign) a &= 0x7fff, b &= 0x7fff;
-    const bool a_nan = Bits::is_nan(a), b_nan = Bits::is_nan(b);
-    const bool take_a = b_nan | (!a_nan & (Max ? Bits::order(a) > Bits::order(b) : Bits::order(a) < Bits::order(b)));
-    uint16_t r = take_a ? a : b;
-    if (xorsign) r |= sign;
-    const bool bad = nan ? a_nan | b_nan : a_nan & b_nan;
-    out[i] = bad ? kNan16 : r;
+  for (int i = 0; i < N; i += 16) {
+    H16 a = load<H16>(pa + i), b = load<H16>(pb + i), sign = {};
+    if (flags & kHalfFtz) a = Bits::flush(a), b = Bits::flush(b);
+    if (flags & kHalfXorSign) {
+      sign = (a ^ b) & 0x8000;
+      a &= 0x7fff;
+      b &= 0x7fff;
+    }
+    const H16 a_nan = Bits::is_nan(a), b_nan = Bits::is_nan(b);
+    const H16 before = H16(Max ? Bits::order(a) > Bits::order(b) : Bits::order(a) < Bits::order(b));
+    const H16 r = ((b_nan | (before & ~a_nan)) != 0 ? a : b) | sign;
+    const H16 bad = flags & kHalfNan ? a_nan | b_nan : a_nan & b_nan;
+    store(out + i, bad != 0 ? H16{} + kNan16 : r);
   }
   store_halves<N>(w, inst->d, out);
   return inst + 2;
@@ -137,25 +156,12 @@ const Inst* half_sign(Warp& w, const Inst* inst) {
   const bool ftz = wide(inst).flags & kHalfFtz;
   const uint16_t* pa = w.src<uint16_t>(inst->a);
   alignas(32) uint16_t out[N];
-  for (int i = 0; i < N; ++i) {
-    const uint16_t a = ftz ? Bits::flush(pa[i]) : pa[i];
-    const uint16_t r = Negate ? a ^ 0x8000 : a & 0x7fff;
-    out[i] = Bits::is_nan(a) ? kNan16 : r;
+  for (int i = 0; i < N; i += 16) {
+    const H16 given = load<H16>(pa + i), a = ftz ? Bits::flush(given) : given;
+    store(out + i, Bits::is_nan(a) != 0 ? H16{} + kNan16 : Negate ? a ^ 0x8000 : a & 0x7fff);
   }
   store_halves<N>(w, inst->d, out);
   return inst + 2;
-}
-
-// make<K, N>() for the spelling's format and number of halves.
-template <class Make>
-Handlers for_halves(const Form& form, Make make) {
-  switch (form.type()) {
-    case Type::f16: return make.template operator()<Type::f16, kWarpSize>();
-    case Type::bf16: return make.template operator()<Type::bf16, kWarpSize>();
-    case Type::f16x2: return make.template operator()<Type::f16, 2 * kWarpSize>();
-    case Type::bf16x2: return make.template operator()<Type::bf16, 2 * kWarpSize>();
-    default: return {};
-  }
 }
 
 template <class Op>

@@ -5,8 +5,10 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "vm/isa/float.h"
+#include "vm/isa/float_vector.h"
 #include "vm/isa/lane.h"
 
 namespace ridge::vm {
@@ -133,13 +135,30 @@ inline void narrow(const float* from, uint16_t* to) {
 // Writes a warp's results, one or two halves a lane, to the active lanes.
 template <int N>
 inline void store_halves(Warp& w, uint32_t operand, const uint16_t* results) {
-  using T = std::conditional_t<N == kWarpSize, uint16_t, uint32_t>;
-  T* d = w.reg<T>(operand);
+  uint16_t* d = w.reg<uint16_t>(operand);
   if (w.mask == kAllLanes) {
-    __builtin_memcpy(d, results, sizeof(T) * kWarpSize);
+    std::memcpy(d, results, N * sizeof(uint16_t));
     return;
   }
-  each_active(w.mask, [&](int i) { __builtin_memcpy(d + i, results + i * (N / kWarpSize), sizeof(T)); });
+  for (int i = 0; i < N; i += 16) {
+    const H16 bit = N == kWarpSize ? H16{0x1,   0x2,   0x4,   0x8,   0x10,   0x20,   0x40,   0x80,
+                                         0x100, 0x200, 0x400, 0x800, 0x1000, 0x2000, 0x4000, 0x8000}
+                                   : H16{1, 1, 2, 2, 4, 4, 8, 8, 16, 16, 32, 32, 64, 64, 128, 128};
+    const uint16_t mask = uint16_t(w.mask >> (i * kWarpSize / N));
+    store(d + i, (mask & bit) != 0 ? load<H16>(results + i) : load<H16>(d + i));
+  }
+}
+
+// make<K, N>() for the spelling's format, f16 or bf16, and number of halves.
+template <class Make>
+Handlers for_halves(const Form& form, Make make) {
+  switch (form.type()) {
+    case Type::f16: return make.template operator()<Type::f16, kWarpSize>();
+    case Type::bf16: return make.template operator()<Type::bf16, kWarpSize>();
+    case Type::f16x2: return make.template operator()<Type::f16, 2 * kWarpSize>();
+    case Type::bf16x2: return make.template operator()<Type::bf16, 2 * kWarpSize>();
+    default: return {};
+  }
 }
 
 }  // namespace ridge::vm

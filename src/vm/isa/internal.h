@@ -31,6 +31,9 @@ Handlers unpack(int whole, int parts);
 // ld.param of a kernel at a constant offset: uniform, so one broadcast. b = offset.
 Handlers load_param(Type type, int elements);
 
+// 2, 4 or 8 neighbouring 32-bit shared loads at once: lane i's words k = 0, 1 … at a + b go to d, x[0], x[1] …
+Handlers load_shared_run(int words);
+
 enum class Special : uint32_t {
   none, tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
   laneid, warpid, nwarpid, smid, nsmid, gridid,

@@ -4,16 +4,32 @@
 #include "vm/isa/memory.h"
 
 namespace ridge::vm {
+namespace {
 
-bool check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t offset, uint32_t bytes, const char* what) {
-  uint64_t low = ~0ull, high = 0, misaligned = 0;
-  each_active(w.mask, [&](int i) {
-    const uint64_t at = address[i] + offset;
+// Lowest and highest address of the active lanes, and the OR of them all. Inactive lanes are made to repeat an active
+// one, so that the loop has no branches and becomes SIMD.
+template <class A>
+struct Span {
+  A low, high, bits;
+};
+template <class A>
+inline Span<A> span(uint32_t mask, const A* address, A offset) {
+  const A any = address[__builtin_ctz(mask)];
+  A low = ~A(0), high = 0, bits = 0;
+  for (int i = 0; i < kWarpSize; ++i) {
+    const A at = ((mask >> i) & 1 ? address[i] : any) + offset;
     low = std::min(low, at);
     high = std::max(high, at);
-    misaligned |= at & (bytes - 1);
-  });
-  if (!misaligned && high + bytes > high) {
+    bits |= at;
+  }
+  return {low, high, bits};
+}
+
+}  // namespace
+
+bool check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t offset, uint32_t bytes, const char* what) {
+  const auto [low, high, bits] = span(w.mask, address, uint64_t(offset));
+  if (!(bits & (bytes - 1)) && high + bytes > high) {
     if (range_is_known(w, inst, low, high + bytes) || check_range(w, inst, low, high + bytes)) return true;
   }
   // Lanes in different allocations, or a fault: one by one.
@@ -34,13 +50,8 @@ bool check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t of
 
 bool check_window(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset, uint32_t bytes, uint32_t limit,
                   const char* what) {
-  uint32_t high = 0, misaligned = 0;
-  each_active(w.mask, [&](int i) {
-    const uint32_t at = address[i] + offset;
-    high = std::max(high, at);
-    misaligned |= at & (bytes - 1);
-  });
-  if (!misaligned && uint64_t(high) + bytes <= limit) return true;
+  const auto [low, high, bits] = span(w.mask, address, uint32_t(offset));
+  if (!(bits & (bytes - 1)) && uint64_t(high) + bytes <= limit) return true;
   for (uint32_t left = w.mask; left; left &= left - 1) {
     const int i = __builtin_ctz(left);
     const uint32_t at = address[i] + offset;

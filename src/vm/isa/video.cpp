@@ -37,6 +37,12 @@ int64_t extend(uint32_t bits, int width, bool is_signed) {
   return is_signed ? int64_t(int32_t(bits << unused) >> unused) : int64_t(bits << unused >> unused);
 }
 
+// The selector of operand k: 0 for d, 1 for a, 2 for b.
+uint32_t selector(const Wide& more, int k) {
+  const uint32_t s = more.x[kSelectorField + k];
+  return s == kNoOperand ? 0 : s;
+}
+
 // The byte, half or word that a scalar selector names.
 struct Field {
   int shift = 0, width = 32;
@@ -99,9 +105,9 @@ template <Op O>
 const Inst* scalar_handler(Warp& w, const Inst* inst) {
   const Wide& more = wide(inst);
   const Modifiers m = Modifiers::unpack(more.flags);
-  const Field df = field_of(more.x[kSelectorField]);
-  const Field af = field_of(more.x[kSelectorField + 1]);
-  const Field bf = field_of(more.x[kSelectorField + 2]);
+  const Field df = field_of(selector(more, 0));
+  const Field af = field_of(selector(more, 1));
+  const Field bf = field_of(selector(more, 2));
   const bool needs_c = m.second != Second::none || df.width != 32;
   const uint32_t* a = w.src<uint32_t>(inst->a);
   const uint32_t* b = w.src<uint32_t>(inst->b);
@@ -119,8 +125,8 @@ const Inst* scalar_handler(Warp& w, const Inst* inst) {
 const Inst* vmad_handler(Warp& w, const Inst* inst) {
   const Wide& more = wide(inst);
   const Modifiers m = Modifiers::unpack(more.flags);
-  const Field af = field_of(more.x[kSelectorField + 1]);
-  const Field bf = field_of(more.x[kSelectorField + 2]);
+  const Field af = field_of(selector(more, 1));
+  const Field bf = field_of(selector(more, 2));
   const bool is_signed = m.a_signed || m.b_signed;
   const uint32_t* a = w.src<uint32_t>(inst->a);
   const uint32_t* b = w.src<uint32_t>(inst->b);
@@ -156,8 +162,8 @@ const Inst* packed_handler(Warp& w, const Inst* inst) {
   constexpr int kWidth = 32 / Parts;
   const Wide& more = wide(inst);
   const Modifiers m = Modifiers::unpack(more.flags);
-  const uint32_t mask = part_mask<Parts>(more.x[kSelectorField]);
-  uint32_t a_from = more.x[kSelectorField + 1], b_from = more.x[kSelectorField + 2];
+  const uint32_t mask = part_mask<Parts>(selector(more, 0));
+  uint32_t a_from = selector(more, 1), b_from = selector(more, 2);
   if (a_from == 0) a_from = 0x3210;  // of the parts of b:a, the first ones are a's
   if (b_from == 0) b_from = Parts == 2 ? 0x32 : 0x7654;
   const uint32_t* a = w.src<uint32_t>(inst->a);
@@ -226,21 +232,30 @@ constexpr Unit kAlu = Unit::alu;
 
 constexpr InstrDef kRows[] = {
     {"vadd" RIDGE_TYPES "{sat}", "d,a:1,b:2", kAlu, kRegs, scalar<Op::add>},
+    // With c and no second operation: d has a selector, and the rest of d comes from c.
+    {"vadd" RIDGE_TYPES "{sat}", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::add>},
     {"vadd" RIDGE_TYPES "{sat}[add|min|max]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::add>},
     {"vsub" RIDGE_TYPES "{sat}", "d,a:1,b:2", kAlu, kRegs, scalar<Op::sub>},
+    {"vsub" RIDGE_TYPES "{sat}", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::sub>},
     {"vsub" RIDGE_TYPES "{sat}[add|min|max]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::sub>},
     {"vabsdiff" RIDGE_TYPES "{sat}", "d,a:1,b:2", kAlu, kRegs, scalar<Op::absdiff>},
+    {"vabsdiff" RIDGE_TYPES "{sat}", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::absdiff>},
     {"vabsdiff" RIDGE_TYPES "{sat}[add|min|max]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::absdiff>},
     {"vmin" RIDGE_TYPES "{sat}", "d,a:1,b:2", kAlu, kRegs, scalar<Op::min>},
+    {"vmin" RIDGE_TYPES "{sat}", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::min>},
     {"vmin" RIDGE_TYPES "{sat}[add|min|max]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::min>},
     {"vmax" RIDGE_TYPES "{sat}", "d,a:1,b:2", kAlu, kRegs, scalar<Op::max>},
+    {"vmax" RIDGE_TYPES "{sat}", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::max>},
     {"vmax" RIDGE_TYPES "{sat}[add|min|max]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::max>},
     {"vshl[%int32][%int32][u32]{sat}[clamp|wrap]", "d,a:1,b:2", kAlu, kRegs, scalar<Op::shl>},
+    {"vshl[%int32][%int32][u32]{sat}[clamp|wrap]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::shl>},
     {"vshl[%int32][%int32][u32]{sat}[clamp|wrap][add|min|max]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::shl>},
     {"vshr[%int32][%int32][u32]{sat}[clamp|wrap]", "d,a:1,b:2", kAlu, kRegs, scalar<Op::shr>},
+    {"vshr[%int32][%int32][u32]{sat}[clamp|wrap]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::shr>},
     {"vshr[%int32][%int32][u32]{sat}[clamp|wrap][add|min|max]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::shr>},
     {"vmad" RIDGE_TYPES "{po}{sat}{shr7|shr15}", "d,a:1,b:2,c", kAlu, kRegs, video<vmad_handler>},
     {"vset" RIDGE_CMP, "d:u32,a:0,b:1", kAlu, kRegs, video_set<scalar_handler<Op::set>>},
+    {"vset" RIDGE_CMP, "d:u32,a:0,b:1,c:u32", kAlu, kRegs, video_set<scalar_handler<Op::set>>},
     {"vset" RIDGE_CMP "[add|min|max]", "d:u32,a:0,b:1,c:u32", kAlu, kRegs, video_set<scalar_handler<Op::set>>},
     {"vadd2" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, two<Op::add>},
     {"vsub2" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, two<Op::sub>},

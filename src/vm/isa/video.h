@@ -1,5 +1,6 @@
 // Selectors of the video instructions' operands: "%r1.h0", "%r2.b3210". They are part of the operand as written, not of
-// the mnemonic, so the decoder packs them: d's into Wide::x[4], a's into x[5], b's into x[6]; 0 is "none written".
+// the mnemonic, so the decoder packs them: d's into Wide::x[4], a's into x[5], b's into x[6]; 0 or kNoOperand where none
+// is written.
 #pragma once
 
 #include <cstdint>

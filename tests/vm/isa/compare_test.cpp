@@ -139,11 +139,12 @@ TEST(Compare, SetRegister) {
   for (const Case& c : cases()) {
     const std::string source = c.type.substr(c.type.rfind('.'));
     const bool half = source == ".f16" || source == ".bf16";
-    std::vector<std::string> to = {"u32", "s32", "bf16"};
+    const std::string ftz = c.type.substr(0, c.type.size() - source.size());
+    std::vector<std::string> to = {"u32", "s32"};
+    if (ftz.empty()) to.push_back("bf16");
     if (!half) to.push_back("f32");
     if (source != ".bf16") to.push_back("f16");
     if (half) to.insert(to.end(), {"u16", "s16"});
-    const std::string ftz = c.type.substr(0, c.type.size() - source.size());
     for (const std::string& d : to)
       for (const std::string& op : c.ops)
         for (const std::string combine : {"", ".xor"})
@@ -244,7 +245,7 @@ TEST(Compare, Selection) {
 TEST(Compare, NoSuchForm) {
   std::string error;
   for (const char* spelling : {"setp.lt.b32", "setp.lo.s32", "setp.ltu.s32", "setp.ftz.eq.f64", "setp.s32", "setp.eq",
-                               "set.eq.f32.f16", "slct.ftz.f32.s32", "selp.f16", "add.sat.u32"})
+                               "set.eq.f32.f16", "set.eq.ftz.bf16.f32", "slct.ftz.f32.s32", "selp.f16", "add.sat.u32"})
     EXPECT_EQ(find_instruction(spelling, &error), nullptr) << spelling;
 }
 

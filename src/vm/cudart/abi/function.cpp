@@ -3,17 +3,16 @@
 
 #include <algorithm>
 
+#include "core/occupancy.h"
 #include "vm/cudart/errors.h"
-#include "vm/cudart/occupancy.h"
 #include "vm/cudart/refuse.h"
 #include "vm/cudart/runtime.h"
 
+using namespace ridge;
 using namespace ridge::vm;
 using namespace ridge::vm::cudart;
 
 namespace {
-
-constexpr int kMaxThreads = 1024;
 
 cudaError_t set_attribute(Function& function, const KernelUsage& usage, cudaFuncAttribute attribute, int value) {
   const int optin = runtime().gpu().shared_per_block_optin;
@@ -47,8 +46,8 @@ cudaError_t max_blocks(int* blocks, const void* function, int threads, size_t sh
   if (!blocks || threads <= 0 || (flags & ~unsigned(cudaOccupancyDisableCachingOverride))) return cudaErrorInvalidValue;
   ResolvedFunction f;
   if (const cudaError_t error = resolve_function(function, &f)) return error;
-  const bool launchable = threads <= kMaxThreads && shared <= size_t(dynamic_shared_limit(f));
-  *blocks = launchable ? blocks_per_sm(runtime().gpu(), f.usage, threads, shared) : 0;
+  const bool launchable = threads <= kMaxThreadsPerBlock && shared <= size_t(dynamic_shared_limit(f));
+  *blocks = launchable ? blocks_per_sm(f, threads, shared) : 0;
   return cudaSuccess;
 }
 
@@ -103,7 +102,8 @@ cudaError_t cudaFuncGetName(const char** name, const void* pointer) {
   return api([&] {
     const Function* function = registrations().find_function(pointer);
     if (!name) return cudaErrorInvalidValue;
-    if (!function) return cudaErrorInvalidDeviceFunction;
+    if (!pointer) return cudaErrorInvalidDeviceFunction;
+    if (!function) return cudaErrorInvalidResourceHandle;
     *name = function->name.c_str();
     return cudaSuccess;
   });
@@ -136,8 +136,8 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void*
     if (!bytes || blocks <= 0 || threads <= 0) return cudaErrorInvalidValue;
     ResolvedFunction f;
     if (const cudaError_t error = resolve_function(function, &f)) return error;
-    if (blocks_per_sm(runtime().gpu(), f.usage, threads, 0) < blocks) return cudaErrorInvalidValue;
-    *bytes = std::min(shared_left_per_block(runtime().gpu(), f.usage, blocks), size_t(dynamic_shared_limit(f)));
+    if (blocks_per_sm(f, threads, 0) < blocks) return cudaErrorInvalidValue;
+    *bytes = std::min(shared_per_block(f, blocks), size_t(dynamic_shared_limit(f)));
     return cudaSuccess;
   });
 }

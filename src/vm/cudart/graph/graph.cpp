@@ -15,6 +15,7 @@ struct Live {
   std::mutex mutex;
   std::unordered_set<const void*> nodes;
   Handles<Graph> graphs;
+  std::unordered_map<const void*, std::weak_ptr<Graph>> borrowed;
 };
 Live& live() {
   static auto& instance = *new Live;
@@ -26,6 +27,7 @@ Live& live() {
 Graph::~Graph() {
   const std::lock_guard lock(live().mutex);
   for (const auto& node : nodes) live().nodes.erase(node.get());
+  live().borrowed.erase(this);
 }
 
 GraphNode* Graph::add(Work work, const std::vector<GraphNode*>& dependencies) {
@@ -101,7 +103,18 @@ bool disconnect(GraphNode* from, GraphNode* to) {
 
 cudaGraph_t graph_handle(GraphRef graph) { return static_cast<cudaGraph_t>(live().graphs.add(std::move(graph))); }
 
-GraphRef find_graph(cudaGraph_t handle) { return live().graphs.find(handle); }
+cudaGraph_t borrowed_handle(const GraphRef& graph) {
+  const std::lock_guard lock(live().mutex);
+  live().borrowed[graph.get()] = graph;
+  return reinterpret_cast<cudaGraph_t>(graph.get());
+}
+
+GraphRef find_graph(cudaGraph_t handle) {
+  if (GraphRef owned = live().graphs.find(handle)) return owned;
+  const std::lock_guard lock(live().mutex);
+  const auto found = live().borrowed.find(handle);
+  return found == live().borrowed.end() ? nullptr : found->second.lock();
+}
 
 bool destroy_graph(cudaGraph_t handle) { return live().graphs.take(handle) != nullptr; }
 

@@ -45,15 +45,15 @@ std::vector<uint64_t> integer_edges(int bits) {
   std::vector<uint64_t> edges;
   for (uint64_t v : {0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 255, 256}) edges.push_back(v);
   const uint64_t top = 1ull << (bits - 1);
-  for (uint64_t v : {top, top - 1, top + 1, ~0ull, ~0ull - 1, ~0ull - 2, ~0ull - 30, ~0ull - 31, 0x8000ull, 0x7fffull, 0xffffull,
+  for (uint64_t v : std::initializer_list<uint64_t>{top, top - 1, top + 1, ~0ull, ~0ull - 1, ~0ull - 2, ~0ull - 30, ~0ull - 31, 0x8000ull, 0x7fffull, 0xffffull,
                      0xaaaaaaaaaaaaaaaaull, 0x5555555555555555ull, 0x0123456789abcdefull, 0xfedcba9876543210ull})
     edges.push_back(v & ones(bits));
   if (bits >= 32)
-    for (uint64_t v : {0x80000000ull, 0x7fffffffull, 0xffffffffull, 0x00ffffffull, 0x00800000ull, 0x80008000ull,
+    for (uint64_t v : std::initializer_list<uint64_t>{0x80000000ull, 0x7fffffffull, 0xffffffffull, 0x00ffffffull, 0x00800000ull, 0x80008000ull,
                        0x7fff7fffull, 0x80807f7full, 0x3210ull})
       edges.push_back(v);
   if (bits == 64)
-    for (uint64_t v : {1ull << 32, (1ull << 32) + 1, 1ull << 53, (1ull << 53) + 1, (1ull << 24) + 1}) edges.push_back(v);
+    for (uint64_t v : std::initializer_list<uint64_t>{1ull << 32, (1ull << 32) + 1, 1ull << 53, (1ull << 53) + 1, (1ull << 24) + 1}) edges.push_back(v);
   std::sort(edges.begin(), edges.end());
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   return edges;

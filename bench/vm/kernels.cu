@@ -1,0 +1,185 @@
+// The software GPU's own benchmark: four kernels that stress different parts of it, run on whatever device there is.
+//   kernels NAME REPEATS   runs one of sgemm, vector_add, reduction, collatz, launches; prints seconds a launch
+// run.py runs this under the software GPU, counts its instructions and records the rates.
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#define CHECK(call)                                                                       \
+  do {                                                                                    \
+    const cudaError_t error_ = (call);                                                    \
+    if (error_ != cudaSuccess) {                                                          \
+      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error_)); \
+      std::exit(4);                                                                       \
+    }                                                                                     \
+  } while (0)
+
+// C = A B, all n x n and n a multiple of 128: a block makes a 128 x 128 tile in steps of 8, a thread 8 x 8 of it.
+constexpr int kTile = 128, kStep = 8, kPerThread = 8;
+__global__ void __launch_bounds__(256) sgemm(int n, const float* a, const float* b, float* c) {
+  __shared__ float as[kStep][kTile];  // (k, row)
+  __shared__ float bs[kStep][kTile];  // (k, column)
+  const int t = threadIdx.x, tx = t % 16, ty = t / 16;
+  a += blockIdx.y * kTile * n;
+  b += blockIdx.x * kTile;
+  c += blockIdx.y * kTile * n + blockIdx.x * kTile;
+  float acc[kPerThread][kPerThread] = {};
+  for (int k0 = 0; k0 < n; k0 += kStep) {
+    for (int i = t; i < kTile * kStep; i += 256) as[i % kStep][i / kStep] = a[(i / kStep) * n + k0 + i % kStep];
+    for (int i = t; i < kTile * kStep; i += 256) bs[i / kTile][i % kTile] = b[(k0 + i / kTile) * n + i % kTile];
+    __syncthreads();
+    for (int k = 0; k < kStep; ++k) {
+      float ra[kPerThread], rb[kPerThread];
+      for (int i = 0; i < kPerThread; ++i) ra[i] = as[k][ty * kPerThread + i];
+      for (int j = 0; j < kPerThread; ++j) rb[j] = bs[k][tx * kPerThread + j];
+      for (int i = 0; i < kPerThread; ++i)
+        for (int j = 0; j < kPerThread; ++j) acc[i][j] += ra[i] * rb[j];
+    }
+    __syncthreads();
+  }
+  for (int i = 0; i < kPerThread; ++i)
+    for (int j = 0; j < kPerThread; ++j) c[(ty * kPerThread + i) * n + tx * kPerThread + j] = acc[i][j];
+}
+
+__global__ void vector_add(int n, const float* a, const float* b, float* c) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) c[i] = a[i] + b[i];
+}
+
+// The textbook tree: half of the threads drop out at every step.
+__global__ void reduction(int n, const float* in, float* out) {
+  __shared__ float s[256];
+  const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  s[t] = i < n ? in[i] : 0.0f;
+  __syncthreads();
+  for (int k = blockDim.x / 2; k > 0; k /= 2) {
+    if (t < k) s[t] += s[t + k];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = s[0];
+}
+
+// Steps until 1: every lane leaves the loop at another time, and takes its own side of the branch.
+__global__ void collatz(int n, uint32_t* steps) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  uint64_t x = uint64_t(i) + 1;
+  uint32_t count = 0;
+  while (x != 1) {
+    if (x & 1) {
+      x = 3 * x + 1;
+    } else {
+      x /= 2;
+    }
+    ++count;
+  }
+  steps[i] = count;
+}
+
+__global__ void nothing() {}
+
+template <class T>
+T* device_copy(const std::vector<T>& host) {
+  T* p = nullptr;
+  CHECK(cudaMalloc(&p, host.size() * sizeof(T)));
+  CHECK(cudaMemcpy(p, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
+  return p;
+}
+std::vector<float> random_floats(size_t n, uint32_t seed) {
+  std::vector<float> v(n);
+  for (float& x : v) x = float((seed = seed * 1664525u + 1013904223u) >> 8) * 0x1p-24f;
+  return v;
+}
+[[noreturn]] void wrong(const char* what, int at) {
+  std::fprintf(stderr, "%s: wrong result at %d\n", what, at);
+  std::exit(1);
+}
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::fprintf(stderr, "usage: kernels sgemm|vector_add|reduction|collatz|launches REPEATS\n");
+    return 2;
+  }
+  const char* name = argv[1];
+  const int repeats = std::atoi(argv[2]);
+  std::function<void()> launch, verify;
+
+  if (!std::strcmp(name, "sgemm")) {
+    const int n = 512;
+    const auto a = random_floats(n * n, 1), b = random_floats(n * n, 2);
+    const float *da = device_copy(a), *db = device_copy(b);
+    float* dc = device_copy(std::vector<float>(n * n, NAN));
+    launch = [=] { sgemm<<<dim3(n / kTile, n / kTile), 256>>>(n, da, db, dc); };
+    verify = [=] {
+      std::vector<float> c(n * n);
+      CHECK(cudaMemcpy(c.data(), dc, c.size() * 4, cudaMemcpyDeviceToHost));
+      for (int e = 0; e < n * n; e += 997) {
+        double sum = 0;
+        for (int k = 0; k < n; ++k) sum += double(a[e / n * n + k]) * b[k * n + e % n];
+        if (!(std::fabs(c[e] - sum) <= n * 0x1p-24 * sum)) wrong(name, e);
+      }
+    };
+  } else if (!std::strcmp(name, "vector_add")) {
+    const int n = 1 << 22;
+    const auto a = random_floats(n, 1), b = random_floats(n, 2);
+    const float *da = device_copy(a), *db = device_copy(b);
+    float* dc = device_copy(std::vector<float>(n, NAN));
+    launch = [=] { vector_add<<<(n + 255) / 256, 256>>>(n, da, db, dc); };
+    verify = [=] {
+      std::vector<float> c(n);
+      CHECK(cudaMemcpy(c.data(), dc, c.size() * 4, cudaMemcpyDeviceToHost));
+      for (int i = 0; i < n; ++i)
+        if (!(c[i] == a[i] + b[i])) wrong(name, i);
+    };
+  } else if (!std::strcmp(name, "reduction")) {
+    const int n = 1 << 22, blocks = n / 256;
+    const auto in = random_floats(n, 3);
+    const float* din = device_copy(in);
+    float* dout = device_copy(std::vector<float>(blocks, NAN));
+    launch = [=] { reduction<<<blocks, 256>>>(n, din, dout); };
+    verify = [=] {
+      std::vector<float> out(blocks);
+      CHECK(cudaMemcpy(out.data(), dout, out.size() * 4, cudaMemcpyDeviceToHost));
+      for (int b = 0; b < blocks; ++b) {
+        double sum = 0;
+        for (int i = 0; i < 256; ++i) sum += in[b * 256 + i];
+        if (!(std::fabs(out[b] - sum) <= 8 * 0x1p-24 * sum)) wrong(name, b);
+      }
+    };
+  } else if (!std::strcmp(name, "collatz")) {
+    const int n = 1 << 16;
+    uint32_t* steps = device_copy(std::vector<uint32_t>(n, ~0u));
+    launch = [=] { collatz<<<n / 256, 256>>>(n, steps); };
+    verify = [=] {
+      std::vector<uint32_t> out(n);
+      CHECK(cudaMemcpy(out.data(), steps, out.size() * 4, cudaMemcpyDeviceToHost));
+      for (int i = 0; i < n; ++i) {
+        uint32_t count = 0;
+        for (uint64_t x = uint64_t(i) + 1; x != 1; x = x & 1 ? 3 * x + 1 : x / 2) ++count;
+        if (out[i] != count) wrong(name, i);
+      }
+    };
+  } else if (!std::strcmp(name, "launches")) {
+    launch = [] {
+      for (int i = 0; i < 1000; ++i) nothing<<<1, 32>>>();
+    };
+    verify = [] {};
+  } else {
+    std::fprintf(stderr, "kernels: no kernel '%s'\n", name);
+    return 2;
+  }
+
+  for (int r = 0; r < repeats; ++r) {
+    const auto start = std::chrono::steady_clock::now();
+    launch();
+    CHECK(cudaGetLastError());
+    CHECK(cudaDeviceSynchronize());
+    std::printf("%.9f\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  verify();
+}

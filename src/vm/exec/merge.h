@@ -1,0 +1,10 @@
+// Merging of neighbouring loads; see merge.cpp.
+#pragma once
+
+#include "vm/exec/flow.h"
+
+namespace ridge::vm {
+
+void merge_shared_loads(std::vector<Item>& items, const Flow& flow);
+
+}  // namespace ridge::vm
