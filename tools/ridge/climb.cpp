@@ -88,27 +88,40 @@ std::string last_lines(const std::string& text) {
 }
 
 void print_summary(const std::vector<Stop>& stops, const Target& target) {
-  std::vector<std::vector<std::string>> rows = {{"example", "result", "time", "", "the idea"}};
-  if (target.software) rows[0][3] = "warp instructions";
+  std::vector<std::string> header = {"example", "result", "time"};
+  std::vector<Align> columns = {Align::left, Align::left, Align::right};
+  if (target.software) {
+    header.push_back("warp instructions");
+    columns.push_back(Align::right);
+  }
+  header.push_back("the idea");
+  columns.push_back(Align::left);
+
+  std::vector<std::vector<std::string>> rows = {header};
   for (const Stop& stop : stops) {
     const std::string result = result_of(stop.outcome);
-    rows.push_back({stop.name, stop.outcome.ok() ? green(result) : red(result),
-                    fmt::format("{:.2f} s", stop.outcome.seconds),
-                    stop.warp_instructions ? thousands(*stop.warp_instructions) : "", stop.idea});
+    std::vector<std::string> row = {stop.name, stop.outcome.ok() ? green(result) : red(result),
+                                    fmt::format("{:.2f} s", stop.outcome.seconds)};
+    if (target.software)
+      row.push_back(stop.warp_instructions ? thousands(*stop.warp_instructions) : "");
+    row.push_back(stop.idea);
+    rows.push_back(row);
   }
-  fmt::print("{}",
-             table(rows, {Align::left, Align::left, Align::right, Align::right, Align::left}));
+  fmt::print("{}", table(rows, columns));
 }
 
-void print_pictures(const fs::path& folder) {
+void print_files(const fs::path& folder) {
   std::set<fs::path> pictures;
   for (const auto& entry : fs::directory_iterator(folder))
     if (const auto ending = entry.path().extension(); ending == ".png" || ending == ".gif")
       pictures.insert(fs::proximate(entry.path()));
-  if (pictures.empty()) return;
-  fmt::print("\npictures:");
-  for (const fs::path& picture : pictures) fmt::print(" {}", picture.string());
   fmt::print("\n");
+  if (!pictures.empty()) {
+    fmt::print("pictures:");
+    for (const fs::path& picture : pictures) fmt::print(" {}", picture.string());
+    fmt::print("\n");
+  }
+  fmt::print("what they printed: {}\n", fs::proximate(folder / "*.txt").string());
 }
 
 nlohmann::json climb_record(const std::vector<Stop>& stops, const Target& target) {
@@ -175,7 +188,7 @@ int climb_verb(const Arguments& arguments) {
     }
   if (json != "-") {
     print_summary(stops, *target);
-    print_pictures(folder);
+    print_files(folder);
   }
   const bool all_ok =
       std::all_of(stops.begin(), stops.end(), [](const Stop& stop) { return stop.outcome.ok(); });

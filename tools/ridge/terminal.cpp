@@ -1,5 +1,6 @@
 #include "terminal.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,6 +29,23 @@ size_t width(std::string_view text) {
     }
   }
   return count;
+}
+
+// The line without what would not fit on the screen.
+std::string cut(const std::string& line, size_t limit) {
+  if (width(line) <= limit) return line;
+  std::string kept = line;
+  while (!kept.empty() && width(kept) >= limit) {
+    while ((kept.back() & 0xC0) == 0x80) kept.pop_back();
+    kept.pop_back();
+  }
+  return kept + "…" + (color ? "\033[0m" : "");
+}
+
+size_t screen_width() {
+  winsize size = {};
+  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20;
+  return known ? size.ws_col : size_t(-1);
 }
 
 }  // namespace
@@ -78,6 +96,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows,
   std::vector<size_t> widths(columns.size());
   for (const auto& row : rows)
     for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width(row[c]));
+  const size_t limit = screen_width();
   std::string text;
   for (const auto& row : rows) {
     std::string line(indent);
@@ -87,7 +106,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows,
       line += "  ";
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
+    text += cut(line, limit) + "\n";
   }
   return text;
 }

@@ -36,6 +36,7 @@ class Progress {
 std::string thousands(unsigned long long number);  // 1,234,567
 std::string bytes(long long count);                // 228 KiB
 
+// Lines are cut where the terminal ends. Into a pipe they go whole.
 // Columns padded to their widest cell and set two spaces apart. Colour codes take no width.
 enum class Align { left, right };
 std::string table(const std::vector<std::vector<std::string>>& rows,

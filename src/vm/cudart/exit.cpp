@@ -13,8 +13,10 @@ namespace {
 void tell_counts(const InstructionCounts& counts) {
   const std::string warp = std::to_string(counts.warp_instructions);
   const std::string thread = std::to_string(counts.thread_instructions);
-  report(warp + " warp instructions, " + thread + " thread instructions");
-  if (config().count_file.empty()) return;
+  if (config().count_file.empty()) {
+    report(warp + " warp instructions, " + thread + " thread instructions");
+    return;
+  }
   FILE* file = std::fopen(config().count_file.c_str(), "we");
   if (!file) {
     report("cannot write the counts to " + config().count_file);

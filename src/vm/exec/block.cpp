@@ -53,7 +53,8 @@ WarpState run_warp(Warp& w, bool counting) {
     w.sync_open = f.sync_open;
     f.sync_open = false;
     enter_frame(w, f.frame);
-    w.budget = n > 1 ? std::min(kShortTurn, w.turn) : w.turn;
+    // Lanes waiting at a join are a second fragment in all but name.
+    w.budget = n > 1 || !w.joins.empty() ? std::min(kShortTurn, w.turn) : w.turn;
     if (counting) execute_counting(w, f.pc);
     else execute(w, f.pc);
 
@@ -61,6 +62,8 @@ WarpState run_warp(Warp& w, bool counting) {
       case Stop::fault: return WarpState::stopped;
       case Stop::yield:
         w.next_fragment = w.current + 1;
+        if (w.polls && !w.joins.empty()) release_joined(w);
+        w.polls = false;
         if (++yields >= w.fragments.size()) return WarpState::yielded;
         break;
       case Stop::reschedule:
@@ -166,6 +169,7 @@ void start_block(Worker& worker, Block& block, uint64_t index) {
     w.fragments.push_back(f);
     w.next_fragment = 0;
     w.turn = kFirstTurn;
+    w.polls = false;
     w.sync_open = false;
     w.stop = Stop::reschedule;
   }

@@ -17,6 +17,9 @@ inline void enter_frame(Warp& w, Frame* frame) {
 // instruction: the last resort before a deadlock is reported. True when some fragment can run again.
 bool release_gathered(Warp& w, bool any_place);
 
+// Lets lanes that wait at joins go on without those that spin: the spinning ones may be waiting for them.
+void release_joined(Warp& w);
+
 // Opens barrier `id` if everybody it waits for has arrived.
 void complete_barrier(Block& block, uint32_t id);
 

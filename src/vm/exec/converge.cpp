@@ -112,6 +112,20 @@ const Inst* exit_lanes(Warp& w, uint32_t lanes, const Inst* next) {
   return reschedule(w);  // fragments may have moved
 }
 
+void release_joined(Warp& w) {
+  for (Join* join : w.joins) {
+    if (!join->arrived) continue;
+    Fragment f;
+    f.pc = join->pc + 1;
+    f.mask = join->arrived;
+    f.join = join->parent;
+    f.frame = join->frame;
+    w.fragments.push_back(f);
+    join->expected &= ~join->arrived;
+    join->arrived = 0;
+  }
+}
+
 const Inst* yield(Warp& w, const Inst* next) {
   running(w).pc = next;
   w.stop = Stop::yield;

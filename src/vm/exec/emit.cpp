@@ -5,6 +5,7 @@
 #include "vm/exec/decoder.h"
 #include "vm/exec/warp.h"
 #include "vm/isa/memory.h"
+#include "vm/isa/video.h"
 
 namespace ridge::vm {
 namespace {
@@ -84,7 +85,8 @@ uint32_t Decoder::source(const Operand& op, Type type) {
   const int need = lane_bytes(type);
   switch (op.kind) {
     case Operand::Kind::reg: {
-      if (!op.text.empty()) fail("byte and half selectors (" + op.text + ") are not supported here", op.column);
+      if (!op.text.empty() && !pack_selector(op.text))
+        fail("'." + op.text + "' selects no byte or half", op.column);
       if (type == Type::pred) return predicate(op.reg, op.negated);
       const Register& reg = function_.registers[size_t(op.reg)];
       const int have = lane_bytes(reg.type);
@@ -210,6 +212,12 @@ void Decoder::emit_general(const Item& item, const Match& match, Handlers handle
   if (has_second) fields.push_back(seconds);
   const auto field = [&](size_t k) { return k < fields.size() ? fields[k] : kNoOperand; };
   std::vector<uint32_t> more(fields.begin() + long(std::min<size_t>(3, fields.size())), fields.end());
+  // Video instructions select bytes and halves of their operands.
+  for (size_t k = 0; k < operands.size() && k < 3; ++k) {
+    if (operands[k].text.empty() || operands[k].kind != Operand::Kind::reg) continue;
+    more.resize(7, kNoOperand);
+    more[kSelectorField + k] = pack_selector(operands[k].text);
+  }
   if (!more.empty() && !handlers.wide) fail("internal: '" + std::string(item.source->mnemonic) + "' needs a wide row");
   push(handlers, d, field(0), field(1), field(2), more);
 }
@@ -362,6 +370,9 @@ void Decoder::emit_call(const Item& item) {
 
 void Decoder::emit_op(const Item& item) {
   const uint16_t touches = item.match->row->touches;
+  const Form& form = item.match->form;
+  if (touches == kReads && (form.has("volatile") || form.has("relaxed") || form.has("acquire")))
+    push(internal::kPoll, 0);
   if (touches & (kReads | kWrites)) emit_memory(item);
   else if (item.source->mnemonic.starts_with("mov.")) emit_mov(item);
   else emit_general(item, *item.match, item.match->handlers);

@@ -94,6 +94,11 @@ void work(GridRun& grid, unsigned index) {
       }
     }
   }
+  // The time may have run out between two turns, with no block running to notice.
+  if (grid.timed_out.load() && !resident.empty()) {
+    const std::lock_guard lock(grid.mutex);
+    if (!grid.fault) grid.fault = {FaultKind::timeout, describe_timeout(grid, resident.front().get())};
+  }
   while (!resident.empty()) {
     give_back(std::move(resident.front()));
     resident.pop_front();

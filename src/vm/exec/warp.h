@@ -83,6 +83,7 @@ struct Warp {
   uint32_t index = 0;         // in the block
   uint32_t current = 0;       // running fragment
   bool sync_open = false;     // the running .sync instruction has all its lanes: do not gather again
+  bool polls = false;         // it has used atomics or volatile loads in this turn: it may be waiting for somebody
   int32_t turn = 0;           // how long the next turn may be
   uint32_t next_fragment = 0; // where the scheduler looks first
   std::vector<Fragment> fragments;

@@ -79,6 +79,7 @@ T update_plain(void* p, T b, T c) {
 template <class T, class Op, Space S, bool IsRed>
 const Inst* atom(Warp& w, const Inst* inst) {
   constexpr bool kWide = std::is_same_v<Op, Cas>;
+  w.polls = true;
   const int32_t offset = int32_t(inst->b);
   const T* b = w.src<T>(inst->c);
   const T* c = b;

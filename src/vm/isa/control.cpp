@@ -52,6 +52,11 @@ const Inst* guard(Warp& w, const Inst* inst) {
   return pc;
 }
 
+const Inst* poll(Warp& w, const Inst* inst) {
+  w.polls = true;
+  return inst + 1;
+}
+
 const Inst* exit_all(Warp& w, const Inst* inst) { return exit_lanes(w, w.mask, inst + 1); }
 const Inst* exit_if(Warp& w, const Inst* inst) {
   const uint32_t lanes = w.pred(inst->d) & w.mask;
@@ -119,7 +124,10 @@ const Inst* trap(Warp& w, const Inst* inst) {
 Handlers select_trap(const Form&) { return {trap, trap}; }
 
 // Sleeping lets others run; how long does not matter to a program that is correct.
-const Inst* nanosleep(Warp& w, const Inst* inst) { return yield(w, inst + 1); }
+const Inst* nanosleep(Warp& w, const Inst* inst) {
+  w.polls = true;
+  return yield(w, inst + 1);
+}
 Handlers select_nanosleep(const Form&) { return {nanosleep, nanosleep}; }
 
 const Inst* nothing(Warp&, const Inst* inst) { return inst + 1; }
@@ -170,6 +178,7 @@ const Handlers kJump = {jump_full, jump_masked};
 const Handlers kBranch = {branch_full, branch_masked};
 const Handlers kJoin = {join_full, arrive_at_join};
 const Handlers kGuard = {guard, guard};
+const Handlers kPoll = {poll, poll};
 const Handlers kExit = {exit_all, exit_all};
 const Handlers kExitIf = {exit_if, exit_if};
 }  // namespace internal

@@ -50,14 +50,14 @@ struct Log2 {
     constexpr double kSeries[] = {0x1.71547652b8250p+1, 0x1.ec709dc53e5b7p-1, 0x1.2776c2906b728p-1,  // log2(m) / s
                                   0x1.a61a3171a430cp-2, 0x1.4794d984b97a8p-2, 0x1.21b8ad9ff3e29p-2};
     const I8 subnormal = x < 0x1p-126f;
-    const I8 bits = as<I8>(subnormal ? x * 0x1p24f : x);
-    const I8 exponent = (bits - 0x3f3504f3) >> 23;  // from sqrt(1/2): m is in [sqrt(1/2), sqrt(2))
+    const U8 bits = as<U8>(subnormal ? x * 0x1p24f : x);
+    const I8 exponent = I8(bits - 0x3f3504f3u) >> 23;  // from sqrt(1/2): m is in [sqrt(1/2), sqrt(2))
     const F8 log = in_double(
         [&](D4 m, D4 e) {
           const D4 s = (m - 1) / (m + 1);
           return narrowed(s * polynomial(kSeries, s * s) + e);
         },
-        as<F8>(bits - (exponent << 23)), exponent + 24 * subnormal);
+        as<F8>(bits - (U8(exponent) << 23)), exponent + 24 * subnormal);
     F8 r = x == 0.0f ? F8{} - HUGE_VALF : log;
     r = x == HUGE_VALF ? F8{} + HUGE_VALF : r;
     return nan_where(~(x >= 0.0f), r);
@@ -97,7 +97,7 @@ struct Tanh {
           const D4 y = h * 0x1.71547652b82fep+1;  // e^2h = 2^y
           const D4 shifted = y + kRounder64;
           const D4 mantissa = polynomial(kExp2, y - (shifted - kRounder64));
-          const D4 e = as<D4>(as<L4>(mantissa) + (as<L4>(shifted) << 52));
+          const D4 e = as<D4>(as<UL4>(mantissa) + (as<UL4>(shifted) << 52));
           return narrowed((e - 1) / (e + 1));
         },
         bounded);

@@ -20,6 +20,7 @@ typedef float F4 __attribute__((vector_size(16)));
 typedef int32_t I4 __attribute__((vector_size(16)));
 typedef double D4 __attribute__((vector_size(32)));
 typedef int64_t L4 __attribute__((vector_size(32)));
+typedef uint64_t UL4 __attribute__((vector_size(32)));
 typedef uint16_t H16 __attribute__((vector_size(32)));
 
 template <class V, class T>

@@ -11,6 +11,7 @@ extern const Handlers kJump, kBranch;
 extern const Handlers kJoin;
 // Executes the next `a` slots for the lanes whose predicate d holds.
 extern const Handlers kGuard;
+extern const Handlers kPoll;       // stands before loads that may wait for another thread's store
 extern const Handlers kExit;       // all active lanes
 extern const Handlers kExitIf;     // those whose predicate d holds
 extern const Handlers kReturn;     // from a function

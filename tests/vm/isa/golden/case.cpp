@@ -1,5 +1,8 @@
 #include "case.h"
 
+#include <algorithm>
+
+#include "inputs.h"
 #include "vm/exec/decoder.h"
 
 namespace ridge::golden {
@@ -88,8 +91,56 @@ Case make_case(std::string spelling, std::string_view group, const Match& match)
   }
   c.whole_warps = match.row->touches & (vm::kLanes | vm::kConverges);
   c.space = form.space();
+  c.mnemonic = spelling;
   c.spelling = std::move(spelling);
   return c;
+}
+
+// Video instructions on parts of registers: a selection, as every combination would be millions.
+struct Selection {
+  std::string_view roots, types, tails;
+  std::string_view d, a, b;
+  int operands;
+};
+constexpr std::string_view kScalarRoots = "(vadd|vsub|vabsdiff|vmin|vmax)", kTwoRoots = "(vadd2|vsub2|vavrg2|vabsdiff2|vmin2|vmax2)",
+                           kFourRoots = "(vadd4|vsub4|vavrg4|vabsdiff4|vmin4|vmax4)";
+constexpr std::string_view kTypes = "(.s32.s32.s32|.u32.u32.u32|.s32.u32.s32|.u32.s32.u32)";
+constexpr Selection kSelections[] = {
+    {kScalarRoots, kTypes, "(|.sat)", "", ".b0", ".b3", 3},
+    {kScalarRoots, kTypes, "(|.sat)", "", ".h1", ".h0", 3},
+    {kScalarRoots, kTypes, "(|.sat)", ".b2", ".b1", ".h1", 4},
+    {kScalarRoots, kTypes, "(|.sat)", ".h1", "", "", 4},
+    {kScalarRoots, kTypes, "(.add|.sat.max)", "", ".b2", ".h1", 4},
+    {"(vshl|vshr)", "(.s32.s32.u32|.u32.u32.u32)", "(|.sat)(.clamp|.wrap)", "", ".h1", ".b0", 3},
+    {"(vshl|vshr)", "(.s32.s32.u32|.u32.u32.u32)", "(|.sat)(.clamp|.wrap)", ".b1", ".b2", ".b0", 4},
+    {"vmad", "(.s32.s32.s32|.u32.u32.u32|.s32.u32.s32)", "(|.sat|.po.sat.shr7|.shr15)", "", ".h1", ".b0", 4},
+    {"vset", "(.s32.s32|.u32.u32|.s32.u32)", "(.lt|.ge)", "", ".b1", ".h0", 3},
+    {"vset", "(.s32.s32|.u32.u32|.s32.u32)", "(.lt|.ge)", ".h0", ".b1", ".h0", 4},
+    {kTwoRoots, kTypes, "(|.sat|.add)", ".h0", "", "", 4},
+    {kTwoRoots, kTypes, "(|.sat|.add)", ".h1", ".h31", ".h02", 4},
+    {kFourRoots, kTypes, "(|.sat|.add)", ".b31", "", "", 4},
+    {kFourRoots, kTypes, "(|.sat|.add)", ".b210", ".b0123", ".b7531", 4},
+    {"(vset2)", "(.s32.s32|.u32.u32)", "(.lt|.ge.add)", ".h1", ".h20", ".h13", 4},
+    {"(vset4)", "(.s32.s32|.u32.u32)", "(.lt|.ge.add)", ".b20", ".b6420", ".b7531", 4},
+};
+
+void add_selections(std::vector<Case>& cases, std::vector<std::string>* missing) {
+  std::string error;
+  for (const Selection& s : kSelections)
+    for (const std::string& mnemonic : choices(std::string(s.roots) + std::string(s.types) + std::string(s.tails))) {
+      const Match* match = vm::find_instruction(mnemonic, &error, s.operands);
+      if (!match) {
+        missing->push_back(mnemonic);
+        continue;
+      }
+      Case c = make_case(mnemonic, "video", *match);
+      const std::string_view selectors[] = {s.d, s.a, s.b};
+      for (size_t k = 0; k < 3; ++k) {
+        c.arguments[k].selector = selectors[k];
+        if (!selectors[k].empty()) c.spelling += std::string(" ") + "dab"[k] + std::string(selectors[k]);
+      }
+      cases.push_back(std::move(c));
+    }
 }
 
 }  // namespace
@@ -99,6 +150,8 @@ bool Case::uses_memory() const {
     if (a.role == Argument::Role::address) return true;
   return false;
 }
+
+int Case::threads() const { return uses_memory() ? 1024 : thread_count(inputs()); }
 
 std::vector<Type> Case::inputs() const {
   std::vector<Type> types;
@@ -165,6 +218,7 @@ std::vector<Case> collect_cases(std::vector<std::string>* missing) {
       if (match) cases.push_back(make_case(std::move(spelling), "memory", *match));
       else missing->push_back(spelling);
     }
+  add_selections(cases, missing);
   return cases;
 }
 

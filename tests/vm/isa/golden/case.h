@@ -16,10 +16,12 @@ struct Argument {
   bool second = false;  // a destination with a predicate after '|'
   int elements = 1;     // of a vector in braces
   std::vector<std::string> literals;  // operands that PTX wants as immediates; each is a run of its own
+  std::string selector;               // ".h1", of video instructions
 };
 
 struct Case {
-  std::string spelling;
+  std::string spelling;  // its name: the mnemonic, then selectors ("vadd.s32.s32.s32 a.h1 b.b0")
+  std::string mnemonic;
   std::string_view group;
   std::vector<Argument> arguments;
   bool carry_in = false, carry_out = false, borrows = false;
@@ -31,6 +33,7 @@ struct Case {
   // Types of its output words.
   std::vector<vm::Type> outputs() const;
   bool uses_memory() const;
+  int threads() const;
 };
 
 inline constexpr int kCellWords = 2;  // 64-bit words of memory a thread has

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -78,10 +79,7 @@ class Worker {
         done_(begin, refused);
         return;
       }
-      const size_t middle = begin + (end - begin) / 2;
-      run(begin, middle);
-      run(middle, end);
-      return;
+      return halve(begin, end);
     }
     for (size_t i = begin; i < end; ++i) {
       Result result;
@@ -90,6 +88,10 @@ class Worker {
       } catch (const Failure& failure) {
         cudaGetLastError();
         result.message = failure.message;
+        if (i == begin && end - begin > 1) {  // perhaps not this kernel's fault
+          cudaLibraryUnload(library);
+          return halve(begin, end);
+        }
       }
       done_(i, result);
     }
@@ -97,11 +99,17 @@ class Worker {
   }
 
  private:
+  void halve(size_t begin, size_t end) {
+    const size_t middle = begin + (end - begin) / 2;
+    run(begin, middle);
+    run(middle, end);
+  }
+
   Result launch(cudaLibrary_t library, size_t i) {
     const Case& c = cases_[i];
     cudaKernel_t kernel;
     check(cudaLibraryGetKernel(&kernel, library, ("golden_" + std::to_string(i)).c_str()), "cudaLibraryGetKernel");
-    InputSet set = make_inputs(c.inputs());
+    InputSet set = make_inputs(c.inputs(), c.threads());
     restrict_inputs(c.spelling, set);
     const size_t n = size_t(set.threads), bytes = c.outputs().size() * n * 8;
     void* in = in_.at_least(std::max<size_t>(8, set.words.size() * 8));
@@ -155,6 +163,7 @@ std::string device_name() {
 }
 
 void run_cases(const std::vector<Case>& cases, int jobs, const std::function<void(size_t, const Result&)>& done) {
+  setenv("CUDA_MODULE_LOADING", "EAGER", 0);  // else a module is assembled when its first kernel is launched
   std::mutex mutex;
   const std::function<void(size_t, const Result&)> one_at_a_time = [&](size_t i, const Result& r) {
     const std::lock_guard lock(mutex);

@@ -57,7 +57,6 @@ class Progress {
 
 int record(const Options& o, const std::vector<Case>& cases) {
   std::vector<std::optional<Entry>> entries(cases.size());
-  std::vector<Result> raw;
   RawWriter writer(o.raw.empty() ? "/dev/null" : o.raw);
   if (!writer.ok()) return std::fprintf(stderr, "cannot write %s\n", o.raw.c_str()), kUsage;
   Progress progress(cases.size());
@@ -82,9 +81,10 @@ int record(const Options& o, const std::vector<Case>& cases) {
     std::fprintf(stderr, "cannot write the results\n");
     return kUsage;
   }
-  std::printf("%zu spellings recorded on %s, %zu refused, %zu failed\n", cases.size() - failed, device_name().c_str(),
-              refused, failed);
-  return failed ? kWrong : kFine;
+  const auto recorded = std::count_if(entries.begin(), entries.end(), [](const auto& e) { return e.has_value(); });
+  std::printf("%td of %zu spellings recorded on %s, %zu refused, %zu failed\n", recorded, cases.size(),
+              device_name().c_str(), refused, failed);
+  return size_t(recorded) == cases.size() ? kFine : kWrong;
 }
 
 // Says where a result differs from the recorded outputs of every thread.

@@ -128,12 +128,12 @@ int thread_count(const std::vector<Type>& types) {
   return wide == 0 ? 128 : wide == 1 ? 4096 : wide == 2 ? 4096 : 8192;
 }
 
-InputSet make_inputs(const std::vector<Type>& types) {
+InputSet make_inputs(const std::vector<Type>& types, int threads) {
   InputSet set;
-  set.threads = thread_count(types);
+  set.threads = threads;
   const size_t n = size_t(set.threads);
   set.words.resize(types.size() * n);
-  if (exhaustive(types)) {
+  if (exhaustive(types) && n == 65536) {
     for (size_t i = 0; i < n; ++i) set.words[i] = i;
     return set;
   }

@@ -17,10 +17,10 @@ struct InputSet {
   std::vector<uint64_t> words;  // (inputs, threads)
 };
 
-// How many threads a case with these inputs gets: a multiple of the block size.
+// How many threads a register-to-register case with these inputs gets: a multiple of the block size.
 int thread_count(const std::vector<vm::Type>& types);
 
-InputSet make_inputs(const std::vector<vm::Type>& types);
+InputSet make_inputs(const std::vector<vm::Type>& types, int threads);
 
 // fns takes a lane number for its second operand; anything else is undefined.
 void restrict_inputs(std::string_view spelling, InputSet& set);

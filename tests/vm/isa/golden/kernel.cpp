@@ -150,14 +150,14 @@ class Writer {
           names += d;
         }
       }
-      operands += a.elements > 1 ? "{" + names + "}" : names;
+      operands += (a.elements > 1 ? "{" + names + "}" : names) + a.selector;
       if (a.second) {
         const std::string p = reg(".pred");
         results.emplace_back(Type::pred, p);
         operands += "|" + p;
       }
     }
-    line(case_.spelling + " " + operands + ";");
+    line(case_.mnemonic + " " + operands + ";");
     if (case_.carry_out) {
       const std::string out = reg(".b32");
       line((case_.borrows ? "subc.u32 " : "addc.u32 ") + out + ", 0, 0;");

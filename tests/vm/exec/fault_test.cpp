@@ -1,0 +1,138 @@
+// Bad programs: the right fault, a report one can act on, and nothing else harmed.
+#include "machine.h"
+
+namespace ridge::vm::testing {
+namespace {
+
+void expect_text(const Fault& fault, const std::string& text) {
+  EXPECT_NE(fault.report.find(text), std::string::npos) << "missing: " << text << "\n" << fault.report;
+}
+
+TEST(Fault, OutOfBoundsStoreNamesThreadAndAllocation) {
+  Machine m;
+  m.load_body(R"(
+  mov.u32 %r1, %tid.x;
+)" + kStoreR1);
+  const uint64_t before = m.allocate(std::vector<uint32_t>(16, 0xabcd));
+  const uint64_t out = m.allocate(std::vector<uint32_t>(100));
+  const uint64_t after = m.allocate(std::vector<uint32_t>(16, 0xabcd));
+  const Fault fault = m.run({1}, {128}, out);
+  EXPECT_EQ(fault.kind, FaultKind::illegal_address);
+  expect_text(fault, "in kernel k");
+  expect_text(fault, "store of 4 bytes");
+  expect_text(fault, "block (0,0,0), thread (100,0,0)");
+  expect_text(fault, "0 bytes after the end of cudaMalloc allocation");
+  for (uint64_t other : {before, after})
+    for (uint32_t v : m.read<uint32_t>(other, 16)) EXPECT_EQ(v, 0xabcdu);
+}
+
+TEST(Fault, SourceLineFromLoc) {
+  Machine m;
+  m.load(R"(
+.visible .entry k(.param .u64 k_out)
+{
+  .reg .b64 %rd<2>; .reg .b32 %r<2>;
+  .loc 1 27 3
+  ld.global.u32 %r1, [%rd1+64];
+  ret;
+}
+.file 1 "saxpy.cu"
+)");
+  const Fault fault = m.run({1}, {1}, m.allocate(std::vector<uint32_t>(1)));
+  EXPECT_EQ(fault.kind, FaultKind::illegal_address);
+  expect_text(fault, "saxpy.cu:27");
+}
+
+TEST(Fault, NullPointer) {
+  Machine m;
+  m.load_body("mov.u64 %rd1, 0; st.global.u32 [%rd1+8], 1;");
+  const Fault fault = m.run({1}, {32}, m.allocate(std::vector<uint32_t>(1)));
+  EXPECT_EQ(fault.kind, FaultKind::illegal_address);
+  expect_text(fault, "null pointer");
+}
+
+TEST(Fault, Misaligned) {
+  Machine m;
+  m.load_body("add.s64 %rd1, %out, 2; ld.global.u32 %r1, [%rd1];");
+  const Fault fault = m.run({1}, {1}, m.allocate(std::vector<uint32_t>(4)));
+  EXPECT_EQ(fault.kind, FaultKind::misaligned_address);
+  expect_text(fault, "multiple of 4");
+}
+
+TEST(Fault, MisalignedVector) {
+  Machine m;
+  m.load_body("ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%out+8];");
+  EXPECT_EQ(m.run({1}, {1}, m.allocate(std::vector<uint32_t>(8))).kind, FaultKind::misaligned_address);
+}
+
+TEST(Fault, UseAfterFree) {
+  Machine m;
+  m.load_body("ld.global.u32 %r1, [%out];");
+  const uint64_t out = m.allocate(std::vector<uint32_t>(4));
+  ASSERT_TRUE(m.engine().memory().release(out, MemKind::device));
+  const Fault fault = m.run({1}, {1}, out);
+  EXPECT_EQ(fault.kind, FaultKind::illegal_address);
+  expect_text(fault, "use after free");
+}
+
+TEST(Fault, SharedOutOfBounds) {
+  Machine m;
+  m.load_body(R"(
+  .shared .align 4 .b8 s[64];
+  mov.u32 %r2, %tid.x; shl.b32 %r2, %r2, 2; mov.u32 %r3, s; add.u32 %r3, %r3, %r2;
+  st.shared.u32 [%r3], %r2;
+)");
+  const Fault fault = m.run({1}, {32}, m.allocate(std::vector<uint32_t>(1)));
+  EXPECT_EQ(fault.kind, FaultKind::illegal_address);
+  expect_text(fault, "64 bytes of shared memory");
+  expect_text(fault, "thread (16,0,0)");
+}
+
+TEST(Fault, Trap) {
+  Machine m;
+  m.load_body("mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 5; @%p1 trap;");
+  const Fault fault = m.run({1}, {32}, m.allocate(std::vector<uint32_t>(1)));
+  EXPECT_EQ(fault.kind, FaultKind::trap);
+  expect_text(fault, "thread (5,0,0)");
+}
+
+TEST(Fault, UnknownInstructionIsNamedAtLoadWithItsLine) {
+  Machine m;
+  m.load_body("frobnicate.u32 %r1, %r2;");
+  const Fault fault = m.run({1}, {1}, m.allocate(std::vector<uint32_t>(1)));
+  EXPECT_EQ(fault.kind, FaultKind::unsupported);
+  expect_text(fault, "frobnicate");
+  expect_text(fault, "test.ptx:");
+  expect_text(fault, "^");
+}
+
+TEST(Fault, UnknownFormIsNamed) {
+  Machine m;
+  m.load_body("add.u128 %r1, %r2, %r3;");
+  const Fault fault = m.run({1}, {1}, m.allocate(std::vector<uint32_t>(1)));
+  EXPECT_EQ(fault.kind, FaultKind::unsupported);
+  expect_text(fault, "add.u128");
+}
+
+TEST(Fault, EndlessRecursionOverflowsTheStack) {
+  Machine m;
+  m.load(R"(
+.func f(.param .b32 n)
+{
+  .reg .b32 %r<3>; .local .align 4 .b8 depot[64];
+  ld.param.b32 %r1, [n];
+  add.s32 %r1, %r1, 1;
+  { .param .b32 p0; st.param.b32 [p0], %r1; call f, (p0); }
+  ret;
+}
+.visible .entry k(.param .u64 k_out)
+{
+  { .param .b32 p0; st.param.b32 [p0], 0; call f, (p0); }
+  ret;
+}
+)");
+  EXPECT_EQ(m.run({1}, {1}, uint64_t(0)).kind, FaultKind::hardware_stack);
+}
+
+}  // namespace
+}  // namespace ridge::vm::testing
