@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "vm/cudart/fatbin.h"
+#include "vm/cudart/ptx_link.h"
 #include "vm/cudart/report.h"
 #include "vm/cudart/runtime.h"
 
@@ -28,6 +29,21 @@ Expected<Text> text_of_container(std::span<const uint8_t> container) {
   return Text{std::move(*ptx), (*chosen)->label()};
 }
 
+// The units of a program built with -rdc=true, linked. A unit without PTX for this device is left out: what it defines
+// may not be needed (the device runtime library comes with every such program), and if it is, loading says so.
+Expected<Text> text_of_units(const Wrapper& wrapper) {
+  std::vector<std::string> units;
+  Error first{0, {}};
+  for (const auto& unit : wrapper.units) {
+    auto text = text_of_container(unit);
+    if (text) units.push_back(std::move(text->ptx));
+    else if (text.error().code != cudaErrorNoKernelImageForDevice) return text.error();
+    else if (!first.code) first = text.error();
+  }
+  if (units.empty()) return first;
+  return Text{link_ptx(units), "linked PTX"};
+}
+
 // PTX text out of whatever a program hands over.
 Expected<Text> text_of(const void* source) {
   uint32_t magic = 0;
@@ -37,8 +53,7 @@ Expected<Text> text_of(const void* source) {
   if (magic == kWrapperMagic) {
     const auto wrapper = read_wrapper(source);
     if (!wrapper) return wrapper.error();
-    if (wrapper->units.size() == 1) return text_of_container(wrapper->units[0]);
-    return text_of_container(wrapper->linked);
+    return wrapper->units.empty() ? text_of_container(wrapper->linked) : text_of_units(*wrapper);
   }
   if (magic == kContainerMagic) {
     const auto container = container_at(source);
@@ -71,7 +86,8 @@ void Modules::remove(LoadedImage* image) {
   if (place == images_.end()) return;
   std::erase_if(functions_, [&](const auto& entry) { return entry.second->image == image; });
   std::erase_if(variables_, [&](const auto& entry) { return entry.second->image == image; });
-  if (image->program) runtime().engine.unload(image->program);
+  // Work in flight keeps its code: a program that ends does not wait for its kernels, and unregisters before they do.
+  if (image->program && runtime().scheduler.all_idle()) runtime().engine.unload(image->program);
   images_.erase(place);
 }
 

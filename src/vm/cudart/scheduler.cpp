@@ -127,12 +127,21 @@ void Scheduler::wait(const StreamRef& stream) {
   for (const Ticket& ticket : all) progress_.wait(lock, [&] { return !ticket || ticket->done; });
 }
 
-void Scheduler::wait_all() {
-  Lock lock(mutex_);
+std::vector<Ticket> Scheduler::last_of_all() const {
   std::vector<Ticket> all = {legacy_->last};
   for (const auto* list : {&streams_, &closing_})
     for (const StreamRef& stream : *list) all.push_back(stream->last);
-  for (const Ticket& ticket : all) progress_.wait(lock, [&] { return !ticket || ticket->done; });
+  return all;
+}
+
+bool Scheduler::all_idle() {
+  const Lock lock(mutex_);
+  return std::ranges::all_of(last_of_all(), [](const Ticket& ticket) { return !ticket || ticket->done; });
+}
+
+void Scheduler::wait_all() {
+  Lock lock(mutex_);
+  for (const Ticket& ticket : last_of_all()) progress_.wait(lock, [&] { return !ticket || ticket->done; });
 }
 
 void Scheduler::abandon() {

@@ -76,12 +76,14 @@ class Scheduler {
   // A stream's own work; for the legacy stream that of all blocking ones, too.
   bool idle(const StreamRef& stream);
   void wait(const StreamRef& stream);
+  bool all_idle();
   void wait_all();
   void abandon();  // the process is ending: no queued operation starts any more
 
  private:
   using Lock = std::unique_lock<std::mutex>;
   std::vector<Ticket> implicit_waits(const Stream& stream) const;
+  std::vector<Ticket> last_of_all() const;
   bool ready(const Stream::Operation& operation) const;
   void finish(Lock& lock, const Ticket& ticket);
   void start_thread(const StreamRef& stream);

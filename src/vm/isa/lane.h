@@ -120,6 +120,22 @@ inline void each_active(uint32_t mask, F f) {
   }
 }
 
+// The order in which stores of `Bytes` a lane land: where lanes store to one address, it decides who wins. Hardware moves
+// 128 bytes at a time, so 8-byte stores go a half-warp after the other and 16-byte ones a quarter; within each the lowest
+// lane wins (read off an H200).
+template <int Bytes, class F>
+inline void each_active_storing(uint32_t mask, F f) {
+  constexpr int kGroup = Bytes <= 4 ? 32 : Bytes == 8 ? 16 : 8;
+  for (int first = 0; first < kWarpSize; first += kGroup) {
+    uint32_t left = kGroup == 32 ? mask : (mask >> first & ((1u << (kGroup % 32)) - 1)) << first;
+    while (left) {
+      const int i = 31 - __builtin_clz(left);
+      f(i);
+      left &= ~(1u << i);
+    }
+  }
+}
+
 // One, two or three sources of the same type T; the result's type is what the lambda returns.
 template <class T, auto Op, bool Full>
 const Inst* lane_handler(Warp& w, const Inst* inst) {

@@ -109,7 +109,7 @@ inline bool store_global_at(Warp& w, const Inst* inst, const uint64_t* address, 
     }
   }
   if (!check_global(w, inst, address, offset, kBytes, "store")) return false;
-  each_active(w.mask, [&](int i) {
+  each_active_storing<kBytes>(w.mask, [&](int i) {
     const auto value = get_lane<M, V>(w, inst, i);
     std::memcpy(reinterpret_cast<void*>(address[i] + offset), &value, sizeof value);
   });
@@ -177,10 +177,7 @@ inline bool store_shared_at(Warp& w, const Inst* inst, const uint32_t* address, 
     const auto value = get_lane<M, V>(w, inst, i);
     std::memcpy(w.shared + uint32_t(address[i] + offset), &value, sizeof value);
   };
-  if constexpr (Full)
-    for (int i = 0; i < kWarpSize; ++i) lane(i);
-  else
-    each_active(w.mask, lane);
+  each_active_storing<sizeof(M) * V>(w.mask, lane);
   return true;
 }
 

@@ -19,11 +19,10 @@ int component_index(std::string_view component) {
   return rgba != std::string_view::npos ? int(rgba) : -1;
 }
 
-bool is_video_selector(
-    std::string_view component) {  // a byte or half of a register: vadd.s32 %r1, %r2.b0, …
-  return component.size() == 2 &&
-         ((component[0] == 'b' && component[1] >= '0' && component[1] <= '3') ||
-          (component[0] == 'h' && component[1] >= '0' && component[1] <= '1'));
+// Bytes or halves of a register, which the decoder reads: vadd.s32 %r1, %r2.b0, vadd4 … %r1.b310
+bool is_video_selector(std::string_view component) {
+  return component.size() >= 2 && component.size() <= 5 && (component[0] == 'b' || component[0] == 'h') &&
+         component.find_first_not_of("01234567", 1) == std::string_view::npos;
 }
 
 [[noreturn]] void fail_unknown(const Token& at) {

@@ -192,6 +192,22 @@ TEST(Program, RunsOfSharedLoads) {
   }
 }
 
+// Lanes that store to one address: the winner is the one an H200 lets win.
+TEST(Program, StoresToOneAddress) {
+  Machine m;
+  m.load_body(R"(
+  mov.u32 %r1, %tid.x;
+  cvt.u64.u32 %rd1, %r1;
+  st.global.u32 [%out], %r1;
+  st.global.u64 [%out+8], %rd1;
+  st.global.v4.u32 [%out+16], {%r1, %r1, %r1, %r1};
+)");
+  const auto out = m.output<uint32_t>({1}, {32}, 8);
+  EXPECT_EQ(out[0], 0u);
+  EXPECT_EQ(out[2], 16u);
+  EXPECT_EQ(out[4], 24u);
+}
+
 TEST(Program, CountsPtxInstructions) {
   Machine m;
   m.load_body("mov.u32 %r1, 1; add.u32 %r1, %r1, 2;");
