@@ -44,10 +44,18 @@ size_t statement_end(std::string_view text, size_t at) {
   return text.size();
 }
 
+size_t function_at(std::string_view statement) { return std::min(statement.find(".func"), statement.find(".entry")); }
+
+// Directives without a ';', as .file, stand in front of the statement they are read with.
+size_t line_start(std::string_view statement, size_t at) {
+  const size_t newline = statement.rfind('\n', at);
+  return newline == statement.npos ? 0 : newline + 1;
+}
+
 // The name of the function whose definition this is; empty for anything else.
 std::string defined_function(std::string_view statement) {
   if (!statement.ends_with('}')) return {};
-  size_t at = std::min(statement.find(".func"), statement.find(".entry"));
+  size_t at = function_at(statement);
   if (at == statement.npos) return {};
   at = statement.find_first_of(kSpace, at);
   const auto skip_space = [&] { at = std::min(statement.find_first_not_of(kSpace, at), statement.size()); };
@@ -110,7 +118,8 @@ std::string link_ptx(const std::vector<std::string>& units) {
       const std::string_view statement = std::string_view(text).substr(at, end - at);
       at = end;
       const std::string name = defined_function(statement);
-      if (name.empty() || defined.insert(name).second) linked += statement;
+      const bool keep = name.empty() || defined.insert(name).second;
+      linked += keep ? statement : statement.substr(0, line_start(statement, function_at(statement)));
     }
   }
   return linked;

@@ -1,5 +1,5 @@
-// cvt to and from the formats of tensor cores (f16, bf16, tf32, e4m3, e5m2) with saturation to finite values and relu,
-// two values a register, and cvt.pack of integers.
+// cvt to and from the formats of tensor cores (f16, bf16, tf32, e4m3, e5m2) with saturation to
+// finite values and relu, two values a register, and cvt.pack of integers.
 #include <cmath>
 #include <cstdint>
 
@@ -12,11 +12,13 @@
 namespace ridge::vm {
 namespace {
 
-// Selections check which type comes first: modifiers match in any order, but the destination's is the first.
+// Selections check which type comes first: modifiers match in any order, but the destination's is
+// the first.
 
 enum NarrowFlags : uint32_t { kNarrowRound = 3, kSatFinite = 4, kRelu = 8 };
 uint32_t narrow_flags(const Form& form) {
-  return uint32_t(round_of(form)) | (form.has("satfinite") ? kSatFinite : 0u) | (form.has("relu") ? kRelu : 0u);
+  return uint32_t(round_of(form)) | (form.has("satfinite") ? kSatFinite : 0u) |
+         (form.has("relu") ? kRelu : 0u);
 }
 
 // Rounds x; `nan` is the format's own.
@@ -29,10 +31,26 @@ inline uint32_t narrow_lane(const NarrowFormat& f, float x, uint32_t nan, uint32
 
 template <Type K>
 struct Narrow;
-template <> struct Narrow<Type::f16> { static constexpr NarrowFormat format = kFormatF16; static constexpr uint32_t nan = kNan16; };
-template <> struct Narrow<Type::bf16> { static constexpr NarrowFormat format = kFormatBf16; static constexpr uint32_t nan = kNan16; };
-template <> struct Narrow<Type::e4m3> { static constexpr NarrowFormat format = kFormatE4m3; static constexpr uint32_t nan = 0x7f; };
-template <> struct Narrow<Type::e5m2> { static constexpr NarrowFormat format = kFormatE5m2; static constexpr uint32_t nan = 0x7f; };
+template <>
+struct Narrow<Type::f16> {
+  static constexpr NarrowFormat format = kFormatF16;
+  static constexpr uint32_t nan = kNan16;
+};
+template <>
+struct Narrow<Type::bf16> {
+  static constexpr NarrowFormat format = kFormatBf16;
+  static constexpr uint32_t nan = kNan16;
+};
+template <>
+struct Narrow<Type::e4m3> {
+  static constexpr NarrowFormat format = kFormatE4m3;
+  static constexpr uint32_t nan = 0x7f;
+};
+template <>
+struct Narrow<Type::e5m2> {
+  static constexpr NarrowFormat format = kFormatE5m2;
+  static constexpr uint32_t nan = 0x7f;
+};
 
 template <Type K>
 const Inst* to_half(Warp& w, const Inst* inst) {
@@ -84,15 +102,16 @@ Handlers half_pair(const Form& form) {
   return {h, h, true, flags};
 }
 
-// The 8-bit formats, always rounded to nearest and saturated: normal numbers by carry into the kept bits, subnormal ones
-// by adding the number whose last place is theirs.
+// The 8-bit formats, always rounded to nearest and saturated: normal numbers by carry into the kept
+// bits, subnormal ones by adding the number whose last place is theirs.
 template <Type K>
 inline U8 to_eighths(F8 x, bool relu) {
   constexpr NarrowFormat kFormat = Narrow<K>::format;
   constexpr int kDropped = 23 - kFormat.mantissa;
   const U8 bits = as<U8>(x), magnitude = bits & 0x7fffffffu;
-  const U8 normal = ((magnitude + ((1u << (kDropped - 1)) - 1) + ((magnitude >> kDropped) & 1)) >> kDropped) -
-                    (uint32_t(126 + kFormat.least_exponent) << kFormat.mantissa);
+  const U8 normal =
+      ((magnitude + ((1u << (kDropped - 1)) - 1) + ((magnitude >> kDropped) & 1)) >> kDropped) -
+      (uint32_t(126 + kFormat.least_exponent) << kFormat.mantissa);
   const F8 unit = as<F8>(U8{} + (uint32_t(127 + kFormat.least_exponent + kDropped) << 23));
   const U8 subnormal = as<U8>(as<F8>(magnitude) + unit) - as<U8>(unit);
   U8 r = magnitude < uint32_t(127 + kFormat.least_exponent) << 23 ? subnormal : normal;
@@ -107,13 +126,15 @@ const Inst* to_eighth_pair(Warp& w, const Inst* inst) {
   const float *a = w.src<float>(inst->a), *b = w.src<float>(inst->b);
   uint32_t out[kWarpSize];
   for (int i = 0; i < kWarpSize; i += 8)
-    store(out + i, to_eighths<K>(load<F8>(a + i), relu) << 8 | to_eighths<K>(load<F8>(b + i), relu));
+    store(out + i,
+          to_eighths<K>(load<F8>(a + i), relu) << 8 | to_eighths<K>(load<F8>(b + i), relu));
   each_lane<false>(w.reg<uint16_t>(inst->d), w.mask, [&](int i) { return uint16_t(out[i]); });
   return inst + 2;
 }
 Handlers eighth_pair(const Form& form) {
   if (form.types[1] != Type::f32) return {};
-  const Handler h = form.types[0] == Type::e4m3x2 ? to_eighth_pair<Type::e4m3> : to_eighth_pair<Type::e5m2>;
+  const Handler h =
+      form.types[0] == Type::e4m3x2 ? to_eighth_pair<Type::e4m3> : to_eighth_pair<Type::e5m2>;
   return {h, h, true, narrow_flags(form)};
 }
 template <Type K>
@@ -123,12 +144,14 @@ const Inst* halves_to_eighths(Warp& w, const Inst* inst) {
   uint32_t out[2 * kWarpSize];
   widen<Type::f16, 2 * kWarpSize>(w.src<uint16_t>(inst->a), x);
   for (int i = 0; i < 2 * kWarpSize; i += 8) store(out + i, to_eighths<K>(load<F8>(x + i), relu));
-  each_lane<false>(w.reg<uint16_t>(inst->d), w.mask, [&](int i) { return uint16_t(out[2 * i + 1] << 8 | out[2 * i]); });
+  each_lane<false>(w.reg<uint16_t>(inst->d), w.mask,
+                   [&](int i) { return uint16_t(out[2 * i + 1] << 8 | out[2 * i]); });
   return inst + 2;
 }
 Handlers eighths_from_halves(const Form& form) {
   if (form.types[1] != Type::f16x2) return {};
-  const Handler h = form.types[0] == Type::e4m3x2 ? halves_to_eighths<Type::e4m3> : halves_to_eighths<Type::e5m2>;
+  const Handler h =
+      form.types[0] == Type::e4m3x2 ? halves_to_eighths<Type::e4m3> : halves_to_eighths<Type::e5m2>;
   return {h, h, true, narrow_flags(form)};
 }
 
@@ -153,7 +176,8 @@ const Inst* eighths_to_halves(Warp& w, const Inst* inst) {
 }
 Handlers halves_from_eighths(const Form& form) {
   if (form.types[0] != Type::f16x2) return {};
-  const Handler h = form.types[1] == Type::e4m3x2 ? eighths_to_halves<true> : eighths_to_halves<false>;
+  const Handler h =
+      form.types[1] == Type::e4m3x2 ? eighths_to_halves<true> : eighths_to_halves<false>;
   return {h, h, true, narrow_flags(form)};
 }
 
@@ -170,7 +194,8 @@ Handlers tf32(const Form& form) {
   return {to_tf32, to_tf32, true, narrow_flags(form)};
 }
 
-// Ties away from zero is an addition; the hardware does it to everything below infinity, and saturates by stepping back.
+// Ties away from zero is an addition; the hardware does it to everything below infinity, and
+// saturates by stepping back.
 template <bool SatFinite, bool Full>
 const Inst* to_tf32_away(Warp& w, const Inst* inst) {
   const uint32_t* a = w.src<uint32_t>(inst->a);
@@ -200,7 +225,9 @@ const Inst* pack_integers(Warp& w, const Inst* inst) {
   const uint32_t mask = (1u << p.bits) - 1;
   const int32_t *a = w.src<int32_t>(inst->a), *b = w.src<int32_t>(inst->b);
   const uint32_t* c = p.shifts_c ? w.src<uint32_t>(inst->c) : w.src<uint32_t>(inst->a);
-  const auto clamped = [&](int64_t x) { return uint32_t(x < lowest ? lowest : x > highest ? highest : x) & mask; };
+  const auto clamped = [&](int64_t x) {
+    return uint32_t(x < lowest ? lowest : x > highest ? highest : x) & mask;
+  };
   each_lane<false>(w.reg<uint32_t>(inst->d), w.mask, [&](int i) {
     const uint32_t pair = clamped(a[i]) << p.bits | clamped(b[i]);
     return p.shifts_c ? c[i] << (2 * p.bits) | pair : pair;
@@ -220,12 +247,14 @@ constexpr InstrDef kRows[] = {
     {"cvt[rn|rz]{satfinite}{relu}[bf16][f32]", "d,a:1", Unit::conv, kRegs, narrowed<Type::bf16>},
     {"cvt[rn|rz]{satfinite}{relu}[f16x2|bf16x2][f32]", "d,a:1,b:1", Unit::conv, kRegs, half_pair},
     {"cvt[rn][satfinite]{relu}[e4m3x2|e5m2x2][f32]", "d,a:1,b:1", Unit::conv, kRegs, eighth_pair},
-    {"cvt[rn][satfinite]{relu}[e4m3x2|e5m2x2][f16x2]", "d,a:1", Unit::conv, kRegs, eighths_from_halves},
+    {"cvt[rn][satfinite]{relu}[e4m3x2|e5m2x2][f16x2]", "d,a:1", Unit::conv, kRegs,
+     eighths_from_halves},
     {"cvt[rn]{relu}[f16x2][e4m3x2|e5m2x2]", "d,a:1", Unit::conv, kRegs, halves_from_eighths},
     {"cvt[rn|rz]{relu}[tf32][f32]", "d,a:1", Unit::conv, kRegs, tf32},
     {"cvt[rna]{satfinite}[tf32][f32]", "d,a:1", Unit::conv, kRegs, tf32_away},
     {"cvt[pack][sat][u16|s16][s32]", "d:b32,a:s32,b:s32", Unit::conv, kRegs, pack},
-    {"cvt[pack][sat][u8|s8|u4|s4|u2|s2][s32][b32]", "d:b32,a:s32,b:s32,c:b32", Unit::conv, kRegs, pack},
+    {"cvt[pack][sat][u8|s8|u4|s4|u2|s2][s32][b32]", "d:b32,a:s32,b:s32,c:b32", Unit::conv, kRegs,
+     pack},
 };
 
 }  // namespace

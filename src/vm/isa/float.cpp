@@ -1,6 +1,7 @@
 // Addition, multiplication, fused multiply-add, division and square root of f32 and f64.
 //
-// All run as vectors, then one test asks whether any result is a NaN; if so, `careful` does the warp again.
+// All run as vectors, then one test asks whether any result is a NaN; if so, `careful` does the
+// warp again.
 #include "vm/isa/float.h"
 
 #include <cmath>
@@ -17,7 +18,9 @@ inline double fused(double a, double b, double c) { return std::fma(a, b, c); }
 inline float root(float a) { return std::sqrt(a); }
 inline double root(double a) { return std::sqrt(a); }
 template <class T>
-inline T one_like(T) { return T(1); }
+inline T one_like(T) {
+  return T(1);
+}
 #if defined(__AVX2__) && defined(__FMA__)
 inline __m256 fused(__m256 a, __m256 b, __m256 c) { return Vector<float>::fma(a, b, c); }
 inline __m256d fused(__m256d a, __m256d b, __m256d c) { return Vector<double>::fma(a, b, c); }
@@ -27,48 +30,63 @@ inline __m256 one_like(__m256) { return Vector<float>::one(); }
 inline __m256d one_like(__m256d) { return Vector<double>::one(); }
 #endif
 
-// V is a lane's float or double, or a vector of them. kNans: which operand's NaN a f64 result takes, in this order.
+// V is a lane's float or double, or a vector of them. kNans: which operand's NaN a f64 result
+// takes, in this order.
 struct Add {
   static constexpr int kArity = 2;
   static constexpr int kNans[] = {1, 0};
   template <class V>
-  static V of(V a, V b, V) { return a + b; }
+  static V of(V a, V b, V) {
+    return a + b;
+  }
 };
 struct Subtract {
   static constexpr int kArity = 2;
   static constexpr int kNans[] = {1, 0};
   template <class V>
-  static V of(V a, V b, V) { return a - b; }
+  static V of(V a, V b, V) {
+    return a - b;
+  }
 };
 struct Multiply {
   static constexpr int kArity = 2;
   static constexpr int kNans[] = {1, 0};
   template <class V>
-  static V of(V a, V b, V) { return a * b; }
+  static V of(V a, V b, V) {
+    return a * b;
+  }
 };
 struct Fused {
   static constexpr int kArity = 3;
   static constexpr int kNans[] = {2, 1, 0};
   template <class V>
-  static V of(V a, V b, V c) { return fused(a, b, c); }
+  static V of(V a, V b, V c) {
+    return fused(a, b, c);
+  }
 };
 struct Divide {
   static constexpr int kArity = 2;
   static constexpr int kNans[] = {0, 1};
   template <class V>
-  static V of(V a, V b, V) { return a / b; }
+  static V of(V a, V b, V) {
+    return a / b;
+  }
 };
 struct Reciprocal {
   static constexpr int kArity = 1;
   static constexpr int kNans[] = {0};
   template <class V>
-  static V of(V a, V, V) { return one_like(a) / a; }
+  static V of(V a, V, V) {
+    return one_like(a) / a;
+  }
 };
 struct Root {
   static constexpr int kArity = 1;
   static constexpr int kNans[] = {0};
   template <class V>
-  static V of(V a, V, V) { return root(a); }
+  static V of(V a, V, V) {
+    return root(a);
+  }
 };
 
 // The lanes' operands; those an operation lacks read the first one again, which the compiler drops.
@@ -114,16 +132,20 @@ template <class T, class Op>
   using V = Vector<T>;
 #pragma GCC unroll 8
   for (int k = 0; k < kWarpSize / V::kLanes; ++k)
-    r[k] = Op::of(V::load(in.a + k * V::kLanes), V::load(in.b + k * V::kLanes), V::load(in.c + k * V::kLanes));
+    r[k] = Op::of(V::load(in.a + k * V::kLanes), V::load(in.b + k * V::kLanes),
+                  V::load(in.c + k * V::kLanes));
 }
 #endif
 
-// kNearest and kNearestFtz are known when the tables are built; kFlagged reads the wide instruction's flags.
+// kNearest and kNearestFtz are known when the tables are built; kFlagged reads the wide
+// instruction's flags.
 enum class Mode { kNearest, kNearestFtz, kFlagged };
 
 template <class T, class Op, Mode M, bool Full>
 const Inst* arithmetic_handler(Warp& w, const Inst* inst) {
-  const uint32_t flags = M == Mode::kFlagged ? wide(inst).flags : M == Mode::kNearestFtz ? uint32_t(kFtz) : 0;
+  const uint32_t flags = M == Mode::kFlagged      ? wide(inst).flags
+                         : M == Mode::kNearestFtz ? uint32_t(kFtz)
+                                                  : 0;
   const Inst* next = inst + (M == Mode::kFlagged ? 2 : 1);
 #if defined(__AVX2__) && defined(__FMA__)
   using V = Vector<T>;
@@ -160,19 +182,22 @@ const Inst* arithmetic_handler(Warp& w, const Inst* inst) {
 
 template <class T, class Op, Mode M>
 constexpr Handlers handlers(uint32_t flags = 0) {
-  return {arithmetic_handler<T, Op, M, true>, arithmetic_handler<T, Op, M, false>, M == Mode::kFlagged, flags};
+  return {arithmetic_handler<T, Op, M, true>, arithmetic_handler<T, Op, M, false>,
+          M == Mode::kFlagged, flags};
 }
 template <class Op>
 Handlers arithmetic(const Form& form) {
   const uint32_t flags = float_flags(form);
   if (form.type() == Type::f64)
-    return flags == 0 ? handlers<double, Op, Mode::kNearest>() : handlers<double, Op, Mode::kFlagged>(flags);
+    return flags == 0 ? handlers<double, Op, Mode::kNearest>()
+                      : handlers<double, Op, Mode::kFlagged>(flags);
   if (flags == 0) return handlers<float, Op, Mode::kNearest>();
   if (flags == kFtz) return handlers<float, Op, Mode::kNearestFtz>();
   return handlers<float, Op, Mode::kFlagged>(flags);
 }
 
-// div.approx is a * (1/b): a divisor above 2^126 has a reciprocal below the normal range, which is taken as 0.
+// div.approx is a * (1/b): a divisor above 2^126 has a reciprocal below the normal range, which is
+// taken as 0.
 template <bool Ftz>
 const Inst* divide_approximately(Warp& w, const Inst* inst) {
   const Operands<float, Divide> in(w, inst);

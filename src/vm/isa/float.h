@@ -1,7 +1,8 @@
-// Floating-point helpers of the instruction groups: bits, flushing, saturation and directed rounding.
+// Floating-point helpers of the instruction groups: bits, flushing, saturation and directed
+// rounding.
 //
-// Handlers run with the CPU's default environment (round to nearest, no flushing); ArithmeticScope changes it around a
-// loop. Where nothing is rounded, flushing is done on the bits.
+// Handlers run with the CPU's default environment (round to nearest, no flushing); ArithmeticScope
+// changes it around a loop. Where nothing is rounded, flushing is done on the bits.
 #pragma once
 
 #include <immintrin.h>
@@ -20,7 +21,8 @@ inline Round round_of(const Form& form) {
   return Round(form.index_of({"rn", "rz", "rm", "rp"}, 0));
 }
 
-// The NaN the hardware makes of any NaN, whatever its payload. f64 keeps payloads; its own NaN is x86's.
+// The NaN the hardware makes of any NaN, whatever its payload. f64 keeps payloads; its own NaN is
+// x86's.
 inline constexpr uint32_t kNan32 = 0x7fffffffu;
 inline constexpr uint64_t kNan64 = 0xfff8000000000000ull;
 inline constexpr uint64_t kQuiet64 = 0x0008000000000000ull;
@@ -44,9 +46,10 @@ inline T saturate(T x) {
   return x > T(0) ? (x < T(1) ? x : T(1)) : T(0);
 }
 
-// Rounds, and flushes if asked, what is computed between construction and destruction. PTX's .ftz is what x86 does with
-// DAZ and FTZ set: subnormal operands count as zeros, and so do results that are tiny after rounding to 24 bits. The
-// barriers keep the compiler from moving loads before and stores after, and with them the arithmetic in between.
+// Rounds, and flushes if asked, what is computed between construction and destruction. PTX's .ftz
+// is what x86 does with DAZ and FTZ set: subnormal operands count as zeros, and so do results that
+// are tiny after rounding to 24 bits. The barriers keep the compiler from moving loads before and
+// stores after, and with them the arithmetic in between.
 class ArithmeticScope {
  public:
   explicit ArithmeticScope(Round round, bool ftz = false) : saved_(_mm_getcsr()) {

@@ -1,7 +1,9 @@
-// The approximate functions: ex2, lg2, sin, cos, tanh, rsqrt, and the coarse f64 starting values of Newton iterations.
+// The approximate functions: ex2, lg2, sin, cos, tanh, rsqrt, and the coarse f64 starting values of
+// Newton iterations.
 //
-// PTX bounds their error instead of defining their bits. Polynomials here are Chebyshev interpolants, evaluated in f32
-// where that is accurate enough (ex2: under 1 ulp) and in f64 elsewhere, so that results are as good as rounded ones.
+// PTX bounds their error instead of defining their bits. Polynomials here are Chebyshev
+// interpolants, evaluated in f32 where that is accurate enough (ex2: under 1 ulp) and in f64
+// elsewhere, so that results are as good as rounded ones.
 #include <cmath>
 #include <cstdint>
 
@@ -17,15 +19,19 @@ namespace {
 // Horner's rule.
 template <size_t K = 0, class V, class T, size_t N>
 [[gnu::always_inline]] inline V polynomial(const T (&coefficient)[N], const V& x) {
-  if constexpr (K + 1 == N) return V{} + coefficient[K];
-  else return multiply_add(polynomial<K + 1>(coefficient, x), x, V{} + coefficient[K]);
+  if constexpr (K + 1 == N)
+    return V{} + coefficient[K];
+  else
+    return multiply_add(polynomial<K + 1>(coefficient, x), x, V{} + coefficient[K]);
 }
 
 // Adding it rounds a small number to an integer, whose bits are then the sum's low bits.
 inline constexpr float kRounder32 = 0x1.8p23f;
 inline constexpr double kRounder64 = 0x1.8p52;
 
-inline F8 nan_where(I8 condition, F8 otherwise) { return as<F8>(condition ? I8{} + int32_t(kNan32) : as<I8>(otherwise)); }
+inline F8 nan_where(I8 condition, F8 otherwise) {
+  return as<F8>(condition ? I8{} + int32_t(kNan32) : as<I8>(otherwise));
+}
 inline F8 magnitude_of(F8 x) { return as<F8>(as<I8>(x) & 0x7fffffff); }
 inline F8 power_of_two(I8 n) { return as<F8>((n + 127) << 23); }
 inline F4 narrowed(D4 x) { return __builtin_convertvector(x, F4); }
@@ -47,11 +53,13 @@ struct Exp2 {
 
 struct Log2 {
   static F8 of(F8 x) {
-    constexpr double kSeries[] = {0x1.71547652b8250p+1, 0x1.ec709dc53e5b7p-1, 0x1.2776c2906b728p-1,  // log2(m) / s
-                                  0x1.a61a3171a430cp-2, 0x1.4794d984b97a8p-2, 0x1.21b8ad9ff3e29p-2};
+    constexpr double kSeries[] = {
+        0x1.71547652b8250p+1, 0x1.ec709dc53e5b7p-1, 0x1.2776c2906b728p-1,  // log2(m) / s
+        0x1.a61a3171a430cp-2, 0x1.4794d984b97a8p-2, 0x1.21b8ad9ff3e29p-2};
     const I8 subnormal = x < 0x1p-126f;
     const U8 bits = as<U8>(subnormal ? x * 0x1p24f : x);
-    const I8 exponent = I8(bits - 0x3f3504f3u) >> 23;  // from sqrt(1/2): m is in [sqrt(1/2), sqrt(2))
+    const I8 exponent =
+        I8(bits - 0x3f3504f3u) >> 23;  // from sqrt(1/2): m is in [sqrt(1/2), sqrt(2))
     const F8 log = in_double(
         [&](D4 m, D4 e) {
           const D4 s = (m - 1) / (m + 1);
@@ -70,8 +78,9 @@ template <int Quarters>
 inline F8 sine_of(F8 x) {
   constexpr double kSine[] = {0x1.fffffffff6793p-1, -0x1.5555554945120p-3, 0x1.111107496164dp-7,
                               -0x1.a00ee6861ac47p-13, 0x1.6cb6f7fb271a2p-19};
-  constexpr double kCosine[] = {0x1.ffffffffffe0bp-1,  -0x1.ffffffffe36d6p-2, 0x1.5555554472131p-5,
-                                -0x1.6c16b2d12fa87p-10, 0x1.a00e951c119bdp-16, -0x1.23c5802d12bc8p-22};
+  constexpr double kCosine[] = {0x1.ffffffffffe0bp-1,  -0x1.ffffffffe36d6p-2,
+                                0x1.5555554472131p-5,  -0x1.6c16b2d12fa87p-10,
+                                0x1.a00e951c119bdp-16, -0x1.23c5802d12bc8p-22};
   const F8 bounded = magnitude_of(x) <= kSineLimit ? x : F8{};
   return in_double(
       [&](D4 angle) {
@@ -87,9 +96,10 @@ inline F8 sine_of(F8 x) {
 
 struct Tanh {
   static F8 of(F8 x) {
-    constexpr double kExp2[] = {0x1.0000000000000p+0,  0x1.62e42fef84cf0p-1,  0x1.ebfbdff823cedp-3,
-                                0x1.c6b08dd6fd234p-5,  0x1.3b2ab7181b755p-7,  0x1.5d8745a728441p-10,
-                                0x1.4308ac85aa947p-13, 0x1.00dc4a532fb8ep-16, 0x1.63d136366db24p-20};
+    constexpr double kExp2[] = {
+        0x1.0000000000000p+0,  0x1.62e42fef84cf0p-1,  0x1.ebfbdff823cedp-3,
+        0x1.c6b08dd6fd234p-5,  0x1.3b2ab7181b755p-7,  0x1.5d8745a728441p-10,
+        0x1.4308ac85aa947p-13, 0x1.00dc4a532fb8ep-16, 0x1.63d136366db24p-20};
     const F8 size = magnitude_of(x);
     const F8 bounded = size < 16.0f ? size : F8{} + 16.0f;  // 1 to all bits from 9.02 on
     const F8 large = in_double(
@@ -205,7 +215,9 @@ const Inst* rsqrt_f64(Warp& w, const Inst* inst) {
   return inst + 1;
 }
 template <Handler H>
-Handlers only(const Form&) { return {H, H}; }
+Handlers only(const Form&) {
+  return {H, H};
+}
 
 constexpr InstrDef kRows[] = {
     {"ex2[approx]{ftz}[f32]", "d,a", Unit::sfu, kRegs, approximation<Exp2>},

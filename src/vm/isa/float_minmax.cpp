@@ -1,5 +1,5 @@
-// Minimum, maximum, sign and classification of f32 and f64: all on the bits, where a NaN is a large magnitude and the
-// order of numbers is the order of integers.
+// Minimum, maximum, sign and classification of f32 and f64: all on the bits, where a NaN is a large
+// magnitude and the order of numbers is the order of integers.
 #include <cstdint>
 #include <type_traits>
 
@@ -45,7 +45,8 @@ inline U minmax_lane(U a, U b, uint32_t flags) {
 template <class U, bool Max, bool Full>
 const Inst* minmax_plain(Warp& w, const Inst* inst) {
   const U *a = w.src<U>(inst->a), *b = w.src<U>(inst->b);
-  each_lane<Full>(w.reg<U>(inst->d), w.mask, [&](int i) { return minmax_lane<U, Max>(a[i], b[i], 0); });
+  each_lane<Full>(w.reg<U>(inst->d), w.mask,
+                  [&](int i) { return minmax_lane<U, Max>(a[i], b[i], 0); });
   return inst + 1;
 }
 template <bool Max>
@@ -59,7 +60,8 @@ const Inst* minmax_flagged(Warp& w, const Inst* inst) {
 template <bool Max>
 Handlers minmax(const Form& form) {
   if (form.has("xorsign") != form.has("abs")) return {};
-  if (form.type() == Type::f64) return {minmax_plain<uint64_t, Max, true>, minmax_plain<uint64_t, Max, false>};
+  if (form.type() == Type::f64)
+    return {minmax_plain<uint64_t, Max, true>, minmax_plain<uint64_t, Max, false>};
   const uint32_t flags = (form.has("ftz") ? kMinMaxFtz : 0u) | (form.has("NaN") ? kMinMaxNan : 0u) |
                          (form.has("xorsign") ? kMinMaxXorSign : 0u);
   if (flags == 0) return {minmax_plain<uint32_t, Max, true>, minmax_plain<uint32_t, Max, false>};
@@ -81,10 +83,13 @@ const Inst* sign_handler(Warp& w, const Inst* inst) {
 template <bool Negate>
 Handlers sign(const Form& form) {
   if (form.type() == Type::f64)
-    return {sign_handler<uint64_t, Negate, false, true>, sign_handler<uint64_t, Negate, false, false>};
+    return {sign_handler<uint64_t, Negate, false, true>,
+            sign_handler<uint64_t, Negate, false, false>};
   if (form.has("ftz"))
-    return {sign_handler<uint32_t, Negate, true, true>, sign_handler<uint32_t, Negate, true, false>};
-  return {sign_handler<uint32_t, Negate, false, true>, sign_handler<uint32_t, Negate, false, false>};
+    return {sign_handler<uint32_t, Negate, true, true>,
+            sign_handler<uint32_t, Negate, true, false>};
+  return {sign_handler<uint32_t, Negate, false, true>,
+          sign_handler<uint32_t, Negate, false, false>};
 }
 
 // The magnitude of b with the sign of a; no NaN is touched.
@@ -97,7 +102,8 @@ const Inst* copysign_handler(Warp& w, const Inst* inst) {
   return inst + 1;
 }
 Handlers copy_sign(const Form& form) {
-  if (form.type() == Type::f64) return {copysign_handler<uint64_t, true>, copysign_handler<uint64_t, false>};
+  if (form.type() == Type::f64)
+    return {copysign_handler<uint64_t, true>, copysign_handler<uint64_t, false>};
   return {copysign_handler<uint32_t, true>, copysign_handler<uint32_t, false>};
 }
 
@@ -107,23 +113,36 @@ template <class U>
 const Inst* testp_handler(Warp& w, const Inst* inst) {
   using Bits = FloatBits<U>;
   const U* a = w.src<U>(inst->a);
-  const auto test = [&](auto is) { return lane_bits([&](int i) { return is(U(a[i] & Bits::kMagnitude)); }); };
+  const auto test = [&](auto is) {
+    return lane_bits([&](int i) { return is(U(a[i] & Bits::kMagnitude)); });
+  };
   uint32_t bits = 0;
   switch (Class(wide(inst).flags)) {
-    case Class::finite: bits = test([](U m) { return m < Bits::kInfinity; }); break;
-    case Class::infinite: bits = test([](U m) { return m == Bits::kInfinity; }); break;
-    case Class::number: bits = test([](U m) { return m <= Bits::kInfinity; }); break;
-    case Class::notanumber: bits = test([](U m) { return m > Bits::kInfinity; }); break;
+    case Class::finite:
+      bits = test([](U m) { return m < Bits::kInfinity; });
+      break;
+    case Class::infinite:
+      bits = test([](U m) { return m == Bits::kInfinity; });
+      break;
+    case Class::number:
+      bits = test([](U m) { return m <= Bits::kInfinity; });
+      break;
+    case Class::notanumber:
+      bits = test([](U m) { return m > Bits::kInfinity; });
+      break;
     case Class::normal:  // zeros among them
       bits = test([](U m) { return m == 0 || (m >= Bits::kLeastNormal && m < Bits::kInfinity); });
       break;
-    case Class::subnormal: bits = test([](U m) { return m != 0 && m < Bits::kLeastNormal; }); break;
+    case Class::subnormal:
+      bits = test([](U m) { return m != 0 && m < Bits::kLeastNormal; });
+      break;
   }
   w.set_pred(inst->d, bits);
   return inst + 2;
 }
 Handlers testp(const Form& form) {
-  const int which = form.index_of({"finite", "infinite", "number", "notanumber", "normal", "subnormal"});
+  const int which =
+      form.index_of({"finite", "infinite", "number", "notanumber", "normal", "subnormal"});
   const Handler h = form.type() == Type::f64 ? testp_handler<uint64_t> : testp_handler<uint32_t>;
   return {h, h, true, uint32_t(which)};
 }
@@ -138,7 +157,8 @@ constexpr InstrDef kRows[] = {
     {"neg{ftz}[f32]", "d,a", Unit::fma, kRegs, sign<true>},
     {"neg[f64]", "d,a", Unit::fp64, kRegs, sign<true>},
     {"copysign[%float]", "d,a,b", Unit::alu, kRegs, copy_sign},
-    {"testp[finite|infinite|number|notanumber|normal|subnormal][%float]", "p,a", Unit::alu, kRegs, testp},
+    {"testp[finite|infinite|number|notanumber|normal|subnormal][%float]", "p,a", Unit::alu, kRegs,
+     testp},
 };
 
 }  // namespace

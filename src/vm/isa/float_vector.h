@@ -1,5 +1,6 @@
-// Vectors for floating-point handlers. Where a lane's work has conditions or bit tricks in it, the compiler's vectoriser
-// gives up; written on these types (GCC's own: arithmetic, comparison and ?: by element) it becomes SIMD on any x86-64.
+// Vectors for floating-point handlers. Where a lane's work has conditions or bit tricks in it, the
+// compiler's vectoriser gives up; written on these types (GCC's own: arithmetic, comparison and ?:
+// by element) it becomes SIMD on any x86-64.
 #pragma once
 
 #include <immintrin.h>
@@ -85,8 +86,8 @@ template <class F, class... X>
 
 #if defined(__AVX2__) && defined(__FMA__)
 
-// The arithmetic every kernel spends its time in, with the trick no compiler finds: one unordered compare tests two
-// vectors for NaNs.
+// The arithmetic every kernel spends its time in, with the trick no compiler finds: one unordered
+// compare tests two vectors for NaNs.
 template <class T>
 struct Vector;
 
@@ -102,11 +103,14 @@ struct Vector<float> {
   static V fma(V a, V b, V c) { return _mm256_fmadd_ps(a, b, c); }
   static V sqrt(V a) { return _mm256_sqrt_ps(a); }
   static V one() { return _mm256_set1_ps(1.0f); }
-  static V saturate(V v) { return _mm256_min_ps(_mm256_max_ps(v, _mm256_setzero_ps()), one()); }  // -0 too becomes +0
+  static V saturate(V v) {
+    return _mm256_min_ps(_mm256_max_ps(v, _mm256_setzero_ps()), one());
+  }  // -0 too becomes +0
   // The lanes of `mask` (its low bits) from `then`, the others from `otherwise`.
   static V select(uint32_t mask, V then, V otherwise) {
     const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-    const __m256i hit = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(int(mask)), bit), bit);
+    const __m256i hit =
+        _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(int(mask)), bit), bit);
     return _mm256_blendv_ps(otherwise, then, _mm256_castsi256_ps(hit));
   }
 };
@@ -126,7 +130,8 @@ struct Vector<double> {
   static V saturate(V v) { return _mm256_min_pd(_mm256_max_pd(v, _mm256_setzero_pd()), one()); }
   static V select(uint32_t mask, V then, V otherwise) {
     const __m256i bit = _mm256_setr_epi64x(1, 2, 4, 8);
-    const __m256i hit = _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x(int64_t(mask)), bit), bit);
+    const __m256i hit =
+        _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x(int64_t(mask)), bit), bit);
     return _mm256_blendv_pd(otherwise, then, _mm256_castsi256_pd(hit));
   }
 };

@@ -1,8 +1,10 @@
-// Arithmetic of f16 and bf16, scalar and packed: a packed register is 64 halves side by side, so both run the same loops.
+// Arithmetic of f16 and bf16, scalar and packed: a packed register is 64 halves side by side, so
+// both run the same loops.
 //
-// One rounding: sums and products of halves are computed in f32, whose 24 bits are enough for the second rounding to do
-// no harm (24 >= 2 * 11 + 2), and f16 products are exact. fma is not so lucky: where it matters its sum is rounded to
-// odd, which keeps the bits the final rounding has to see.
+// One rounding: sums and products of halves are computed in f32, whose 24 bits are enough for the
+// second rounding to do no harm (24 >= 2 * 11 + 2), and f16 products are exact. fma is not so
+// lucky: where it matters its sum is rounded to odd, which keeps the bits the final rounding has to
+// see.
 #include "vm/isa/half.h"
 
 #include "vm/isa/groups.h"
@@ -10,15 +12,23 @@
 namespace ridge::vm {
 namespace {
 
-enum HalfFlags : uint32_t { kHalfFtz = 1, kHalfSat = 2, kHalfRelu = 4, kHalfNan = 8, kHalfXorSign = 16 };
+enum HalfFlags : uint32_t {
+  kHalfFtz = 1,
+  kHalfSat = 2,
+  kHalfRelu = 4,
+  kHalfNan = 8,
+  kHalfXorSign = 16
+};
 uint32_t half_flags(const Form& form) {
-  return (form.has("ftz") ? kHalfFtz : 0u) | (form.has("sat") ? kHalfSat : 0u) | (form.has("relu") ? kHalfRelu : 0u) |
-         (form.has("NaN") ? kHalfNan : 0u) | (form.has("xorsign") ? kHalfXorSign : 0u);
+  return (form.has("ftz") ? kHalfFtz : 0u) | (form.has("sat") ? kHalfSat : 0u) |
+         (form.has("relu") ? kHalfRelu : 0u) | (form.has("NaN") ? kHalfNan : 0u) |
+         (form.has("xorsign") ? kHalfXorSign : 0u);
 }
 
 // The neighbour of `rounded` with an odd last bit, where the exact value lies off by `error`.
 template <class Float, class Int>
-[[gnu::always_inline]] inline Float to_odd(const Float& rounded, const Int& above, const Int& below) {
+[[gnu::always_inline]] inline Float to_odd(const Float& rounded, const Int& above,
+                                           const Int& below) {
   const Int bits = as<Int>(rounded);
   const Int away = bits < 0 ? below : above;  // all ones: the exact value has the larger magnitude
   const Int odd = (above | below) & ~-(bits & 1);
@@ -38,17 +48,23 @@ template <class Int, class Float>
 struct HalfAdd {
   static constexpr int kArity = 2;
   template <Type>
-  static F8 of(F8 a, F8 b, F8) { return a + b; }
+  static F8 of(F8 a, F8 b, F8) {
+    return a + b;
+  }
 };
 struct HalfSubtract {
   static constexpr int kArity = 2;
   template <Type>
-  static F8 of(F8 a, F8 b, F8) { return a - b; }
+  static F8 of(F8 a, F8 b, F8) {
+    return a - b;
+  }
 };
 struct HalfMultiply {
   static constexpr int kArity = 2;
   template <Type>
-  static F8 of(F8 a, F8 b, F8) { return a * b; }
+  static F8 of(F8 a, F8 b, F8) {
+    return a * b;
+  }
 };
 struct HalfFused {
   static constexpr int kArity = 3;
@@ -58,8 +74,9 @@ struct HalfFused {
     // Rounding twice goes wrong only where the first rounding lands on a tie of the second.
     const F8 sum = multiply_add(a, b, c);
     const I8 bits = as<I8>(sum), magnitude = bits & 0x7fffffff;
-    const I8 doubtful = K == Type::bf16 ? (bits & 0xffff) == 0x8000
-                                        : ((bits & 0x1fff) == 0x1000) | I8(as<U8>(magnitude) - 1 < 0x38800000u - 1);
+    const I8 doubtful =
+        K == Type::bf16 ? (bits & 0xffff) == 0x8000
+                        : ((bits & 0x1fff) == 0x1000) | I8(as<U8>(magnitude) - 1 < 0x38800000u - 1);
     if (_mm256_testz_si256(__m256i(doubtful), __m256i(doubtful))) return sum;
 #endif
     return exactly<K>(a, b, c);
@@ -68,7 +85,7 @@ struct HalfFused {
   [[gnu::noinline]] static F8 exactly(const F8& a, const F8& b, const F8& c) {
     if constexpr (K == Type::f16) {
       return add_to_odd<I8, F8>(a * b, c);  // the product has 22 bits
-    } else {  // bf16's exponents need f64: the product is exact there
+    } else {                                // bf16's exponents need f64: the product is exact there
       return in_double(
           [](D4 x, D4 y, D4 z) {
             const D4 sum = add_to_odd<L4, D4>(x * y, z);
@@ -81,7 +98,8 @@ struct HalfFused {
   }
 };
 
-// Before rounding to 11 bits, what is below becomes a zero: smaller than every value that rounds to the least normal.
+// Before rounding to 11 bits, what is below becomes a zero: smaller than every value that rounds to
+// the least normal.
 inline constexpr float kFlushBelow = 0x1p-14f * (1 - 0x1p-12f);
 
 [[gnu::always_inline]] inline F8 zero_below(F8 x, float limit) {
@@ -102,7 +120,8 @@ const Inst* half_arithmetic(Warp& w, const Inst* inst) {
     if constexpr (Op::kArity > 2) z = load<F8>(c + i);
     if (flags & kHalfFtz) {
       constexpr float kLeastNormal = 0x1p-14f;
-      x = zero_below(x, kLeastNormal), y = zero_below(y, kLeastNormal), z = zero_below(z, kLeastNormal);
+      x = zero_below(x, kLeastNormal), y = zero_below(y, kLeastNormal),
+      z = zero_below(z, kLeastNormal);
     }
     F8 r = Op::template of<K>(x, y, z);
     if (flags & kHalfFtz) r = zero_below(r, kFlushBelow);

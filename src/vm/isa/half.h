@@ -1,6 +1,7 @@
 // Half precision: f16 and bf16 as bits, and rounding of exact values to any narrow format.
 //
-// A NaN result is 0x7fff in both formats. Arithmetic happens in f32 or f64 and is rounded once; see half.cpp for why.
+// A NaN result is 0x7fff in both formats. Arithmetic happens in f32 or f64 and is rounded once; see
+// half.cpp for why.
 #pragma once
 
 #include <bit>
@@ -15,8 +16,8 @@ namespace ridge::vm {
 
 inline constexpr uint16_t kNan16 = 0x7fff;
 
-// A binary format below f32: sign, exponent, `mantissa` bits. Encodings grow with the magnitude, so that rounding up is
-// an increment and overflow a comparison.
+// A binary format below f32: sign, exponent, `mantissa` bits. Encodings grow with the magnitude, so
+// that rounding up is an increment and overflow a comparison.
 struct NarrowFormat {
   int mantissa;
   int least_exponent;  // of normal numbers
@@ -28,10 +29,12 @@ inline constexpr NarrowFormat kFormatF16 = {10, -14, 0x7bff, 0x7c00, 0x8000};
 inline constexpr NarrowFormat kFormatBf16 = {7, -126, 0x7f7f, 0x7f80, 0x8000};
 inline constexpr NarrowFormat kFormatE4m3 = {3, -6, 0x7e, 0x7e, 0x80};
 inline constexpr NarrowFormat kFormatE5m2 = {2, -14, 0x7b, 0x7c, 0x80};
-inline constexpr NarrowFormat kFormatTf32 = {10, -126, 0x3fbff, 0x3fc00, 0x40000};  // an f32 without its low 13 bits
+inline constexpr NarrowFormat kFormatTf32 = {10, -126, 0x3fbff, 0x3fc00,
+                                             0x40000};  // an f32 without its low 13 bits
 
 // significand * 2^scale, rounded. Nothing is lost before the one rounding.
-inline uint32_t round_to(const NarrowFormat& f, bool negative, uint64_t significand, int scale, Round round) {
+inline uint32_t round_to(const NarrowFormat& f, bool negative, uint64_t significand, int scale,
+                         Round round) {
   const uint32_t sign = negative ? f.sign : 0;
   if (significand == 0) return sign;
   const int zeros = std::countl_zero(significand);
@@ -41,18 +44,27 @@ inline uint32_t round_to(const NarrowFormat& f, bool negative, uint64_t signific
   const int drop = 63 - f.mantissa + below;  // bits that do not fit
   uint32_t kept = drop < 64 ? uint32_t(significand >> drop) : 0;
   const uint64_t lost = drop < 64 ? significand & ((1ull << drop) - 1) : significand;
-  const uint64_t half = drop <= 64 ? 1ull << (drop - 1) : 0;  // 0: less than half of the last place, whatever is lost
+  const uint64_t half =
+      drop <= 64 ? 1ull << (drop - 1) : 0;  // 0: less than half of the last place, whatever is lost
   if (below == 0) kept += uint32_t(exponent - f.least_exponent) << f.mantissa;
   bool up = false;
   switch (round) {
-    case Round::rn: up = half != 0 && (lost > half || (lost == half && (kept & 1))); break;
-    case Round::rz: break;
-    case Round::rm: up = lost != 0 && negative; break;
-    case Round::rp: up = lost != 0 && !negative; break;
+    case Round::rn:
+      up = half != 0 && (lost > half || (lost == half && (kept & 1)));
+      break;
+    case Round::rz:
+      break;
+    case Round::rm:
+      up = lost != 0 && negative;
+      break;
+    case Round::rp:
+      up = lost != 0 && !negative;
+      break;
   }
   kept += up;
   if (exponent > 200 || kept > f.largest) {  // beyond the largest: directed rounding may stop there
-    const bool away = round == Round::rn || (round == Round::rm && negative) || (round == Round::rp && !negative);
+    const bool away =
+        round == Round::rn || (round == Round::rm && negative) || (round == Round::rp && !negative);
     kept = away ? f.infinity : f.largest;
   }
   return sign | kept;
@@ -65,7 +77,8 @@ inline uint32_t round_to(const NarrowFormat& f, double x, Round round) {
   const int biased = int(bits >> 52) & 0x7ff;
   const uint64_t fraction = bits & ((1ull << 52) - 1);
   if (biased == 0x7ff) return (negative ? f.sign : 0) | f.infinity;
-  return round_to(f, negative, biased ? fraction | 1ull << 52 : fraction, (biased ? biased : 1) - 1075, round);
+  return round_to(f, negative, biased ? fraction | 1ull << 52 : fraction,
+                  (biased ? biased : 1) - 1075, round);
 }
 
 inline float half_to_float(uint16_t h) {
@@ -82,10 +95,14 @@ inline uint16_t float_to_half(float x, Round round = Round::rn) {
   if (x != x) return kNan16;
 #ifdef __F16C__
   switch (round) {
-    case Round::rn: return _cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT);
-    case Round::rz: return _cvtss_sh(x, _MM_FROUND_TO_ZERO);
-    case Round::rm: return _cvtss_sh(x, _MM_FROUND_TO_NEG_INF);
-    case Round::rp: return _cvtss_sh(x, _MM_FROUND_TO_POS_INF);
+    case Round::rn:
+      return _cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT);
+    case Round::rz:
+      return _cvtss_sh(x, _MM_FROUND_TO_ZERO);
+    case Round::rm:
+      return _cvtss_sh(x, _MM_FROUND_TO_NEG_INF);
+    case Round::rp:
+      return _cvtss_sh(x, _MM_FROUND_TO_POS_INF);
   }
 #endif
   return uint16_t(round_to(kFormatF16, double(x), round));
@@ -107,7 +124,8 @@ inline void widen(const uint16_t* from, float* to) {
   } else {
 #ifdef __F16C__
     for (int i = 0; i < N; i += 8)
-      _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
+      _mm256_storeu_ps(
+          to + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
 #else
     for (int i = 0; i < N; ++i) to[i] = half_to_float(from[i]);
 #endif
@@ -123,7 +141,8 @@ inline void narrow(const float* from, uint16_t* to) {
       const __m256 x = _mm256_loadu_ps(from + i);
       __m128i h = _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT);
       const __m128i magnitude = _mm_and_si128(h, _mm_set1_epi16(0x7fff));
-      h = _mm_blendv_epi8(h, _mm_set1_epi16(kNan16), _mm_cmpgt_epi16(magnitude, _mm_set1_epi16(0x7c00)));
+      h = _mm_blendv_epi8(h, _mm_set1_epi16(kNan16),
+                          _mm_cmpgt_epi16(magnitude, _mm_set1_epi16(0x7c00)));
       _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), h);
     }
 #else
@@ -153,11 +172,16 @@ inline void store_halves(Warp& w, uint32_t operand, const uint16_t* results) {
 template <class Make>
 Handlers for_halves(const Form& form, Make make) {
   switch (form.type()) {
-    case Type::f16: return make.template operator()<Type::f16, kWarpSize>();
-    case Type::bf16: return make.template operator()<Type::bf16, kWarpSize>();
-    case Type::f16x2: return make.template operator()<Type::f16, 2 * kWarpSize>();
-    case Type::bf16x2: return make.template operator()<Type::bf16, 2 * kWarpSize>();
-    default: return {};
+    case Type::f16:
+      return make.template operator()<Type::f16, kWarpSize>();
+    case Type::bf16:
+      return make.template operator()<Type::bf16, kWarpSize>();
+    case Type::f16x2:
+      return make.template operator()<Type::f16, 2 * kWarpSize>();
+    case Type::bf16x2:
+      return make.template operator()<Type::bf16, 2 * kWarpSize>();
+    default:
+      return {};
   }
 }
 

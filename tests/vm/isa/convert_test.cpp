@@ -1,5 +1,5 @@
-// cvt in all its forms: integers against wide integer arithmetic, floats against exact rounding, the narrow formats by
-// search over all their values.
+// cvt in all its forms: integers against wide integer arithmetic, floats against exact rounding,
+// the narrow formats by search over all their values.
 #include <cmath>
 #include <random>
 
@@ -28,8 +28,9 @@ struct IntegerType {
     return width == 64 ? cut : cut & ((1ull << width) - 1);
   }
 };
-const IntegerType kIntegers[] = {{"u8", 8, false},  {"u16", 16, false}, {"u32", 32, false}, {"u64", 64, false},
-                                 {"s8", 8, true},   {"s16", 16, true},  {"s32", 32, true},  {"s64", 64, true}};
+const IntegerType kIntegers[] = {{"u8", 8, false},   {"u16", 16, false}, {"u32", 32, false},
+                                 {"u64", 64, false}, {"s8", 8, true},    {"s16", 16, true},
+                                 {"s32", 32, true},  {"s64", 64, true}};
 struct FloatType {
   std::string name;
   Layout layout;
@@ -42,10 +43,12 @@ std::vector<Row> integer_rows(const IntegerType& t) {
   const uint64_t all = width == 64 ? ~0ull : (1ull << width) - 1;
   std::vector<Row> rows;
   for (int s = 0; s < width; ++s)
-    for (uint64_t d : {0ull, 1ull, ~0ull, 1ull << (s > 12 ? s - 11 : 0), 1ull << (s > 24 ? s - 24 : 0)})
+    for (uint64_t d :
+         {0ull, 1ull, ~0ull, 1ull << (s > 12 ? s - 11 : 0), 1ull << (s > 24 ? s - 24 : 0)})
       for (uint64_t x : {(1ull << s) + d, ~((1ull << s) + d)}) rows.push_back({x & all});
   std::mt19937_64 random(uint64_t(t.bits));
-  for (int i = 0; i < 600; ++i) rows.push_back({(random() >> (random() % uint64_t(width)) >> (64 - width)) & all});
+  for (int i = 0; i < 600; ++i)
+    rows.push_back({(random() >> (random() % uint64_t(width)) >> (64 - width)) & all});
   return rows;
 }
 std::vector<Row> float_rows_of(const Layout& f) {
@@ -73,7 +76,8 @@ TEST(Convert, IntegerToInteger) {
   for (const IntegerType& to : kIntegers)
     for (const IntegerType& from : kIntegers) {
       const auto rows = integer_rows(from);
-      expect_rows("cvt." + to.name + "." + from.name, rows, [&](const Row& r) { return to.stored(from.value(r[0])); });
+      expect_rows("cvt." + to.name + "." + from.name, rows,
+                  [&](const Row& r) { return to.stored(from.value(r[0])); });
       std::string error;
       const std::string saturating = "cvt.sat." + to.name + "." + from.name;
       const bool needed = from.lowest() < to.lowest() || from.highest() > to.highest();
@@ -97,9 +101,10 @@ TEST(Convert, IntegerToFloat) {
           return rounded(to.layout, {v < 0, Wide128(v < 0 ? -v : v), 0, false}, Mode(mode));
         });
         if (to.name == "bf16") continue;
-        expect_rows(name + ".sat." + to.name + "." + from.name, rows, [&](const Row& r) -> uint64_t {
-          return from.value(r[0]) > 0 ? uint64_t(to.layout.bias) << to.layout.mantissa : 0;
-        });
+        expect_rows(
+            name + ".sat." + to.name + "." + from.name, rows, [&](const Row& r) -> uint64_t {
+              return from.value(r[0]) > 0 ? uint64_t(to.layout.bias) << to.layout.mantissa : 0;
+            });
       }
     }
 }
@@ -129,23 +134,29 @@ TEST(Convert, FloatToInteger) {
           if (from.name == "bf16" && !modifier.empty()) continue;
           const bool ftz = modifier.find("ftz") != std::string::npos;
           if (from.name != "f32" && ftz) continue;
-          expect_rows(std::string("cvt.") + kModes[mode] + "i" + modifier + "." + to.name + "." + from.name, rows,
-                      [&](const Row& r) -> uint64_t {
-                        const Layout& f = from.layout;
-                        // NaN: 0, but the sign bit alone where 64 bits take part.
-                        if (f.is_nan(r[0])) return to.bits == 64 || f.bits == 64 ? to.stored(__int128(1) << (to.bits - 1)) : 0;
-                        if (f.is_infinite(r[0])) return to.stored(f.negative(r[0]) ? to.lowest() : to.highest());
-                        const uint64_t x = ftz && f.is_subnormal(r[0]) ? 0 : r[0];
-                        bool huge = false;
-                        const __int128 v = whole(exact(f, x), Mode(mode), &huge);
-                        if (huge) return to.stored(f.negative(x) ? to.lowest() : to.highest());
-                        return to.stored(std::min(std::max(v, to.lowest()), to.highest()));
-                      });
+          expect_rows(
+              std::string("cvt.") + kModes[mode] + "i" + modifier + "." + to.name + "." + from.name,
+              rows, [&](const Row& r) -> uint64_t {
+                const Layout& f = from.layout;
+                // NaN: 0, but the sign bit alone where 64 bits take part.
+                if (f.is_nan(r[0]))
+                  return to.bits == 64 || f.bits == 64 ? to.stored(__int128(1) << (to.bits - 1))
+                                                       : 0;
+                if (f.is_infinite(r[0]))
+                  return to.stored(f.negative(r[0]) ? to.lowest() : to.highest());
+                const uint64_t x = ftz && f.is_subnormal(r[0]) ? 0 : r[0];
+                bool huge = false;
+                const __int128 v = whole(exact(f, x), Mode(mode), &huge);
+                if (huge) return to.stored(f.negative(x) ? to.lowest() : to.highest());
+                return to.stored(std::min(std::max(v, to.lowest()), to.highest()));
+              });
         }
     }
 }
 
-uint64_t infinity_or(const Layout& to, bool negative) { return (negative ? to.sign() : 0) | to.infinity(); }
+uint64_t infinity_or(const Layout& to, bool negative) {
+  return (negative ? to.sign() : 0) | to.infinity();
+}
 
 TEST(Convert, FloatToFloat) {
   for (const FloatType& from : kFloats)
@@ -154,10 +165,12 @@ TEST(Convert, FloatToFloat) {
       const auto rows = float_rows_of(from.layout);
       for (int mode = 0; mode < 4; ++mode)
         for (const std::string modifier : {"", ".ftz", ".sat", ".ftz.sat"}) {
-          const bool ftz = modifier.find("ftz") != std::string::npos, sat = modifier.find("sat") != std::string::npos;
+          const bool ftz = modifier.find("ftz") != std::string::npos,
+                     sat = modifier.find("sat") != std::string::npos;
           const bool widens = to.layout.bits > from.layout.bits;
-          const std::string name = std::string("cvt") + (widens ? "" : std::string(".") + kModes[mode]) + modifier + "." +
-                                   to.name + "." + from.name;
+          const std::string name = std::string("cvt") +
+                                   (widens ? "" : std::string(".") + kModes[mode]) + modifier +
+                                   "." + to.name + "." + from.name;
           std::string error;
           if ((widens && mode) || !find_instruction(name, &error)) continue;
           std::vector<Row> finite;
@@ -170,7 +183,8 @@ TEST(Convert, FloatToFloat) {
             if (ftz && f.bits == 32 && to.name != "f16" && f.is_subnormal(x)) x &= f.sign();
             uint64_t y = infinity_or(t, f.negative(x));
             if (!f.is_infinite(x))
-              y = ftz && t.bits == 32 ? rounded_ftz(t, exact(f, x), Mode(mode)) : rounded(t, exact(f, x), Mode(mode));
+              y = ftz && t.bits == 32 ? rounded_ftz(t, exact(f, x), Mode(mode))
+                                      : rounded(t, exact(f, x), Mode(mode));
             return sat ? (t.negative(y) ? 0 : std::min(y, one)) : y;
           });
         }
@@ -183,15 +197,16 @@ TEST(Convert, FloatToWholeFloat) {
       std::vector<Row> finite;
       for (const Row& r : float_rows_of(t.layout))
         if (!t.layout.is_nan(r[0])) finite.push_back(r);
-      expect_rows(std::string("cvt.") + kModes[mode] + "i." + t.name + "." + t.name, finite, [&](const Row& r) {
-        const Layout& f = t.layout;
-        if (f.is_infinite(r[0])) return r[0];
-        const Exact x = exact(f, r[0]);
-        if (x.exponent >= 0) return r[0];
-        bool huge = false;
-        const __int128 v = whole(x, Mode(mode), &huge);
-        return rounded(f, {x.negative, Wide128(v < 0 ? -v : v), 0, false}, Mode::rn);
-      });
+      expect_rows(std::string("cvt.") + kModes[mode] + "i." + t.name + "." + t.name, finite,
+                  [&](const Row& r) {
+                    const Layout& f = t.layout;
+                    if (f.is_infinite(r[0])) return r[0];
+                    const Exact x = exact(f, r[0]);
+                    if (x.exponent >= 0) return r[0];
+                    bool huge = false;
+                    const __int128 v = whole(x, Mode(mode), &huge);
+                    return rounded(f, {x.negative, Wide128(v < 0 ? -v : v), 0, false}, Mode::rn);
+                  });
     }
   EXPECT_EQ(run_rows("cvt.rpi.ftz.f32.f32", {{0x00000001}})[0], 0u);
   EXPECT_EQ(run_rows("cvt.rpi.f32.f32", {{0x00000001}})[0], 0x3f800000u);
@@ -221,7 +236,7 @@ TEST(Convert, NaNs) {  // as the hardware gives them
   expect("cvt.f16.f16", 0xfd01, 0x7fff);
 }
 
-// --- tensor-core formats ------------------------------------------------------------------------------------------
+// --- tensor-core formats -------------------------------------------------------------------------
 
 // e4m3 and e5m2 by their definition.
 double value_of(const std::string& type, uint32_t code) {
@@ -229,7 +244,8 @@ double value_of(const std::string& type, uint32_t code) {
   const int e = int(code & 0x7f) >> m, f = int(code) & ((1 << m) - 1);
   if (m == 3 && (code & 0x7f) == 0x7f) return NAN;
   if (m == 2 && e == 31) return f ? NAN : INFINITY * (code & 0x80 ? -1 : 1);
-  const double magnitude = e ? std::ldexp(1.0 + double(f) / (1 << m), e - bias) : std::ldexp(double(f) / (1 << m), 1 - bias);
+  const double magnitude = e ? std::ldexp(1.0 + double(f) / (1 << m), e - bias)
+                             : std::ldexp(double(f) / (1 << m), 1 - bias);
   return code & 0x80 ? -magnitude : magnitude;
 }
 // The nearest finite value's code, ties to the even one, by looking at all of them.
@@ -239,7 +255,8 @@ uint32_t nearest_code(const std::string& type, double x, bool relu) {
   uint32_t best = 0;
   double distance = INFINITY;
   for (uint32_t code = 0; code < 0x80; ++code) {
-    const double v = value_of(type, code), d = std::fabs(v - std::fabs(std::min(std::max(x, -1e9), 1e9)));
+    const double v = value_of(type, code),
+                 d = std::fabs(v - std::fabs(std::min(std::max(x, -1e9), 1e9)));
     if (!std::isfinite(v)) continue;
     if (d < distance || (d == distance && code % 2 == 0)) best = code, distance = d;
   }
@@ -258,19 +275,23 @@ TEST(ConvertNarrow, EightBitFloats) {
     }
     rows.push_back(row);
   }
-  for (uint64_t x : {0ull, 0x80000000ull, 0x7f800000ull, 0xff800000ull, 0x7fc00000ull, 0xffc00000ull, 0x43e00000ull,
-                     0x43e80000ull, 0x47600000ull, 0x7f7fffffull, 1ull})
+  for (uint64_t x :
+       {0ull, 0x80000000ull, 0x7f800000ull, 0xff800000ull, 0x7fc00000ull, 0xffc00000ull,
+        0x43e00000ull, 0x43e80000ull, 0x47600000ull, 0x7f7fffffull, 1ull})
     rows.push_back({x, x ^ 0x80000000});
   const auto value = [](uint64_t bits) { return double(std::bit_cast<float>(uint32_t(bits))); };
   for (const std::string type : {"e4m3", "e5m2"})
     for (const bool relu : {false, true}) {
-      const std::string name = std::string("cvt.rn.satfinite") + (relu ? ".relu." : ".") + type + "x2";
+      const std::string name =
+          std::string("cvt.rn.satfinite") + (relu ? ".relu." : ".") + type + "x2";
       expect_rows(name + ".f32", rows, [&](const Row& r) {
-        return uint64_t(nearest_code(type, value(r[0]), relu)) << 8 | nearest_code(type, value(r[1]), relu);
+        return uint64_t(nearest_code(type, value(r[0]), relu)) << 8 |
+               nearest_code(type, value(r[1]), relu);
       });
       // Through f16: all its values, which convert to f32 exactly.
       std::vector<Row> halves;
-      for (uint64_t x = 0; x < 0x10000; x += 3) halves.push_back({x << 16 | ((x * 77 + 5) & 0xffff)});
+      for (uint64_t x = 0; x < 0x10000; x += 3)
+        halves.push_back({x << 16 | ((x * 77 + 5) & 0xffff)});
       expect_rows(name + ".f16x2", halves, [&](const Row& r) {
         const auto half = [](uint64_t h) -> double {
           if (kF16.is_nan(h)) return NAN;
@@ -278,27 +299,31 @@ TEST(ConvertNarrow, EightBitFloats) {
           const Exact e = exact(kF16, h);
           return std::ldexp(double(uint64_t(e.significand)), e.exponent) * (e.negative ? -1 : 1);
         };
-        return uint64_t(nearest_code(type, half(r[0] >> 16), relu)) << 8 | nearest_code(type, half(r[0] & 0xffff), relu);
+        return uint64_t(nearest_code(type, half(r[0] >> 16), relu)) << 8 |
+               nearest_code(type, half(r[0] & 0xffff), relu);
       });
       std::vector<Row> codes;
       for (uint64_t x = 0; x < 256; ++x) codes.push_back({x << 8 | ((x * 91 + 7) & 0xff)});
-      expect_rows(std::string("cvt.rn") + (relu ? ".relu" : "") + ".f16x2." + type + "x2", codes, [&](const Row& r) {
-        const auto half = [&](uint32_t code) -> uint64_t {
-          const double v = value_of(type, code);
-          if (std::isnan(v)) return 0x7fff;
-          if (relu && code & 0x80) return 0;
-          if (std::isinf(v)) return v < 0 ? 0xfc00 : 0x7c00;
-          const uint64_t bits = rounded(kF16, exact(kF64, std::bit_cast<uint64_t>(v)), Mode::rn);
-          return bits;
-        };
-        return half(uint32_t(r[0] >> 8)) << 16 | half(uint32_t(r[0] & 0xff));
-      });
+      expect_rows(std::string("cvt.rn") + (relu ? ".relu" : "") + ".f16x2." + type + "x2", codes,
+                  [&](const Row& r) {
+                    const auto half = [&](uint32_t code) -> uint64_t {
+                      const double v = value_of(type, code);
+                      if (std::isnan(v)) return 0x7fff;
+                      if (relu && code & 0x80) return 0;
+                      if (std::isinf(v)) return v < 0 ? 0xfc00 : 0x7c00;
+                      const uint64_t bits =
+                          rounded(kF16, exact(kF64, std::bit_cast<uint64_t>(v)), Mode::rn);
+                      return bits;
+                    };
+                    return half(uint32_t(r[0] >> 8)) << 16 | half(uint32_t(r[0] & 0xff));
+                  });
     }
 }
 
 TEST(ConvertNarrow, HalvesWithReluAndSaturation) {
   std::vector<Row> rows;
-  for (const Row& r : float_rows_of(kF32)) rows.push_back({r[0], (r[0] * 0x9e3779b1u) & 0xffffffff});
+  for (const Row& r : float_rows_of(kF32))
+    rows.push_back({r[0], (r[0] * 0x9e3779b1u) & 0xffffffff});
   for (const FloatType& to : {kFloats[0], kFloats[1]})
     for (int mode = 0; mode < 2; ++mode)
       for (int bits = 0; bits < 4; ++bits) {
@@ -310,12 +335,15 @@ TEST(ConvertNarrow, HalvesWithReluAndSaturation) {
                                                  : rounded(to.layout, exact(kF32, x), Mode(mode));
           return satfinite && to.layout.is_infinite(y) ? y - 1 : y;
         };
-        const std::string name = std::string("cvt.") + kModes[mode] + (satfinite ? ".satfinite" : "") + (relu ? ".relu" : "");
-        expect_rows(name + "." + to.name + "x2.f32", rows, [&](const Row& r) { return one(r[0]) << 16 | one(r[1]); });
+        const std::string name = std::string("cvt.") + kModes[mode] +
+                                 (satfinite ? ".satfinite" : "") + (relu ? ".relu" : "");
+        expect_rows(name + "." + to.name + "x2.f32", rows,
+                    [&](const Row& r) { return one(r[0]) << 16 | one(r[1]); });
         if (bits) {
           std::vector<Row> single;
           for (const Row& r : rows) single.push_back({r[0]});
-          expect_rows(name + "." + to.name + ".f32", single, [&](const Row& r) { return one(r[0]); });
+          expect_rows(name + "." + to.name + ".f32", single,
+                      [&](const Row& r) { return one(r[0]); });
         }
       }
 }
@@ -347,7 +375,8 @@ TEST(ConvertNarrow, Pack) {
   std::mt19937_64 random(5);
   std::vector<Row> two, three;
   for (int i = 0; i < 2000; ++i) {
-    const uint32_t a = uint32_t(int32_t(random()) >> (random() % 32)), b = uint32_t(int32_t(random()) >> (random() % 32));
+    const uint32_t a = uint32_t(int32_t(random()) >> (random() % 32)),
+                   b = uint32_t(int32_t(random()) >> (random() % 32));
     two.push_back({a, b});
     three.push_back({a, b, random() & 0xffffffff});
   }
@@ -357,7 +386,8 @@ TEST(ConvertNarrow, Pack) {
       const auto clamped = [&](uint64_t x) {
         return uint64_t(std::min(std::max(int64_t(int32_t(x)), low), high)) & ((1u << bits) - 1);
       };
-      const std::string name = std::string("cvt.pack.sat.") + (is_signed ? "s" : "u") + std::to_string(bits) + ".s32";
+      const std::string name =
+          std::string("cvt.pack.sat.") + (is_signed ? "s" : "u") + std::to_string(bits) + ".s32";
       if (bits == 16)
         expect_rows(name, two, [&](const Row& r) { return clamped(r[0]) << 16 | clamped(r[1]); });
       else

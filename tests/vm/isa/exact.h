@@ -1,5 +1,6 @@
-// Exact numbers and their correct rounding, computed with integers: the truth that floating-point handlers are held
-// against. A number is significand * 2^exponent; `sticky` says that a little more magnitude follows.
+// Exact numbers and their correct rounding, computed with integers: the truth that floating-point
+// handlers are held against. A number is significand * 2^exponent; `sticky` says that a little more
+// magnitude follows.
 #pragma once
 
 #include <bit>
@@ -21,7 +22,8 @@ struct Layout {
   bool is_subnormal(uint64_t x) const { return magnitude(x) != 0 && magnitude(x) >> mantissa == 0; }
   bool negative(uint64_t x) const { return x & sign(); }
 };
-inline constexpr Layout kF16 = {10, 15, 16}, kBf16 = {7, 127, 16}, kF32 = {23, 127, 32}, kF64 = {52, 1023, 64};
+inline constexpr Layout kF16 = {10, 15, 16}, kBf16 = {7, 127, 16}, kF32 = {23, 127, 32},
+                        kF64 = {52, 1023, 64};
 
 struct Exact {
   bool negative = false;
@@ -31,16 +33,19 @@ struct Exact {
 };
 
 inline int width(Wide128 x) {
-  return uint64_t(x >> 64) ? 128 - std::countl_zero(uint64_t(x >> 64)) : 64 - std::countl_zero(uint64_t(x));
+  return uint64_t(x >> 64) ? 128 - std::countl_zero(uint64_t(x >> 64))
+                           : 64 - std::countl_zero(uint64_t(x));
 }
 
 inline Exact exact(const Layout& f, uint64_t x) {  // of a finite number
-  const uint64_t field = f.magnitude(x) >> f.mantissa, fraction = x & ((uint64_t(1) << f.mantissa) - 1);
+  const uint64_t field = f.magnitude(x) >> f.mantissa,
+                 fraction = x & ((uint64_t(1) << f.mantissa) - 1);
   return {f.negative(x), field ? fraction | uint64_t(1) << f.mantissa : fraction,
           int(field ? field : 1) - f.bias - f.mantissa, false};
 }
 
-// a and b have at most 64 significant bits, or 106 where the other has 53: what a product and an addend have.
+// a and b have at most 64 significant bits, or 106 where the other has 53: what a product and an
+// addend have.
 inline Exact sum(Exact a, Exact b) {
   if (a.significand == 0 || b.significand == 0) {
     Exact r = a.significand ? a : b;
@@ -67,7 +72,8 @@ inline Exact sum(Exact a, Exact b) {
     a.significand += b.significand;
     a.sticky = lost;
   } else if (a.significand >= b.significand) {
-    a.significand -= b.significand + (lost ? 1 : 0);  // what was lost counts down: one less, and a little more
+    a.significand -=
+        b.significand + (lost ? 1 : 0);  // what was lost counts down: one less, and a little more
     a.sticky = lost;
   } else {
     a.significand = b.significand - a.significand;
@@ -82,7 +88,8 @@ inline Exact product(const Exact& a, const Exact& b) {
 inline Exact quotient(const Exact& a, const Exact& b) {
   const int up = 127 - width(a.significand);  // at least 74 bits of quotient
   const Wide128 n = a.significand << up;
-  return {a.negative != b.negative, n / b.significand, a.exponent - up - b.exponent, n % b.significand != 0};
+  return {a.negative != b.negative, n / b.significand, a.exponent - up - b.exponent,
+          n % b.significand != 0};
 }
 inline Exact square_root(Exact a) {
   int up = 126 - width(a.significand);
@@ -97,12 +104,15 @@ inline Exact square_root(Exact a) {
   return {false, root, a.exponent / 2, root * root != a.significand};
 }
 
-// Rounds to f. `unbounded` ignores that subnormal numbers have fewer bits: what decides whether a result is tiny.
-inline uint64_t rounded(const Layout& f, const Exact& x, Mode mode, bool unbounded = false, bool* tiny = nullptr) {
+// Rounds to f. `unbounded` ignores that subnormal numbers have fewer bits: what decides whether a
+// result is tiny.
+inline uint64_t rounded(const Layout& f, const Exact& x, Mode mode, bool unbounded = false,
+                        bool* tiny = nullptr) {
   const uint64_t sign = x.negative ? f.sign() : 0;
   if (x.significand == 0) {
     if (tiny) *tiny = x.sticky;
-    const bool up = x.sticky && ((mode == Mode::rp && !x.negative) || (mode == Mode::rm && x.negative));
+    const bool up =
+        x.sticky && ((mode == Mode::rp && !x.negative) || (mode == Mode::rm && x.negative));
     return sign | (up ? 1 : 0);
   }
   const int least = 1 - f.bias - f.mantissa;  // exponent of the last place of subnormal numbers
@@ -111,8 +121,9 @@ inline uint64_t rounded(const Layout& f, const Exact& x, Mode mode, bool unbound
   const int drop = last - x.exponent;
   Wide128 kept = drop <= 0 ? x.significand << -drop : drop < 128 ? x.significand >> drop : 0;
   const Wide128 rest = drop <= 0 ? 0 : drop < 128 ? x.significand - (kept << drop) : x.significand;
-  const bool above_half = drop > 0 && drop <= 128 &&
-                          (rest > Wide128(1) << (drop - 1) || (rest == Wide128(1) << (drop - 1) && x.sticky));
+  const bool above_half =
+      drop > 0 && drop <= 128 &&
+      (rest > Wide128(1) << (drop - 1) || (rest == Wide128(1) << (drop - 1) && x.sticky));
   const bool tie = drop > 0 && drop <= 128 && rest == Wide128(1) << (drop - 1) && !x.sticky;
   const bool inexact = rest != 0 || x.sticky;
   const bool away = mode == Mode::rn   ? above_half || (tie && (kept & 1))
@@ -122,15 +133,18 @@ inline uint64_t rounded(const Layout& f, const Exact& x, Mode mode, bool unbound
   if (tiny) *tiny = width(kept) + last < 1 - f.bias + 1;
   if (unbounded) return 0;
   const uint64_t field = uint64_t(last - least);
-  uint64_t bits = (field << f.mantissa) + uint64_t(kept);  // the leading one adds 1 to the exponent field
+  uint64_t bits =
+      (field << f.mantissa) + uint64_t(kept);  // the leading one adds 1 to the exponent field
   if (last - least > 2 * f.bias || bits >= f.infinity()) {
-    const bool stops = mode == Mode::rz || (mode == Mode::rm && !x.negative) || (mode == Mode::rp && x.negative);
+    const bool stops =
+        mode == Mode::rz || (mode == Mode::rm && !x.negative) || (mode == Mode::rp && x.negative);
     bits = stops ? f.infinity() - 1 : f.infinity();
   }
   return sign | bits;
 }
 
-// Rounds like a .ftz instruction: a result that is below the normal numbers after rounding is a zero.
+// Rounds like a .ftz instruction: a result that is below the normal numbers after rounding is a
+// zero.
 inline uint64_t rounded_ftz(const Layout& f, const Exact& x, Mode mode) {
   bool tiny = false;
   rounded(f, x, mode, true, &tiny);

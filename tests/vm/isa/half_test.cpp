@@ -1,4 +1,5 @@
-// f16 and bf16, scalar and packed, against exact integer arithmetic; unary instructions over all 65536 values.
+// f16 and bf16, scalar and packed, against exact integer arithmetic; unary instructions over all
+// 65536 values.
 #include "vm/isa/half.h"
 
 #include <cmath>
@@ -19,8 +20,21 @@ const Format kFormats[] = {{"f16", kF16, true}, {"bf16", kBf16, false}};
 
 std::vector<uint64_t> edges(const Layout& f) {
   const uint64_t one = uint64_t(f.bias) << f.mantissa, least = 1ull << f.mantissa;
-  std::vector<uint64_t> all = {0, 1, 2, least - 1, least, least + 1, one - 1, one, one + 1, one + least,
-                               f.infinity() - 1, f.infinity(), f.infinity() + 1, 0x7fff, one - 8 * least};
+  std::vector<uint64_t> all = {0,
+                               1,
+                               2,
+                               least - 1,
+                               least,
+                               least + 1,
+                               one - 1,
+                               one,
+                               one + 1,
+                               one + least,
+                               f.infinity() - 1,
+                               f.infinity(),
+                               f.infinity() + 1,
+                               0x7fff,
+                               one - 8 * least};
   const size_t positive = all.size();
   for (size_t i = 0; i < positive; ++i) all.push_back(all[i] | 0x8000);
   return all;
@@ -30,7 +44,8 @@ std::vector<Row> operand_rows(const Layout& f, int arity, int count) {
   for (uint64_t a : edges(f))
     for (uint64_t b : edges(f)) {
       if (arity == 2) rows.push_back({a, b});
-      for (size_t k = 0; arity == 3 && k < edges(f).size(); k += 2) rows.push_back({a, b, edges(f)[k]});
+      for (size_t k = 0; arity == 3 && k < edges(f).size(); k += 2)
+        rows.push_back({a, b, edges(f)[k]});
     }
   std::mt19937_64 random(uint64_t(f.mantissa) * 10 + uint64_t(arity));
   for (int n = 0; n < count; ++n) {
@@ -38,7 +53,8 @@ std::vector<Row> operand_rows(const Layout& f, int arity, int count) {
     for (int k = 0; k < arity; ++k) {
       uint64_t x = random() & 0xffff;
       if (n % 3) {  // near one, and c anywhere: ties of the sum's many bits
-        const uint64_t exponent = k == 2 ? random() % uint64_t(2 * f.bias) : uint64_t(f.bias) - 2 + random() % 4;
+        const uint64_t exponent =
+            k == 2 ? random() % uint64_t(2 * f.bias) : uint64_t(f.bias) - 2 + random() % 4;
         x = (x & 0x8000) | exponent << f.mantissa | (x & ((1ull << f.mantissa) - 1));
         if (n % 3 == 2) x &= ~0ull << (random() % uint64_t(f.mantissa));
       }
@@ -81,7 +97,8 @@ uint64_t reference(const Layout& f, Op op, const Options& o, Row row) {
 
 // Two halves from neighbouring rows, and the same reference twice.
 template <class F>
-void expect_both(const std::string& base, const std::string& type, const std::vector<Row>& rows, F of) {
+void expect_both(const std::string& base, const std::string& type, const std::vector<Row>& rows,
+                 F of) {
   expect_rows(base + "." + type, rows, of);
   std::vector<Row> pairs;
   for (size_t i = 0; i + 1 < rows.size(); i += 2) {
@@ -103,10 +120,12 @@ void check(const std::string& root, Op op, int arity) {
       const Options o = {bool(bits & 1), bool(bits & 2), bool(bits & 4)};
       if ((o.ftz || o.sat) && !f.ftz) continue;
       if (o.relu && (op != Op::fma || o.sat)) continue;
-      const std::string modifiers = std::string(o.ftz ? ".ftz" : "") + (o.sat ? ".sat" : "") + (o.relu ? ".relu" : "");
+      const std::string modifiers =
+          std::string(o.ftz ? ".ftz" : "") + (o.sat ? ".sat" : "") + (o.relu ? ".relu" : "");
       const auto of = [&](const Row& r) { return reference(f.layout, op, o, r); };
       expect_both(root + ".rn" + modifiers, f.name, rows, of);
-      if (op != Op::fma) expect_both(root + modifiers, f.name, {rows.begin(), rows.begin() + 2000}, of);
+      if (op != Op::fma)
+        expect_both(root + modifiers, f.name, {rows.begin(), rows.begin() + 2000}, of);
     }
   }
 }
@@ -117,8 +136,10 @@ TEST(Half, FusedMultiplyAdd) { check("fma", Op::fma, 3); }
 
 // c decides a tie of a * b from far below: rounding twice would not see it.
 TEST(Half, FusedRoundsOnce) {
-  EXPECT_EQ(run_rows("fma.rn.f16", {{0x3c01, 0x3e00, 0x0001}})[0], reference(kF16, Op::fma, {}, {0x3c01, 0x3e00, 1}));
-  EXPECT_EQ(run_rows("fma.rn.bf16", {{0x3f81, 0x3fc0, 0x0001}})[0], reference(kBf16, Op::fma, {}, {0x3f81, 0x3fc0, 1}));
+  EXPECT_EQ(run_rows("fma.rn.f16", {{0x3c01, 0x3e00, 0x0001}})[0],
+            reference(kF16, Op::fma, {}, {0x3c01, 0x3e00, 1}));
+  EXPECT_EQ(run_rows("fma.rn.bf16", {{0x3f81, 0x3fc0, 0x0001}})[0],
+            reference(kBf16, Op::fma, {}, {0x3f81, 0x3fc0, 1}));
   EXPECT_EQ(run_rows("fma.rn.bf16", {{0x3f81, 0x3fc0, 0x8001}})[0],
             reference(kBf16, Op::fma, {}, {0x3f81, 0x3fc0, 0x8001}));
 }
@@ -129,8 +150,8 @@ TEST(Half, MinMax) {
     for (int bits = 0; bits < 16; ++bits) {
       const bool max = bits & 1, ftz = bits & 2, nan = bits & 4, xorsign = bits & 8;
       if (ftz && !f.ftz) continue;
-      const std::string name = std::string(max ? "max" : "min") + (ftz ? ".ftz" : "") + (nan ? ".NaN" : "") +
-                               (xorsign ? ".xorsign.abs" : "");
+      const std::string name = std::string(max ? "max" : "min") + (ftz ? ".ftz" : "") +
+                               (nan ? ".NaN" : "") + (xorsign ? ".xorsign.abs" : "");
       expect_both(name, f.name, operand_rows(l, 2, 3000), [&](const Row& r) -> uint64_t {
         uint64_t a = r[0], b = r[1];
         if (ftz && l.is_subnormal(a)) a &= 0x8000;
@@ -168,7 +189,9 @@ TEST(Half, SignAndMagnitude) {
 TEST(Half, Approximations) {
   for (const Format& f : kFormats) {
     const bool brain = f.name == "bf16";
-    const auto value = [&](uint64_t x) { return brain ? brain_to_float(uint16_t(x)) : half_to_float(uint16_t(x)); };
+    const auto value = [&](uint64_t x) {
+      return brain ? brain_to_float(uint16_t(x)) : half_to_float(uint16_t(x));
+    };
     const auto near = [&](const std::string& name, auto truth, const std::vector<Row>& rows) {
       const std::vector<uint64_t> results = run_rows(name, rows);
       int bad = 0;
@@ -176,15 +199,20 @@ TEST(Half, Approximations) {
         const double want = truth(value(rows[i][0]));
         const float rounded = float(want);
         const uint64_t nearest = brain ? float_to_brain(rounded) : float_to_half(rounded);
-        const bool flushed = brain && name[0] == 'e' && std::fabs(want) < 0x1p-126 && results[i] == 0;
+        const bool flushed =
+            brain && name[0] == 'e' && std::fabs(want) < 0x1p-126 && results[i] == 0;
         if (!flushed && std::abs(int(results[i]) - int(nearest)) > 1) {
           ++bad;
-          ADD_FAILURE() << name << std::hex << " of " << rows[i][0] << " gives " << results[i] << ", not " << nearest;
+          ADD_FAILURE() << name << std::hex << " of " << rows[i][0] << " gives " << results[i]
+                        << ", not " << nearest;
         }
       }
     };
-    near(brain ? "ex2.approx.ftz.bf16" : "ex2.approx.f16", [](double x) { return std::exp2(x); }, all_values());
-    near("tanh.approx." + f.name, [](double x) { return std::tanh(x); }, all_values());
+    near(
+        brain ? "ex2.approx.ftz.bf16" : "ex2.approx.f16", [](double x) { return std::exp2(x); },
+        all_values());
+    near(
+        "tanh.approx." + f.name, [](double x) { return std::tanh(x); }, all_values());
   }
   EXPECT_EQ(run_rows("ex2.approx.f16x2", {{0x40003c00}})[0], 0x44004000u);
   EXPECT_EQ(run_rows("ex2.approx.ftz.bf16x2", {{0x40003f80}})[0], 0x40804000u);
@@ -199,7 +227,8 @@ TEST(Half, InlineConversions) {
     EXPECT_EQ(float_to_brain(b), kBf16.is_nan(x) ? 0x7fff : x);
     if (kF16.is_nan(x) || kF16.is_infinite(x)) continue;
     const Exact e = exact(kF16, x);
-    EXPECT_EQ(h, std::ldexp(float(uint32_t(e.significand)), e.exponent) * (e.negative ? -1.0f : 1.0f));
+    EXPECT_EQ(h,
+              std::ldexp(float(uint32_t(e.significand)), e.exponent) * (e.negative ? -1.0f : 1.0f));
   }
   std::mt19937 random(1);
   for (int i = 0; i < 200000; ++i) {
@@ -207,8 +236,12 @@ TEST(Half, InlineConversions) {
     if (kF32.is_nan(bits) || kF32.is_infinite(bits)) continue;
     for (int mode = 0; mode < 4; ++mode) {
       const Exact e = exact(kF32, bits);
-      EXPECT_EQ(float_to_half(std::bit_cast<float>(bits), Round(mode)), rounded(kF16, e, Mode(mode))) << bits;
-      EXPECT_EQ(float_to_brain(std::bit_cast<float>(bits), Round(mode)), rounded(kBf16, e, Mode(mode))) << bits;
+      EXPECT_EQ(float_to_half(std::bit_cast<float>(bits), Round(mode)),
+                rounded(kF16, e, Mode(mode)))
+          << bits;
+      EXPECT_EQ(float_to_brain(std::bit_cast<float>(bits), Round(mode)),
+                rounded(kBf16, e, Mode(mode)))
+          << bits;
     }
   }
 }

@@ -1,10 +1,11 @@
-// Runs one instruction on values given as bits, for tests that compute with bits rather than with C++ types.
+// Runs one instruction on values given as bits, for tests that compute with bits rather than with
+// C++ types.
 //
 //   run_rows("add.f32", {{0x3f800000, 0x40000000}, …})  ->  {0x40400000, …}
 //
-// Every run is done in each way a decoder may set it up (registers or constants as sources, the destination on top of a
-// source, the handler for full masks and the one for any mask); a test fails where two of them disagree or where an
-// inactive lane changes. A predicate is 0 or 1.
+// Every run is done in each way a decoder may set it up (registers or constants as sources, the
+// destination on top of a source, the handler for full masks and the one for any mask); a test
+// fails where two of them disagree or where an inactive lane changes. A predicate is 0 or 1.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,13 +42,20 @@ inline std::vector<Type> operand_types(const Match& match) {
     std::string_view one = rest.substr(0, comma);
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
     const size_t colon = one.find(':');
-    const std::string_view name = colon == std::string_view::npos ? std::string_view() : one.substr(colon + 1);
-    if (name.size() == 1 && name[0] >= '0' && name[0] <= '5') types.push_back(match.form.types[size_t(name[0] - '0')]);
+    const std::string_view name =
+        colon == std::string_view::npos ? std::string_view() : one.substr(colon + 1);
+    if (name.size() == 1 && name[0] >= '0' && name[0] <= '5')
+      types.push_back(match.form.types[size_t(name[0] - '0')]);
     else if (name == "w") {
       const Type t = match.form.types[0];
-      types.push_back(t == Type::u16 ? Type::u32 : t == Type::s16 ? Type::s32 : t == Type::u32 ? Type::u64 : Type::s64);
-    } else if (!name.empty()) types.push_back(type_from_name(name).value_or(Type::none));
-    else types.push_back(one.front() == 'p' ? Type::pred : match.form.types[0]);
+      types.push_back(t == Type::u16   ? Type::u32
+                      : t == Type::s16 ? Type::s32
+                      : t == Type::u32 ? Type::u64
+                                       : Type::s64);
+    } else if (!name.empty())
+      types.push_back(type_from_name(name).value_or(Type::none));
+    else
+      types.push_back(one.front() == 'p' ? Type::pred : match.form.types[0]);
   }
   return types;
 }
@@ -91,9 +99,10 @@ struct Setup {
   bool full = false;       // the handler for full masks
 };
 
-// One way of running it; the whole destination register, of which inactive lanes keep what `before` held.
-inline LaneBits run_once(const Match& match, const std::vector<LaneBits>& sources, uint32_t mask, const Setup& setup,
-                      const LaneBits& before) {
+// One way of running it; the whole destination register, of which inactive lanes keep what `before`
+// held.
+inline LaneBits run_once(const Match& match, const std::vector<LaneBits>& sources, uint32_t mask,
+                         const Setup& setup, const LaneBits& before) {
   const std::vector<Type> types = operand_types(match);
   alignas(64) uint8_t registers[12 * detail::kSlot], constants[12 * detail::kSlot];
   for (size_t i = 0; i < sizeof(registers); i += 8) {
@@ -112,19 +121,23 @@ inline LaneBits run_once(const Match& match, const std::vector<LaneBits>& source
   for (size_t k = 0; k < sources.size(); ++k) {
     const uint32_t offset = uint32_t((k + 1) * detail::kSlot);
     *fields[k] = setup.constants ? offset | kConstantBit : offset;
-    detail::write_lanes((setup.constants ? constants : registers) + offset, types[k + 1], sources[k]);
+    detail::write_lanes((setup.constants ? constants : registers) + offset, types[k + 1],
+                        sources[k]);
   }
   code[0].d = setup.on_top_of >= 0 ? uint32_t((setup.on_top_of + 1) * detail::kSlot) : 0;
   if (setup.on_top_of < 0) detail::write_lanes(registers, types[0], before);
 
   const Handler handler = setup.full ? match.handlers.full : match.handlers.masked;
   const Inst* next = handler(w, code);
-  EXPECT_EQ(next - code, match.handlers.wide ? 2 : 1) << "next instruction of " << match.row->spelling;
+  EXPECT_EQ(next - code, match.handlers.wide ? 2 : 1)
+      << "next instruction of " << match.row->spelling;
   return detail::read_lanes(registers + code[0].d, types[0]);
 }
 
-// The result of `mnemonic` on `sources`, of which lanes outside `mask` hold what was there before (0 for predicates).
-inline LaneBits run_one(std::string_view mnemonic, const std::vector<LaneBits>& sources, uint32_t mask = kAllLanes) {
+// The result of `mnemonic` on `sources`, of which lanes outside `mask` hold what was there before
+// (0 for predicates).
+inline LaneBits run_one(std::string_view mnemonic, const std::vector<LaneBits>& sources,
+                        uint32_t mask = kAllLanes) {
   std::string error;
   const Match* match = find_instruction(mnemonic, &error, int(sources.size()) + 1);
   if (!match) {
@@ -132,7 +145,7 @@ inline LaneBits run_one(std::string_view mnemonic, const std::vector<LaneBits>& 
     return {};
   }
   const std::vector<Type> types = operand_types(*match);
-  const uint64_t lane_mask = types[0] == Type::pred        ? 1
+  const uint64_t lane_mask = types[0] == Type::pred      ? 1
                              : lane_bytes(types[0]) == 8 ? ~0ull
                                                          : (1ull << (8 * lane_bytes(types[0]))) - 1;
   const LaneBits before = broadcast(types[0] == Type::pred ? 0 : detail::kPoison & lane_mask);
@@ -145,21 +158,24 @@ inline LaneBits run_one(std::string_view mnemonic, const std::vector<LaneBits>& 
     const LaneBits other = run_once(*match, sources, mask, setup, before);
     for (int i = 0; i < kWarpSize; ++i)
       if (mask >> i & 1) {
-        EXPECT_EQ(other[size_t(i)], result[size_t(i)]) << mnemonic << " differs " << how << ", lane " << i;
+        EXPECT_EQ(other[size_t(i)], result[size_t(i)])
+            << mnemonic << " differs " << how << ", lane " << i;
       }
   };
   same({.constants = true}, "with constants");
   if (mask == kAllLanes) same({.full = true}, "in its full handler");
   for (size_t k = 0; k < sources.size(); ++k)
-    if (types[0] != Type::pred && types[k + 1] != Type::pred && lane_bytes(types[k + 1]) == lane_bytes(types[0])) {
+    if (types[0] != Type::pred && types[k + 1] != Type::pred &&
+        lane_bytes(types[k + 1]) == lane_bytes(types[0])) {
       same({.on_top_of = int(k)}, "on top of a source");
-      if (mask == kAllLanes) same({.on_top_of = int(k), .full = true}, "on top of a source in its full handler");
+      if (mask == kAllLanes)
+        same({.on_top_of = int(k), .full = true}, "on top of a source in its full handler");
     }
   return result;
 }
 
-// The results of `mnemonic` for any number of rows of operands, 32 at a time; every other warp has lanes switched off,
-// which are done in a second run.
+// The results of `mnemonic` for any number of rows of operands, 32 at a time; every other warp has
+// lanes switched off, which are done in a second run.
 using Row = std::vector<uint64_t>;
 inline std::vector<uint64_t> run_rows(std::string_view mnemonic, const std::vector<Row>& rows) {
   std::vector<uint64_t> results(rows.size());
@@ -167,7 +183,8 @@ inline std::vector<uint64_t> run_rows(std::string_view mnemonic, const std::vect
     std::vector<LaneBits> sources(rows[first].size());
     const size_t count = std::min<size_t>(kWarpSize, rows.size() - first);
     for (size_t i = 0; i < kWarpSize; ++i)
-      for (size_t k = 0; k < sources.size(); ++k) sources[k][i] = rows[first + std::min(i, count - 1)][k];
+      for (size_t k = 0; k < sources.size(); ++k)
+        sources[k][i] = rows[first + std::min(i, count - 1)][k];
     const uint32_t mask = first / kWarpSize % 2 ? 0x5a17c3e9u : kAllLanes;
     const LaneBits some = run_one(mnemonic, sources, mask);
     const LaneBits others = mask == kAllLanes ? some : run_one(mnemonic, sources, ~mask);

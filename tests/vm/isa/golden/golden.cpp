@@ -108,12 +108,12 @@ void explain(const Case& c, const Result& r, const std::vector<uint64_t>& want) 
   std::printf("    %zu of %zu inputs differ\n", differing, n);
 }
 
-int check(const Options& o, const std::vector<Case>& cases) {
+int check(const Options& o, const std::vector<Case>& cases, const std::vector<Case>& all) {
   std::string error;
   const auto recorded = read_record(o.target, &error);
   if (!recorded) return std::fprintf(stderr, "%s\n", error.c_str()), kUsage;
   std::optional<RawResults> raw;
-  if (!o.raw.empty() && !(raw = read_raw(o.raw, cases)))
+  if (!o.raw.empty() && !(raw = read_raw(o.raw, all)))
     return std::fprintf(stderr, "cannot read %s\n", o.raw.c_str()), kUsage;
 
   size_t exact = 0, bounded = 0, wrong = 0, unknown = 0;
@@ -152,7 +152,7 @@ int check(const Options& o, const std::vector<Case>& cases) {
       differs(std::to_string(outside) + " of " + std::to_string(threads.size()) + " results outside " + std::string(bound.text));
     }
     if (raw)
-      if (const auto all = raw->find(c.spelling); all != raw->end()) explain(c, r, all->second);
+      if (const auto outputs = raw->find(c.spelling); outputs != raw->end()) explain(c, r, outputs->second);
   });
   std::printf("%zu spellings on %s against %s: %zu exact, %zu within their bound, %zu differ, %zu not recorded\n",
               cases.size(), device_name().c_str(), recorded->device.c_str(), exact, bounded, wrong, unknown);
@@ -222,12 +222,16 @@ int run(int argc, char** argv) {
   }
   if (o.mode == "--docs" || o.mode == "--check-docs") return docs(o);
   std::vector<std::string> missing;
-  std::vector<Case> cases = collect_cases(&missing);
+  const std::vector<Case> all = collect_cases(&missing);
+  std::vector<Case> cases = all;
   for (const std::string& spelling : missing) std::fprintf(stderr, "no row for %s\n", spelling.c_str());
   if (!o.only.empty())
     std::erase_if(cases, [&](const Case& c) { return c.spelling.find(o.only) == std::string::npos; });
   if (o.mode == "--record") return record(o, cases);
-  if (o.mode == "--check") return missing.empty() ? check(o, cases) : std::max(check(o, cases), int(kWrong));
+  if (o.mode == "--check") {
+    const int result = check(o, cases, all);
+    return missing.empty() ? result : std::max(result, int(kWrong));
+  }
   if (o.mode == "--dump") return dump(o, cases);
   if (o.mode == "--ptx") return write_ptx(o, cases);
   return usage();

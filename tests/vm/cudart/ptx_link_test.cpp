@@ -1,0 +1,70 @@
+// Linking PTX units into one text.
+#include "vm/cudart/ptx_link.h"
+
+#include <gtest/gtest.h>
+
+namespace ridge::vm::cudart {
+namespace {
+
+size_t count(const std::string& text, const std::string& what) {
+  size_t n = 0;
+  for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+
+const char* const kFirst = R"(
+.version 9.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 r) twice (.param .b32 x);
+.weak .func (.param .b32 r) shared(.param .b32 x) { { ret; } }
+.global .u32 counter = 1;
+.visible .entry k() { .loc 1 5 0 ret; /* } */ // }
+  .loc 1 7 3, function_name $L0, inlined_at 1 2 3
+}
+.file 1 "first.cu"
+)";
+const char* const kSecond = R"(
+.version 9.0
+.target sm_90
+.address_size 64
+.file 1 "early.cuh"
+.weak .func (.param .b32 r) shared(.param .b32 x) { { ret; } }
+.visible .func (.param .b32 r) twice (.param .b32 x)
+{
+  .loc 2 9 0
+  ret;
+}
+.visible .entry shared_name() { ret; }
+.file 2 "second.cu"
+)";
+
+TEST(PtxLink, OneHeaderAndOneCopyOfAWeakFunction) {
+  const std::string linked = link_ptx({kFirst, kSecond});
+  EXPECT_EQ(count(linked, ".version"), 1u);
+  EXPECT_EQ(count(linked, ".target sm_80"), 1u);
+  EXPECT_EQ(count(linked, ".target sm_90"), 0u);
+  EXPECT_EQ(count(linked, ".weak .func"), 1u);
+  EXPECT_EQ(count(linked, "twice"), 2u);  // the declaration and the definition
+  EXPECT_EQ(count(linked, ".visible .entry shared_name()"), 1u);
+  EXPECT_EQ(count(linked, ".visible .entry k()"), 1u);
+  EXPECT_EQ(count(linked, "counter = 1"), 1u);
+}
+
+TEST(PtxLink, FileNumbersStayApart) {
+  const std::string linked = link_ptx({kFirst, kSecond});
+  EXPECT_EQ(count(linked, ".file 1 \"first.cu\""), 1u);
+  EXPECT_EQ(count(linked, ".file 2 \"early.cuh\""), 1u);  // though it stood before a function that was dropped
+  EXPECT_EQ(count(linked, ".file 3 \"second.cu\""), 1u);
+  EXPECT_EQ(count(linked, ".loc 3 9 0"), 1u);
+  EXPECT_EQ(count(linked, "inlined_at 1 2 3"), 1u);
+}
+
+TEST(PtxLink, OneUnitIsItself) {
+  EXPECT_EQ(link_ptx({kSecond}), kSecond);
+  EXPECT_EQ(link_ptx({}), "");
+  EXPECT_EQ(link_ptx({"\"unclosed"}), "\"unclosed\n");
+}
+
+}  // namespace
+}  // namespace ridge::vm::cudart
