@@ -128,7 +128,8 @@ void start_block(Worker& worker, Block& block, uint64_t index) {
   block.ctaid[2] = uint32_t(index / launch.grid.x / launch.grid.y);
   block.threads = threads;
   block.exited_threads = warps * kWarpSize - threads;
-  block.barriers.fill(Barrier{});
+  if (block.open_barriers) block.barriers.fill(Barrier{});
+  block.open_barriers = 0;
   // Warps' registers start a few lines apart so that the same slot of two warps is not in the same cache set.
   const size_t stride = code.frame_bytes + 64 * (warps > 1);
   uint8_t* registers = block.registers.at_least(stride * warps + 64);
@@ -149,11 +150,14 @@ void start_block(Worker& worker, Block& block, uint64_t index) {
     w.shared_size = grid.shared_bytes;
     w.local = local + local_stride * k;
     w.local_size = grid.code->local_bytes;
-    w.joins.clear();
-    w.free_joins.clear();
-    for (auto& join : w.join_pool) w.free_joins.push_back(join.get());
-    if (w.frames.empty()) w.frames.push_back(std::make_unique<Frame>());
-    w.frames.resize(1);
+    if (!w.joins.empty()) {
+      w.free_joins.insert(w.free_joins.end(), w.joins.begin(), w.joins.end());
+      w.joins.clear();
+    }
+    if (w.frames.size() != 1) {
+      w.frames.clear();
+      w.frames.push_back(std::make_unique<Frame>());
+    }
     Frame& entry = *w.frames[0];
     entry.code = &code;
     entry.registers = registers + stride * k;

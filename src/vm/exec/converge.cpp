@@ -8,6 +8,8 @@
 namespace ridge::vm {
 namespace {
 
+uint32_t count_lanes(uint32_t mask) { return mask == kAllLanes ? kWarpSize : uint32_t(std::popcount(mask)); }
+
 Fragment& running(Warp& w) { return w.fragments[w.current]; }
 
 Join* take_join(Warp& w) {
@@ -84,7 +86,7 @@ const Inst* arrive_at_join(Warp& w, const Inst* inst) {
 
 const Inst* exit_lanes(Warp& w, uint32_t lanes, const Inst* next) {
   w.exited |= lanes;
-  w.block->exited_threads += uint32_t(std::popcount(lanes));
+  w.block->exited_threads += count_lanes(lanes);
   const uint32_t rest = w.mask & ~lanes;
   if (rest) go_on(w, rest, next);
   else leave(w);
@@ -107,8 +109,9 @@ const Inst* exit_lanes(Warp& w, uint32_t lanes, const Inst* next) {
     drop_join(w, join);
   }
   for (auto& frame : w.frames) frame->lanes &= ~lanes;
-  release_gathered(w, false);
-  for (uint32_t id = 0; id < w.block->barriers.size(); ++id) complete_barrier(*w.block, id);
+  if (!w.fragments.empty()) release_gathered(w, false);
+  for (uint32_t open = w.block->open_barriers; open; open &= open - 1)
+    complete_barrier(*w.block, uint32_t(__builtin_ctz(open)));
   return reschedule(w);  // fragments may have moved
 }
 
@@ -222,15 +225,18 @@ bool release_gathered(Warp& w, bool any_place) {
 const Inst* arrive_at_barrier(Warp& w, const Inst* inst, const Inst* next, const BarrierUse& use, uint32_t votes) {
   Block& block = *w.block;
   Barrier& barrier = block.barriers[use.id];
+  block.open_barriers |= 1u << use.id;
   barrier.whole_block = use.count == 0;
   barrier.expected = use.count;
   // A counted barrier counts whole warps: the last lanes of a warp bring those that have exited along.
   const bool completes_warp = (w.mask | w.exited) == kAllLanes;
-  barrier.arrived += use.count && completes_warp ? kWarpSize : uint32_t(std::popcount(w.mask));
-  votes &= w.mask;
-  barrier.any |= votes != 0;
-  barrier.all &= votes == w.mask;
-  barrier.count += uint32_t(std::popcount(votes));
+  barrier.arrived += use.count && completes_warp ? kWarpSize : count_lanes(w.mask);
+  if (use.reduces) {
+    votes &= w.mask;
+    barrier.any |= votes != 0;
+    barrier.all &= votes == w.mask;
+    barrier.count += count_lanes(votes);
+  }
   Fragment& f = running(w);
   f.pc = next;
   if (use.waits) {
@@ -264,6 +270,7 @@ void complete_barrier(Block& block, uint32_t id) {
       f.reduces = nullptr;
     }
   barrier = Barrier{};
+  block.open_barriers &= ~(1u << id);
 }
 
 }  // namespace ridge::vm

@@ -147,6 +147,7 @@ struct Block {
   uint32_t exited_threads = 0;  // of whole warps' lanes, absent ones included
   std::vector<Warp> warps;
   std::array<Barrier, 16> barriers;
+  uint32_t open_barriers = 0;  // those somebody has arrived at, a bit each
   Buffer registers, shared, local;
 };
 

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "vm/isa/reserved.h"
+
 namespace ridge::vm {
 namespace {
 
@@ -165,6 +167,8 @@ const Match* find_instruction(std::string_view mnemonic, std::string* error, int
   const auto rows = index().find(root);
   if (rows == index().end()) {
     *error = "the instruction '" + std::string(root) + "' is not supported by the software GPU";
+    for (const Reserved& later : kReserved)
+      if (later.root == root) *error += " yet (" + std::string(later.what) + ")";
     return nullptr;
   }
   Form form;

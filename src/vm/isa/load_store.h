@@ -151,6 +151,22 @@ inline bool load_shared_words(Warp& w, const Inst* inst, const uint32_t* address
   }
   return true;
 }
+
+// Stores of 32 neighbouring words; false when they are anything else.
+inline bool store_shared_words(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset) {
+  const uint32_t first = address[0] + uint32_t(offset);
+  if (first % 4 || uint64_t(first) + 4 * kWarpSize > w.shared_size) return false;
+  const __m256i linear = _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28);
+  __m256i differ = _mm256_setzero_si256();
+  for (int g = 0; g < 4; ++g) {
+    const __m256i expected = _mm256_add_epi32(linear, _mm256_set1_epi32(int(address[0] + 32 * uint32_t(g))));
+    differ = _mm256_or_si256(
+        differ, _mm256_xor_si256(expected, _mm256_load_si256(reinterpret_cast<const __m256i*>(address) + g)));
+  }
+  if (!_mm256_testz_si256(differ, differ)) return false;
+  std::memcpy(w.shared + first, w.src<uint32_t>(inst->d), 4 * kWarpSize);
+  return true;
+}
 #endif
 
 template <class M, int V, bool Full>
@@ -172,6 +188,10 @@ inline bool load_shared_at(Warp& w, const Inst* inst, const uint32_t* address, i
 
 template <class M, int V, bool Full>
 inline bool store_shared_at(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset) {
+#if defined(__AVX2__)
+  if constexpr (Full && V == 1 && sizeof(M) == 4)
+    if (store_shared_words(w, inst, address, offset)) return true;
+#endif
   if (!check_window(w, inst, address, offset, sizeof(M) * V, w.shared_size, "shared store")) return false;
   const auto lane = [&](int i) {
     const auto value = get_lane<M, V>(w, inst, i);

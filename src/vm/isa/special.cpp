@@ -1,5 +1,6 @@
 // Special registers: one row each.
 #include <chrono>
+#include <cstring>
 
 #include "vm/exec/grid.h"
 #include "vm/isa/internal.h"
@@ -89,18 +90,43 @@ uint64_t value(const Warp& w, Special which, uint32_t lane) {
   }
 }
 
+// Thread indices are wanted at the start of nearly every kernel, so they are not left to `value`.
+template <class T>
+void thread_indices(const Warp& w, Special which, T* out) {
+  const Dim3& n = w.block->grid->launch->block;
+  const uint32_t first = w.index * kWarpSize;
+  if (n.y == 1 && n.z == 1) {
+    for (uint32_t i = 0; i < kWarpSize; ++i) out[i] = which == Special::tid_x ? T(first + i) : T(0);
+    return;
+  }
+  uint32_t x = first % n.x, y = first / n.x % n.y, z = first / n.x / n.y;
+  for (uint32_t i = 0; i < kWarpSize; ++i) {
+    out[i] = T(which == Special::tid_x ? x : which == Special::tid_y ? y : z);
+    if (++x == n.x) {
+      x = 0;
+      if (++y == n.y) {
+        y = 0;
+        ++z;
+      }
+    }
+  }
+}
+
 template <class T>
 const Inst* special(Warp& w, const Inst* inst) {
   const auto which = Special(inst->a);
-  T* d = w.reg<T>(inst->d);
-  const bool by_lane = which <= Special::tid_z || which == Special::laneid ||
-                       (which >= Special::lanemask_eq && which <= Special::lanemask_gt);
-  if (by_lane) {
-    each_active(w.mask, [&](int i) { d[i] = T(value(w, which, uint32_t(i))); });
+  T lane[kWarpSize];
+  if (which <= Special::tid_z) {
+    thread_indices(w, which, lane);
+  } else if (which == Special::laneid || (which >= Special::lanemask_eq && which <= Special::lanemask_gt)) {
+    for (uint32_t i = 0; i < kWarpSize; ++i) lane[i] = T(value(w, which, i));
   } else {
-    const T v = T(value(w, which, 0));
-    each_lane<false>(d, w.mask, [&](int) { return v; });
+    const T same = T(value(w, which, 0));
+    for (T& v : lane) v = same;
   }
+  T* d = w.reg<T>(inst->d);
+  if (w.mask == kAllLanes) std::memcpy(d, lane, sizeof lane);
+  else each_lane<false>(d, w.mask, [&](int i) { return lane[i]; });
   return inst + 1;
 }
 

@@ -23,7 +23,6 @@ constexpr std::string_view kMemory[] = {
     "ld(|.global|.shared|.local).(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)",
     "ld(|.global|.shared|.local)(.v2|.v4).(u8|u16|u32|f32)",
     "ld(|.global|.shared|.local).v2.(u64|f64)",
-    "ld.global.nc.(u8|s8|u16|u32|u64|f32|f64)",
     "ld.volatile(|.global|.shared).(u32|u64|f32)",
     "ld.(relaxed|acquire).(cta|gpu|sys)(|.global|.shared).(u32|u64)",
     "st(|.global|.shared|.local).(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)",
