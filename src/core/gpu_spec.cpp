@@ -13,7 +13,7 @@ const std::vector<GpuSpec>& all_gpus() {
   static const std::vector<GpuSpec> gpus = {
       {.key = "h200", .name = "NVIDIA H200", .major = 9, .minor = 0, .sm_count = 132, .shared_per_sm = 228 * kKiB,
        .shared_per_block_optin = 227 * kKiB, .memory_bytes = 140 * kGiB, .l2_bytes = 60 * kMiB, .clock_khz = 1980000,
-       .memory_clock_khz = 3201000, .memory_bus_bits = 6144},
+       .memory_clock_khz = 3201000, .memory_bus_bits = 6016},
       {.key = "h100", .name = "NVIDIA H100 80GB HBM3", .major = 9, .minor = 0, .sm_count = 132,
        .shared_per_sm = 228 * kKiB, .shared_per_block_optin = 227 * kKiB, .memory_bytes = 79 * kGiB,
        .l2_bytes = 50 * kMiB, .clock_khz = 1980000, .memory_clock_khz = 2619000, .memory_bus_bits = 5120},

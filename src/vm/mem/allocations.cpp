@@ -49,6 +49,20 @@ uint64_t Allocations::take_range(uint64_t size, uint64_t align) {
   return 0;
 }
 
+uint64_t Allocations::take_highest(uint64_t size, uint64_t align) {
+  for (auto it = free_.rbegin(); it != free_.rend(); ++it) {
+    const auto [gap, gap_size] = *it;
+    if (gap_size < size) continue;
+    const uint64_t base = (gap + gap_size - size) / align * align;
+    if (base < gap) continue;
+    free_.erase(gap);
+    if (base > gap) free_[gap] = base - gap;
+    if (base + size < gap + gap_size) free_[base + size] = gap + gap_size - base - size;
+    return base;
+  }
+  return 0;
+}
+
 void Allocations::return_range(uint64_t base, uint64_t size) {
   auto next = free_.lower_bound(base);
   if (next != free_.begin()) {
@@ -70,7 +84,9 @@ std::optional<uint64_t> Allocations::allocate(uint64_t size, uint64_t align, Mem
                                               std::string name) {
   const std::unique_lock lock(mutex_);
   if (size > capacity_ || used_ + size > capacity_) return std::nullopt;
-  const uint64_t base = take_range(footprint(size), std::max(align, kGranule));
+  // Variables live at the other end, so that what lies next to an allocation is an allocation.
+  const uint64_t unit = std::max(align, kGranule);
+  const uint64_t base = kind == MemKind::variable ? take_highest(footprint(size), unit) : take_range(footprint(size), unit);
   if (!base) return std::nullopt;
   live_[base] = {base, size, kind, flags, next_id_++, std::move(name)};
   used_ += size;

@@ -55,7 +55,8 @@ class Allocations {
   uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
 
  private:
-  uint64_t take_range(uint64_t size, uint64_t align);
+  uint64_t take_range(uint64_t size, uint64_t align);       // lowest
+  uint64_t take_highest(uint64_t size, uint64_t align);
   void return_range(uint64_t base, uint64_t size);
 
   mutable std::shared_mutex mutex_;

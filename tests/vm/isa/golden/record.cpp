@@ -116,13 +116,14 @@ std::optional<Record> read_record(const std::string& path, std::string* error) {
 
 void RawWriter::add(const Case& c, const Result& result) {
   const auto types = c.outputs();
-  const uint32_t head[] = {uint32_t(c.spelling.size()), uint32_t(types.size()), uint32_t(result.threads)};
-  std::string bytes(reinterpret_cast<const char*>(head), sizeof head);
-  bytes += c.spelling;
+  const size_t threads = size_t(result.threads);
+  std::string data;
   for (size_t k = 0; k < types.size(); ++k)
-    for (size_t t = 0; t < size_t(result.threads); ++t)
-      bytes.append(reinterpret_cast<const char*>(&result.words[k * size_t(result.threads) + t]), size_t(stored_bytes(types[k])));
-  good_ = good_ && std::fwrite(bytes.data(), 1, bytes.size(), file_) == bytes.size();
+    for (size_t t = 0; t < threads; ++t)
+      data.append(reinterpret_cast<const char*>(&result.words[k * threads + t]), size_t(stored_bytes(types[k])));
+  const uint32_t head[] = {uint32_t(c.spelling.size()), uint32_t(types.size()), uint32_t(threads), uint32_t(data.size())};
+  const std::string all = std::string(reinterpret_cast<const char*>(head), sizeof head) + c.spelling + data;
+  good_ = good_ && std::fwrite(all.data(), 1, all.size(), file_) == all.size();
 }
 bool RawWriter::close() {
   if (file_) good_ = std::fclose(file_) == 0 && good_;
@@ -136,12 +137,15 @@ std::optional<RawResults> read_raw(const std::string& path, const std::vector<Ca
   std::ifstream in(path, std::ios::binary);
   if (!in) return std::nullopt;
   RawResults results;
-  uint32_t head[3];
+  uint32_t head[4];  // bytes of the name, outputs, threads, bytes of data
   while (in.read(reinterpret_cast<char*>(head), sizeof head)) {
     std::string spelling(head[0], '\0');
     in.read(spelling.data(), head[0]);
     const auto found = by_spelling.find(spelling);
-    if (found == by_spelling.end() || found->second->outputs().size() != head[1]) return std::nullopt;
+    if (found == by_spelling.end() || found->second->outputs().size() != head[1]) {
+      in.ignore(head[3]);
+      continue;
+    }
     std::vector<uint64_t> words(size_t(head[1]) * head[2]);
     const auto types = found->second->outputs();
     for (size_t k = 0; k < types.size(); ++k)

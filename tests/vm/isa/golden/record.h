@@ -36,7 +36,7 @@ struct Record {
 };
 std::optional<Record> read_record(const std::string& path, std::string* error);
 
-// Raw: per spelling its name, number of outputs, threads, then each output word in as many bytes as its type has.
+// Raw: per spelling the sizes, its name, then each output word in as many bytes as its type has.
 class RawWriter {
  public:
   explicit RawWriter(const std::string& path) : file_(std::fopen(path.c_str(), "wb")) {}
