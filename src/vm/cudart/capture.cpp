@@ -71,7 +71,7 @@ cudaError_t begin_capture(cudaStream_t handle, cudaStreamCaptureMode mode, std::
   if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed) return cudaErrorInvalidValue;
   if (stream->kind == StreamKind::legacy) return cudaErrorStreamCaptureUnsupported;
   const Lock lock(all().mutex);
-  if (stream->capture) return invalidate(stream->capture->capture, cudaErrorIllegalState);
+  if (stream->capture) return cudaErrorIllegalState;  // and the capture goes on
   auto capture = std::make_shared<Capture>();
   capture->own_graph = !graph;
   capture->graph = graph ? std::move(graph) : std::make_shared<Graph>();

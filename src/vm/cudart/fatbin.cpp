@@ -3,6 +3,7 @@
 #include <lz4.h>
 #include <zstd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -49,6 +50,14 @@ bool read(std::span<const uint8_t> bytes, size_t offset, T& out) {
   if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return false;
   std::memcpy(&out, bytes.data() + offset, sizeof(T));
   return true;
+}
+
+// How well code for this target suits the device; -1: not at all.
+int rank_target(int arch, char suffix, int major, int minor) {
+  const int device = major * 10 + minor;
+  if (suffix == 'a') return arch == device ? arch * 4 + 2 : -1;
+  if (suffix == 'f') return arch / 10 == major && arch <= device ? arch * 4 + 1 : -1;
+  return arch <= device ? arch * 4 : -1;
 }
 
 Expected<FatImage> read_entry(const EntryHeader& h, std::span<const uint8_t> payload) {
@@ -128,11 +137,8 @@ Expected<std::string> unpack(const FatImage& image) {
 
 Expected<const FatImage*> choose_ptx(std::span<const FatImage> images, int major, int minor) {
   const int device = major * 10 + minor;
-  const auto rank = [&](const FatImage& image) {  // -1: not for this device
-    if (image.kind != FatImage::Kind::ptx) return -1;
-    if (image.suffix == 'a') return image.arch == device ? image.arch * 4 + 2 : -1;
-    if (image.suffix == 'f') return image.arch / 10 == major && image.arch <= device ? image.arch * 4 + 1 : -1;
-    return image.arch <= device ? image.arch * 4 : -1;
+  const auto rank = [&](const FatImage& image) {
+    return image.kind == FatImage::Kind::ptx ? rank_target(image.arch, image.suffix, major, minor) : -1;
   };
   const FatImage* best = nullptr;
   for (const FatImage& image : images)
@@ -146,6 +152,19 @@ Expected<const FatImage*> choose_ptx(std::span<const FatImage> images, int major
                "the program holds no PTX that sm_" + arch + " can run; it holds " + (there.empty() ? "nothing" : there) +
                    ".\n  Machine code cannot run on the software GPU. Rebuild with PTX:\n" +
                    "    nvcc -gencode arch=compute_" + arch + ",code=compute_" + arch + " …"};
+}
+
+Status check_target(std::string_view ptx, int major, int minor) {
+  const size_t at = ptx.find(".target");
+  const size_t sm = at == ptx.npos ? ptx.npos : ptx.find("sm_", at);
+  if (sm == ptx.npos) return Status::ok();  // not PTX: the parser has more to say
+  const std::string number(ptx.substr(sm + 3, 8));
+  char* end = nullptr;
+  const int arch = int(std::strtol(number.c_str(), &end, 10));
+  const char suffix = *end == 'a' || *end == 'f' ? *end : '\0';
+  if (rank_target(arch, suffix, major, minor) >= 0) return Status::ok();
+  return Error{cudaErrorInvalidPtx, "the module is for sm_" + std::to_string(arch) + (suffix ? std::string(1, suffix) : "") +
+                                        ", which sm_" + std::to_string(major * 10 + minor) + " cannot run"};
 }
 
 }  // namespace ridge::vm::cudart

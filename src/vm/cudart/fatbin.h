@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/status.h"
@@ -40,6 +41,9 @@ Expected<std::string> unpack(const FatImage& image);
 // The PTX a driver would compile for this device: the highest architecture not above it; an 'a' image only for exactly
 // its own. cudaErrorNoKernelImageForDevice when there is none: the message lists what is there and how to rebuild.
 Expected<const FatImage*> choose_ptx(std::span<const FatImage> images, int major, int minor);
+
+// Whether PTX text's own .target is one this device runs, by the same rule; cudaErrorInvalidPtx otherwise.
+Status check_target(std::string_view ptx, int major, int minor);
 
 // How many bytes from `address` on can be read, at most `limit`: containers and PTX text come as bare pointers.
 size_t readable_bytes(const void* address, size_t limit);

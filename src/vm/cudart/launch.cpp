@@ -6,6 +6,7 @@
 #include "vm/cudart/capture.h"
 #include "vm/cudart/errors.h"
 #include "vm/cudart/function.h"
+#include "vm/cudart/refuse.h"
 #include "vm/cudart/runtime.h"
 #include "vm/cudart/streams.h"
 #include "vm/cudart/work.h"
@@ -37,6 +38,8 @@ cudaError_t check(const LaunchRequest& request, const ResolvedFunction& function
   const uint32_t* required = info.required_threads;
   if (required[0] && (block.x != required[0] || block.y != required[1] || block.z != required[2]))
     return cudaErrorInvalidValue;
+  if (const uint32_t* c = info.required_cluster; uint64_t(c[0]) * c[1] * c[2] > 1)
+    return cudaError_t(refuse(("__cluster_dims__ of kernel " + info.name).c_str(), "thread block clusters"));
   if (threads > uint64_t(max_threads(function))) return cudaErrorLaunchOutOfResources;
   const bool too_much_shared = request.dynamic_shared > size_t(dynamic_shared_limit(function));
   if (!request.cooperative) return too_much_shared ? cudaErrorInvalidValue : cudaSuccess;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "vm/cudart/api.h"
+#include "vm/exec/engine.h"
 #include "vm/mem/allocations.h"
 
 namespace ridge::vm::cudart {
@@ -22,7 +23,7 @@ std::optional<Allocation> find_allocation(const void* pointer);
 
 // Managed memory or a __managed__ variable.
 inline bool is_managed(const Allocation& a) {
-  return a.kind == MemKind::managed || (a.kind == MemKind::variable && a.flags);
+  return a.kind == MemKind::managed || (a.kind == MemKind::variable && a.flags == kManagedVariable);
 }
 
 // Whether [pointer, pointer + bytes) may be touched: inside one known allocation, or pageable host memory that overlaps

@@ -68,6 +68,8 @@ Expected<Text> text_of(const void* source) {
   const size_t limit = readable_bytes(source, kMaxText);
   const size_t size = strnlen(text, limit);
   if (size == limit) return Error{cudaErrorInvalidKernelImage, "the module is neither PTX text nor a fat binary"};
+  const GpuSpec& gpu = runtime().gpu();
+  if (const Status fits = check_target({text, size}, gpu.major, gpu.minor); !fits) return fits.error();
   return Text{std::string(text, size), "module.ptx"};
 }
 
@@ -154,13 +156,21 @@ cudaError_t Modules::resolve(Function* function, Kernel** kernel) {
   return cudaSuccess;
 }
 
+// A __managed__ variable is named by the address it has, which its pointer holds; others by their host shadow.
+const DeviceVariable* Modules::find_variable(const void* host) const {
+  const auto found = variables_.find(host);
+  if (found != variables_.end()) return found->second;
+  for (const auto& [key, variable] : variables_)
+    if (host && variable->managed_pointer && *variable->managed_pointer == host) return variable;
+  return nullptr;
+}
+
 cudaError_t Modules::find_symbol(const void* host, Engine::Symbol* symbol) {
   const std::lock_guard lock(mutex_);
-  const auto found = variables_.find(host);
-  if (found == variables_.end()) return cudaErrorInvalidSymbol;
-  DeviceVariable& variable = *found->second;
-  if (const cudaError_t error = load(variable.image)) return error;
-  *symbol = runtime().engine.find_variable(variable.image->program, variable.name);
+  const DeviceVariable* variable = find_variable(host);
+  if (!variable) return cudaErrorInvalidSymbol;
+  if (const cudaError_t error = load(variable->image)) return error;
+  *symbol = runtime().engine.find_variable(variable->image->program, variable->name);
   return symbol->address ? cudaSuccess : cudaErrorInvalidSymbol;
 }
 

@@ -70,6 +70,7 @@ class Modules {
 
  private:
   cudaError_t load_text(LoadedImage* image, std::string ptx, const std::string& name);
+  const DeviceVariable* find_variable(const void* host) const;
   bool is_library(const LoadedImage* image);
   Function* library_function(LoadedImage* library, Kernel* kernel);
 

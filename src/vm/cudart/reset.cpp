@@ -11,13 +11,13 @@
 namespace ridge::vm::cudart {
 
 void reset_device() {
+  destroy_all_events();
   if (!runtime_started()) return;
   Runtime& rt = runtime();
   abandon_captures();
   rt.scheduler.wait_all();
   rt.engine.flush_printf();
   close_all_streams();
-  destroy_all_events();
   registrations().reset();
   rt.engine.memory().release_all();
   reset_pools();

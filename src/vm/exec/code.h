@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -54,6 +55,8 @@ struct Code {
   std::vector<CallSite> calls;
   std::vector<std::vector<uint32_t>> tables;  // brx: instruction indices
   uint32_t register_count = 0;        // 32-bit registers live at once, ptxas's measure, estimated
+  std::deque<Instruction> contracted;  // instructions that the PTX text does not have (contract.cpp)
+  std::deque<std::string> spellings;   // their mnemonics
 
   const InstMeta& meta_of(const Inst* inst) const { return meta[size_t(inst - insts.data())]; }
 };

@@ -1,6 +1,7 @@
 // From PTX instructions to items: which row, which registers, where control goes.
 #include <mutex>
 
+#include "vm/exec/contract.h"
 #include "vm/exec/decoder.h"
 #include "vm/exec/merge.h"
 
@@ -87,9 +88,10 @@ void Decoder::fail(const std::string& message, uint32_t column) const {
 void Decoder::run() {
   lay_out_locals();
   read_items();
+  if (!code_.module->debug) contract(items_, tables_, registers_, code_);  // ptxas does not optimise for debuggers
   flow_ = build_flow(items_, function_, tables_);
   merge_shared_loads(items_, flow_);
-  slots_ = assign_slots(items_, flow_, function_, kReservedBytes);
+  slots_ = assign_slots(items_, flow_, registers_, kReservedBytes);
   code_.frame_bytes = slots_.frame_bytes;
   code_.register_count = slots_.peak_words;
   emit_all();

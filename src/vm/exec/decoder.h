@@ -29,7 +29,7 @@ struct DecodeError {
 
 class Decoder {
  public:
-  Decoder(KernelCode& kernel, Function& function, Code& code) : kernel_(kernel), function_(function), code_(code) {}
+  Decoder(KernelCode& kernel, Function& function, Code& code) : kernel_(kernel), function_(function), code_(code), registers_(function.registers) {}
   void run();
 
  private:
@@ -71,6 +71,7 @@ class Decoder {
   KernelCode& kernel_;
   Function& function_;
   Code& code_;
+  std::vector<Register> registers_;  // the function's, and those that contraction adds
   std::vector<Item> items_;
   std::vector<uint32_t> item_of_;  // first item of each PTX instruction
   std::vector<std::vector<uint32_t>> tables_;  // brx targets: PTX instruction indices, then items

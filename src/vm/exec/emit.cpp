@@ -76,8 +76,8 @@ uint32_t Decoder::temporary(int bytes) {
 }
 
 uint32_t Decoder::predicate(int32_t reg, bool negated) const {
-  if (function_.registers[size_t(reg)].type != Type::pred)
-    fail("'" + function_.registers[size_t(reg)].name + "' is not a predicate");
+  if (registers_[size_t(reg)].type != Type::pred)
+    fail("'" + registers_[size_t(reg)].name + "' is not a predicate");
   return slots_.offset[size_t(reg)] | (negated ? kNegatedBit : 0);
 }
 
@@ -88,7 +88,7 @@ uint32_t Decoder::source(const Operand& op, Type type) {
       if (!op.text.empty() && !pack_selector(op.text))
         fail("'." + op.text + "' selects no byte or half", op.column);
       if (type == Type::pred) return predicate(op.reg, op.negated);
-      const Register& reg = function_.registers[size_t(op.reg)];
+      const Register& reg = registers_[size_t(op.reg)];
       const int have = lane_bytes(reg.type);
       const uint32_t at = slots_.offset[size_t(op.reg)];
       if (have == need) return at;
@@ -124,7 +124,7 @@ uint32_t Decoder::destination(const Operand& op, Type type) {
   const int need = lane_bytes(type);
   if (op.kind == Operand::Kind::sink) return type == Type::pred ? temporary(4) : temporary(need);
   if (op.kind != Operand::Kind::reg) fail("a destination register was expected", op.column);
-  const Register& reg = function_.registers[size_t(op.reg)];
+  const Register& reg = registers_[size_t(op.reg)];
   const int have = lane_bytes(reg.type);
   const uint32_t at = slots_.offset[size_t(op.reg)];
   if (have == need) return at;

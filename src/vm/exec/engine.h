@@ -31,6 +31,7 @@ struct KernelInfo {
   uint32_t param_bytes = 0;
   uint32_t max_threads = 1024;  // from .maxntid, or the device's limit
   uint32_t required_threads[3] = {0, 0, 0};
+  uint32_t required_cluster[3] = {0, 0, 0};  // from .reqnctapercluster
   int ptx_version = 0;  // 90 for sm_90 PTX
 };
 // Known after the body has been decoded.
@@ -61,6 +62,8 @@ struct Fault {
   std::string report;  // the readable text for stderr, several lines, no trailing newline
   explicit operator bool() const { return kind != FaultKind::none; }
 };
+
+constexpr uint32_t kManagedVariable = 1;  // Allocation::flags of a variable with .attribute(.managed)
 
 class Program;  // a loaded module
 class Kernel;   // one entry of it

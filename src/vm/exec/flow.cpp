@@ -145,9 +145,10 @@ int lane_bytes(Type type) {
   return size <= 2 ? 2 : size;
 }
 
-Slots assign_slots(const std::vector<Item>& items, const Flow& flow, const Function& function, uint32_t reserved) {
-  const size_t registers = function.registers.size(), blocks = flow.blocks.size();
-  const size_t words = (registers + 63) / 64;
+Slots assign_slots(const std::vector<Item>& items, const Flow& flow, const std::vector<Register>& registers,
+                   uint32_t reserved) {
+  const size_t count = registers.size(), blocks = flow.blocks.size();
+  const size_t words = (count + 63) / 64;
   const auto bit = [](std::vector<uint64_t>& set, int32_t r) -> uint64_t& { return set[size_t(r) / 64]; };
 
   // Upward-exposed uses and kills of each block, then the usual backward iteration.
@@ -177,7 +178,7 @@ Slots assign_slots(const std::vector<Item>& items, const Flow& flow, const Funct
 
   // One interval a register, in item order.
   constexpr uint32_t kNever = ~0u;
-  std::vector<uint32_t> first(registers, kNever), last(registers, 0);
+  std::vector<uint32_t> first(count, kNever), last(count, 0);
   const auto touch = [&](int32_t r, uint32_t at) {
     first[r] = std::min(first[r], at);
     last[r] = std::max(last[r], at);
@@ -197,14 +198,14 @@ Slots assign_slots(const std::vector<Item>& items, const Flow& flow, const Funct
   }
 
   std::vector<uint32_t> order;
-  for (uint32_t r = 0; r < registers; ++r)
+  for (uint32_t r = 0; r < count; ++r)
     if (first[r] != kNever) order.push_back(r);
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return first[a] < first[b]; });
 
   // Linear scan, a free list for each width. A slot ends at its last use and may be taken by the same item's result:
   // handlers read all sources of a lane before they write it.
   Slots slots;
-  slots.offset.assign(registers, reserved);
+  slots.offset.assign(count, reserved);
   struct Active {
     uint32_t last, offset;
     int width;
@@ -222,7 +223,7 @@ Slots assign_slots(const std::vector<Item>& items, const Flow& flow, const Funct
       live_words -= active.back().width > 4 ? 2 : active.back().width ? 1 : 0;
       active.pop_back();
     }
-    const int width = lane_bytes(function.registers[r].type);
+    const int width = lane_bytes(registers[r].type);
     uint32_t offset;
     if (!free_slots[width].empty()) {
       offset = free_slots[width].back();

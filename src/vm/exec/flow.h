@@ -48,6 +48,7 @@ struct Slots {
   uint32_t peak_words = 0;       // 32-bit words live at once
 };
 // `reserved` bytes at the start of the frame are the decoder's own.
-Slots assign_slots(const std::vector<Item>& items, const Flow& flow, const Function& function, uint32_t reserved);
+Slots assign_slots(const std::vector<Item>& items, const Flow& flow, const std::vector<Register>& registers,
+                   uint32_t reserved);
 
 }  // namespace ridge::vm

@@ -64,7 +64,8 @@ Status place_variables(Program& program, Allocations& memory) {
   for (const Variable& v : module.variables) {
     if (v.space != Space::global && v.space != Space::constant) continue;
     if (v.linkage == Linkage::external && v.size == 0) continue;
-    const auto address = memory.allocate(std::max<uint64_t>(v.size, 1), v.align, MemKind::variable, 0, v.name);
+    const auto address = memory.allocate(std::max<uint64_t>(v.size, 1), v.align, MemKind::variable,
+                                         v.managed ? kManagedVariable : 0, v.name);
     if (!address) return Error{2, "out of memory while placing the variable '" + v.name + "'"};
     program.addresses[&v] = *address;
     auto* bytes = reinterpret_cast<uint8_t*>(*address);
@@ -106,6 +107,7 @@ KernelInfo describe(const Module& module, const Function& function, const GpuSpe
   if (function.maxntid[0])
     info.max_threads = function.maxntid[0] * std::max(function.maxntid[1], 1u) * std::max(function.maxntid[2], 1u);
   for (int k = 0; k < 3; ++k) info.required_threads[k] = function.reqntid[k];
+  for (int k = 0; k < 3; ++k) info.required_cluster[k] = function.reqnctapercluster[k];
   if (module.target.starts_with("sm_")) info.ptx_version = std::atoi(module.target.c_str() + 3);
   return info;
 }

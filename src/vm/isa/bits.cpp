@@ -31,28 +31,34 @@ constexpr auto brev = []<class T>(T a) {
 
 // All ones from bit n up; nothing when n is past the top.
 template <class U>
-constexpr U ones_from(uint32_t n) {
+constexpr U ones_from(uint64_t n) {
   return n < 8 * sizeof(U) ? U(U(-1) << n) : U(0);
+}
+
+// Position and length of a field. PTX says their low 8 bits count; the hardware's 64-bit forms take all 32.
+template <class U>
+constexpr uint64_t field_amount(uint32_t x) {
+  return sizeof(U) == 4 ? x & 0xff : x;
 }
 
 // Bits past the top read as the field's sign bit: the value's own when the field reaches beyond it.
 constexpr auto bfe = []<class T>(T a, uint32_t b, uint32_t c) {
   using U = Unsigned<T>;
-  constexpr uint32_t kTop = 8 * sizeof(T) - 1;
-  const uint32_t position = b & 0xff, length = c & 0xff;
+  constexpr uint64_t kTop = 8 * sizeof(T) - 1;
+  const uint64_t position = field_amount<U>(b), length = field_amount<U>(c);
   const U low = position <= kTop ? U(U(a) >> position) : U(0);
   U field = low & U(~ones_from<U>(length));
   if (std::is_signed_v<T> && length != 0) {
-    const uint32_t sign_at = std::min(position + length - 1, kTop);
-    const uint32_t kept = position <= kTop ? std::min(length, kTop + 1 - position) : 0;  // bits that came from a
+    const uint64_t sign_at = std::min(position + length - 1, kTop);
+    const uint64_t kept = position <= kTop ? std::min(length, kTop + 1 - position) : 0;  // bits that came from a
     if (U(a) >> sign_at & 1) field |= ones_from<U>(kept);
   }
   return T(field);
 };
 
 constexpr auto bfi = []<class U>(U a, U b, uint32_t c, uint32_t length) {
-  const uint32_t position = c & 0xff;
-  const U field = U(~ones_from<U>(length & 0xff));
+  const uint64_t position = field_amount<U>(c);
+  const U field = U(~ones_from<U>(field_amount<U>(length)));
   const U mask = position < 8 * sizeof(U) ? U(field << position) : U(0);
   const U moved = position < 8 * sizeof(U) ? U(a << position) : U(0);
   return U((b & ~mask) | (moved & mask));
@@ -60,7 +66,7 @@ constexpr auto bfi = []<class U>(U a, U b, uint32_t c, uint32_t length) {
 
 template <bool Clamp>
 constexpr auto bmsk = [](uint32_t a, uint32_t b) {
-  if (Clamp) return ones_from<uint32_t>(a) & ~ones_from<uint32_t>(uint32_t(std::min<uint64_t>(uint64_t(a) + b, 32)));
+  if (Clamp) return ones_from<uint32_t>(a) & ~ones_from<uint32_t>(uint64_t(a) + b);
   const uint32_t begin = a & 31, length = b & 31;
   return ones_from<uint32_t>(begin) & ~ones_from<uint32_t>(begin + length);
 };
@@ -74,10 +80,12 @@ constexpr auto szext = []<class T>(T a, uint32_t b) {
 };
 
 // The offset-th set bit of mask, counted from base upwards or, for a negative offset, downwards; -1 when there is none.
+// The hardware answers 0 for the one offset whose magnitude does not fit.
 constexpr auto fns = [](uint32_t mask, uint32_t base, int32_t offset) -> uint32_t {
+  if (offset == INT32_MIN) return 0;
   if (base > 31) return 0xffffffffu;
   if (offset == 0) return mask >> base & 1 ? base : 0xffffffffu;
-  int64_t left = offset < 0 ? -int64_t(offset) : int64_t(offset);
+  int32_t left = offset < 0 ? -offset : offset;
   const int step = offset < 0 ? -1 : 1;
   for (int at = int(base); at >= 0 && at < 32; at += step)
     if (mask >> at & 1 && --left == 0) return uint32_t(at);

@@ -94,23 +94,19 @@ Handlers select_mad_wide(const Form& form) {
 
 // --- division -----------------------------------------------------------------------------------------------------
 
-// What the hardware's division routines leave for a zero divisor.
+// What the hardware's routines leave, as quotient and as remainder, for a zero divisor.
 template <class T>
-constexpr T kQuotientByZero = T(-1);
+constexpr T kByZero = T(-1);
 
 template <class T>
 constexpr T divide(T a, T b) {
-  if (b == 0) return kQuotientByZero<T>;
+  if (b == 0) return kByZero<T>;
   if (std::is_signed_v<T> && b == T(-1)) return wrap_sub(T(0), a);
   return T(a / b);
 }
 template <class T>
-constexpr T remainder_by_zero(T a) {
-  return sizeof(T) == 2 ? a : T(-1);
-}
-template <class T>
 constexpr T remainder(T a, T b) {
-  if (b == 0) return remainder_by_zero(a);
+  if (b == 0) return kByZero<T>;
   if (std::is_signed_v<T> && b == T(-1)) return 0;
   return T(a % b);
 }
@@ -131,7 +127,7 @@ inline void quotients32(const T* a, const T* b, T* q) {
   for (int i = 0; i < kWarpSize; ++i) {
     const T x = a[i], y = b[i], z = divided[i];
     const T by_last = std::is_signed_v<T> ? T(0u - uint32_t(x)) : T(uint32_t(x) == 0xffffffffu);
-    const T easy = y == T(0) ? kQuotientByZero<T> : y == T(1) ? x : by_last;
+    const T easy = y == T(0) ? kByZero<T> : y == T(1) ? x : by_last;
     q[i] = trivial(y) ? easy : z;
   }
 }
@@ -159,7 +155,7 @@ const Inst* rem_handler(Warp& w, const Inst* inst) {
     T q[kWarpSize];
     quotients32(a, b, q);
     each_lane<Full>(d, w.mask, [&](int i) {
-      return b[i] == T(0) ? remainder_by_zero(a[i]) : wrap_sub(a[i], wrap_mul(q[i], b[i]));
+      return b[i] == T(0) ? kByZero<T> : wrap_sub(a[i], wrap_mul(q[i], b[i]));
     });
   } else {
     each_active(Full ? kAllLanes : w.mask, [&](int i) { d[i] = remainder(a[i], b[i]); });

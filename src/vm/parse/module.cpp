@@ -112,7 +112,8 @@ void ModuleParser::version() {
 // target = '.target' name (',' name)*
 void ModuleParser::target() {
   module_.target = name("a target such as sm_90");
-  while (accept(',')) name("a target option");
+  while (accept(','))
+    if (name("a target option") == "debug") module_.debug = true;
 }
 
 // file = '.file' integer string (',' integer ',' integer)?

@@ -146,6 +146,7 @@ struct Module {
   std::string text;
   int version_major = 0, version_minor = 0;
   std::string target;  // "sm_90"
+  bool debug = false;  // .target …, debug
   int address_size = 64;
   std::vector<std::string> files;  // by .file index; empty strings for gaps
   std::deque<Variable> variables;

@@ -11,19 +11,20 @@ template <class T>
 T bfe_reference(T a, uint32_t b, uint32_t c) {
   using U = std::make_unsigned_t<T>;
   constexpr int kTop = 8 * sizeof(T) - 1;
-  const int position = b & 0xff, length = c & 0xff;
-  const bool sign = std::is_signed_v<T> && length != 0 && bit(U(a), std::min(position + length - 1, kTop));
+  const int64_t position = sizeof(T) == 4 ? b & 0xff : b, length = sizeof(T) == 4 ? c & 0xff : c;
+  const bool sign = std::is_signed_v<T> && length != 0 && bit(U(a), int(std::min<int64_t>(position + length - 1, kTop)));
   U d = 0;
   for (int i = 0; i <= kTop; ++i)
-    d |= U(i < length && position + i <= kTop ? bit(U(a), position + i) : sign) << i;
+    d |= U(i < length && position + i <= kTop ? bit(U(a), int(position) + i) : sign) << i;
   return T(d);
 }
 
 template <class U>
 U bfi_reference(U a, U b, uint32_t c, uint32_t d) {
   U f = b;
-  for (uint32_t i = 0; i < (d & 0xff) && (c & 0xff) + i < 8 * sizeof(U); ++i) {
-    const uint32_t at = (c & 0xff) + i;
+  const uint64_t position = sizeof(U) == 4 ? c & 0xff : c, length = sizeof(U) == 4 ? d & 0xff : d;
+  for (uint64_t i = 0; i < length && position + i < 8 * sizeof(U); ++i) {
+    const uint64_t at = position + i;
     f = U((f & ~(U(1) << at)) | U(bit(a, int(i))) << at);
   }
   return f;

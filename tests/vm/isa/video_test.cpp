@@ -23,7 +23,8 @@ uint32_t run(const std::string& spelling, uint32_t a, uint32_t b, uint32_t c, Se
 
 TEST(Video, Scalar) {
   EXPECT_EQ(run("vadd.s32.s32.s32", 5, uint32_t(-7), 0), uint32_t(-2));
-  EXPECT_EQ(run("vadd.u32.u32.u32.sat", 0xffffffff, 2, 0), 0xffffffffu);
+  EXPECT_EQ(run("vadd.s32.s32.s32.sat", 0x7fffffff, 2, 0), 0x7fffffffu);
+  EXPECT_EQ(run("vadd.u32.s32.s32.sat", uint32_t(-3), 2, 0), 0u);
   EXPECT_EQ(run("vadd.u32.u32.u32", 0xffffffff, 2, 0), 1u);
   EXPECT_EQ(run("vsub.u32.u32.u32.sat", 1, 2, 0), 0u);
   EXPECT_EQ(run("vsub.s32.u32.u32", 1, 2, 0), uint32_t(-1));
@@ -38,13 +39,13 @@ TEST(Video, Scalar) {
   EXPECT_EQ(run("vshr.s32.s32.u32.clamp", 0x80000000, 40, 0), 0xffffffffu);
   EXPECT_EQ(run("vmad.s32.s32.s32", uint32_t(-3), 4, 5), uint32_t(-7));
   EXPECT_EQ(run("vmad.s32.s32.s32.po.shr7", 128, 2, 0), 2u);
-  EXPECT_EQ(run("vmad.u32.u32.u32.sat", 0xffffffff, 0xffffffff, 0), 0xffffffffu);
+  EXPECT_EQ(run("vmad.u32.u32.u32.sat", 0x10000, 0x10000, 0), 0xffffffffu);
 }
 
 TEST(Video, Selected) {
   EXPECT_EQ(run("vadd.s32.s32.u32", 0x0000ff00, 0x12345678, 0, {"", "b1", "h1"}), 0x1233u);
   EXPECT_EQ(run("vadd.u32.u32.u32.sat", 200, 100, 0xaabbccdd, {"b2", "b0", "b0"}), 0xaaffccddu);
-  EXPECT_EQ(run("vadd.u32.u32.u32", 200, 100, 0xaabbccdd, {"h1", "b0", "b0"}), 0x012cccddu);
+  EXPECT_EQ(run("vadd.u32.u32.u32", 200, 100, 0xaabbccdd, {"h0", "b0", "b0"}), 0xaabb012cu);
   EXPECT_EQ(pack_selector("x1"), 0u);
   EXPECT_EQ(pack_selector("h4"), 0u);
   EXPECT_EQ(pack_selector("h210"), 0u);

@@ -1,0 +1,497 @@
+// One pass over the items, a stretch of straight-line code at a time. A stretch ends where ptxas has
+// a basic block end when it contracts: at branches, and at instructions that it expands into some.
+//
+// In a stretch, a product is an unrounded mul, and a sum an unrounded add or sub. Registers that hold
+// a product, or a copy or negation of it, lead from sums back to products. A sum takes in one product
+// and becomes an fma; a product whose readers have all taken it in is no longer computed.
+#include "vm/exec/contract.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+namespace ridge::vm {
+namespace {
+
+constexpr uint32_t kNone = ~0u;
+
+std::string_view root_of(const Item& item) {
+  return item.source->mnemonic.substr(0, item.source->mnemonic.find('.'));
+}
+
+bool is_rounded(const Form& form) { return form.index_of({"rn", "rz", "rm", "rp"}) >= 0; }
+
+bool is_half(Type type) {
+  return type == Type::f16 || type == Type::bf16 || type == Type::f16x2 || type == Type::bf16x2;
+}
+bool is_contracted(Type type) { return type == Type::f32 || type == Type::f64 || is_half(type); }
+
+// The register type, and the suffix of mov, of a value of this type.
+Type bits_like(Type type) {
+  const int size = size_of(type);
+  return size == 8 ? Type::b64 : size == 4 ? Type::b32 : Type::b16;
+}
+
+// 1 or -1 for an immediate of that value, else 0.
+int unit_sign(const Operand& op) {
+  if (op.kind != Operand::Kind::imm || !op.is_float) return 0;
+  const uint64_t one = op.is_f64 ? 0x3ff0000000000000ull : 0x3f800000ull;
+  const uint64_t sign = op.is_f64 ? 1ull << 63 : 1ull << 31;
+  return op.bits == one ? 1 : op.bits == (one | sign) ? -1 : 0;
+}
+
+// Whether ptxas has replaced the instruction by branches and calls, or by a branch around it, before
+// it contracts.
+bool ends_stretch(const Item& item, bool constant_operands) {
+  if (item.kind != Item::Kind::op) return true;
+  if (!item.match) return false;
+  if (item.guard >= 0 && item.match->row->touches != kRegs) return true;
+  const Form& form = item.match->form;
+  const std::string_view root = root_of(item);
+  if (root == "div" || root == "rem")
+    return is_contracted(form.type()) ? is_rounded(form) : form.type() != Type::u32;
+  if (root == "rcp" || root == "sqrt") return is_rounded(form) && !constant_operands;
+  if (root == "rsqrt") return form.type() == Type::f64 && !form.has("ftz");
+  return root == "membar" || (root == "fence" && (form.has("sc") || form.has("acq_rel")));
+}
+
+// Operations that ptxas evaluates when their operands are constants.
+bool is_folded(const Item& item) {
+  constexpr std::string_view kFolded[] = {"mov", "cvt", "add", "sub", "mul", "neg", "abs", "min", "max"};
+  return std::find(std::begin(kFolded), std::end(kFolded), root_of(item)) != std::end(kFolded);
+}
+
+class Contraction {
+ public:
+  Contraction(std::vector<Item>& items, std::vector<std::vector<uint32_t>>& tables,
+              std::vector<Register>& registers, Code& code)
+      : items_(items), tables_(tables), registers_(registers), code_(code) {}
+  void run() {
+    find_stretches();
+    find_live_out();
+    for (size_t k = 0; k + 1 < stretches_.size(); ++k) contract(stretches_[k], stretches_[k + 1]);
+    if (changed_) rebuild();
+  }
+
+ private:
+  // An instruction whose result is a product, or a product it got from another node.
+  struct Node {
+    uint32_t item;
+    uint32_t product;        // the node of the mul
+    uint32_t from = kNone;   // the node it copies or negates
+    bool negated = false;
+    bool taken = false;      // by a sum
+    uint32_t readers = 0;    // of the register it wrote
+    // Of a product:
+    uint32_t uses = 0;       // before the first was taken
+    uint32_t others = 0;     // uses that need the product itself
+    int32_t saved[2] = {-1, -1};  // registers that keep its operands
+  };
+  struct Sum {
+    uint32_t item;
+    uint32_t term[2] = {kNone, kNone};             // nodes that it may take
+    bool stale[2][2] = {{false, false}, {false, false}};  // the product's operands were overwritten
+    int taken = -1;
+  };
+  // What a register holds, in the stretch at hand.
+  struct Held {
+    uint32_t stretch = kNone;
+    uint32_t node = kNone;
+    bool constant = false;
+  };
+
+  void find_stretches();
+  void find_live_out();
+  void contract(uint32_t begin, uint32_t end);
+  void read(uint32_t at);
+  void write(uint32_t at);
+  void read_sum(uint32_t at);
+  void use(int32_t reg);
+  uint32_t result_node(uint32_t at) const;
+  bool is_product(const Item& item) const;
+  bool takes(const Item& sum, const Node& node) const;
+  bool is_constant(const Item& item) const;
+  void take_products();
+  void take(Sum& sum, int k);
+  void apply(const Sum& sum);
+  Operand save(Node& product, int k);
+  Operand negated(Operand op, Type type, uint32_t before);
+  Operand insert_unary(const std::string& mnemonic, Type type, const Operand& op, uint32_t before);
+  Instruction& keep(const Instruction& like, const std::string& mnemonic);
+  void drop_unread();
+  void rebuild();
+
+  Held& held(int32_t reg) { return held_[size_t(reg)]; }
+  uint32_t node_in(int32_t reg) const {
+    const Held& h = held_[size_t(reg)];
+    return h.stretch == stretch_ ? h.node : kNone;
+  }
+  bool is_constant(const Operand& op) const {
+    if (op.kind == Operand::Kind::imm) return true;
+    if (op.kind != Operand::Kind::reg) return false;
+    const Held& h = held_[size_t(op.reg)];
+    return h.stretch == stretch_ ? h.constant : bool(constant_[size_t(op.reg)]);
+  }
+
+  std::vector<Item>& items_;
+  std::vector<std::vector<uint32_t>>& tables_;
+  std::vector<Register>& registers_;
+  Code& code_;
+  std::vector<uint32_t> stretches_;  // where each begins; the last is the end
+  std::vector<uint8_t> live_out_;    // registers that some stretch reads before it writes them
+  std::vector<uint8_t> constant_;    // registers with one write, of an immediate
+  std::vector<uint32_t> written_;    // one more than the item of the latest write
+  std::vector<Held> held_;
+  uint32_t stretch_ = 0;
+  std::vector<Node> nodes_;          // of the stretch
+  std::vector<Sum> sums_;
+  std::vector<std::pair<uint32_t, Item>> inserted_;  // before an item
+  std::vector<uint8_t> dropped_;
+  bool changed_ = false;
+};
+
+void Contraction::find_stretches() {
+  std::vector<uint8_t> begins(items_.size() + 1, 0);
+  begins[0] = 1;
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const Item& item = items_[i];
+    if (item.kind == Item::Kind::jump || item.kind == Item::Kind::branch) begins[item.target] = 1;
+    const bool immediate =
+        item.source && item.source->operands.size() == 2 && item.source->operands[1].kind == Operand::Kind::imm;
+    if (ends_stretch(item, immediate)) begins[i + 1] = 1;
+  }
+  for (const auto& table : tables_)
+    for (uint32_t target : table) begins[target] = 1;
+  begins[items_.size()] = 1;
+  for (uint32_t i = 0; i < begins.size(); ++i)
+    if (begins[i]) stretches_.push_back(i);
+}
+
+// A register that any stretch reads before it writes it is taken to be live at the end of all others.
+// That is exact for the single-assignment form compilers write.
+void Contraction::find_live_out() {
+  const size_t n = registers_.size();
+  live_out_.assign(n, 0);
+  constant_.assign(n, 0);
+  written_.assign(n, 0);
+  held_.assign(n, {});
+  dropped_.assign(items_.size(), 0);
+  std::vector<uint8_t> writes(n, 0);
+  std::vector<uint32_t> written_in(n, kNone);
+  for (uint32_t k = 0; k + 1 < stretches_.size(); ++k)
+    for (uint32_t i = stretches_[k]; i < stretches_[k + 1]; ++i) {
+      const Item& item = items_[i];
+      for (int32_t r : item.uses)
+        if (written_in[size_t(r)] != k) live_out_[size_t(r)] = 1;
+      for (int32_t r : item.defs) {
+        if (item.guard < 0) written_in[size_t(r)] = k;
+        writes[size_t(r)] = uint8_t(std::min(2, writes[size_t(r)] + 1));
+        const auto& ops = item.source->operands;
+        constant_[size_t(r)] = item.guard < 0 && item.match && root_of(item) == "mov" && ops.size() == 2 &&
+                               ops[1].kind == Operand::Kind::imm;
+      }
+    }
+  for (size_t r = 0; r < n; ++r) constant_[r] &= writes[r] == 1;
+}
+
+bool Contraction::is_product(const Item& item) const {
+  if (item.kind != Item::Kind::op || !item.match || item.guard >= 0 || root_of(item) != "mul") return false;
+  const Form& form = item.match->form;
+  const auto& ops = item.source->operands;
+  if (!is_contracted(form.type()) || is_rounded(form) || form.has("sat")) return false;
+  if (ops.size() != 3 || ops[0].kind != Operand::Kind::reg) return false;
+  for (int k : {1, 2})
+    if (ops[size_t(k)].kind != Operand::Kind::reg && ops[size_t(k)].kind != Operand::Kind::imm) return false;
+  // Products of constants are folded, and those with 1 and -1 are no multiplications.
+  if (is_half(form.type())) return true;
+  return !(is_constant(ops[1]) && is_constant(ops[2])) && !unit_sign(ops[1]) && !unit_sign(ops[2]);
+}
+
+bool Contraction::takes(const Item& sum, const Node& node) const {
+  const Form &product = items_[nodes_[node.product].item].match->form, &form = sum.match->form;
+  return product.type() == form.type() && product.has("ftz") == form.has("ftz");
+}
+
+bool Contraction::is_constant(const Item& item) const {
+  if (!is_folded(item)) return false;
+  const auto& ops = item.source->operands;
+  return ops.size() > 1 &&
+         std::all_of(ops.begin() + 1, ops.end(), [&](const Operand& op) { return is_constant(op); });
+}
+
+// The node whose product, or its negation, this instruction copies.
+uint32_t Contraction::result_node(uint32_t at) const {
+  const Item& item = items_[at];
+  if (item.guard >= 0 || item.defs.size() != 1) return kNone;
+  const std::string_view root = root_of(item);
+  const auto& ops = item.source->operands;
+  const Form& form = item.match->form;
+  size_t from = 1;
+  if (root == "mul" && ops.size() == 3 && !is_rounded(form) && !form.has("sat")) {
+    if (unit_sign(ops[1])) from = 2;
+    else if (!unit_sign(ops[2])) return kNone;
+  } else if ((root != "mov" && root != "neg") || ops.size() != 2) {
+    return kNone;
+  }
+  if (ops[0].kind != Operand::Kind::reg || ops[from].kind != Operand::Kind::reg) return kNone;
+  const uint32_t node = node_in(ops[from].reg);
+  if (node == kNone) return kNone;
+  const Form& product = items_[nodes_[nodes_[node].product].item].match->form;
+  if (root == "mov")
+    return size_of(form.type()) == size_of(product.type()) &&
+                   lane_bytes(registers_[size_t(ops[0].reg)].type) == lane_bytes(product.type())
+               ? node
+               : kNone;
+  if (form.type() != product.type() || form.type() == Type::bf16x2) return kNone;
+  if (form.has("ftz") && (!product.has("ftz") || is_half(form.type()))) return kNone;
+  return node;
+}
+
+// A use of a register's value that needs the value.
+void Contraction::use(int32_t reg) {
+  const uint32_t node = node_in(reg);
+  if (node == kNone) return;
+  ++nodes_[node].readers;
+  Node& product = nodes_[nodes_[node].product];
+  ++product.uses;
+  ++product.others;
+}
+
+void Contraction::read_sum(uint32_t at) {
+  const Item& item = items_[at];
+  const auto& ops = item.source->operands;
+  Sum sum{at};
+  for (size_t k : {0, 1})
+    if (ops[k + 1].kind == Operand::Kind::reg) sum.term[k] = node_in(ops[k + 1].reg);
+  const auto product = [&](uint32_t node) { return node == kNone ? kNone : nodes_[node].product; };
+  const bool twice = product(sum.term[0]) != kNone && product(sum.term[0]) == product(sum.term[1]);
+  for (size_t k : {0, 1}) {
+    if (sum.term[k] == kNone) continue;
+    Node& node = nodes_[sum.term[k]];
+    if (twice || !takes(item, node)) {
+      use(ops[k + 1].reg);
+      sum.term[k] = kNone;
+      continue;
+    }
+    ++node.readers;
+    ++nodes_[node.product].uses;
+    const Item& mul = items_[nodes_[node.product].item];
+    for (size_t j : {0, 1}) {
+      const Operand& op = mul.source->operands[j + 1];
+      sum.stale[k][j] = op.kind == Operand::Kind::reg && written_[size_t(op.reg)] > nodes_[node.product].item;
+    }
+  }
+  if (sum.term[0] != kNone || sum.term[1] != kNone) sums_.push_back(sum);
+}
+
+void Contraction::read(uint32_t at) {
+  const Item& item = items_[at];
+  if (item.kind == Item::Kind::op && item.match) {
+    const std::string_view root = root_of(item);
+    const Form& form = item.match->form;
+    if ((root == "add" || root == "sub") && is_contracted(form.type()) && !is_rounded(form) &&
+        item.source->operands.size() == 3 && item.source->operands[0].kind == Operand::Kind::reg)
+      return read_sum(at);
+    if (const uint32_t node = result_node(at); node != kNone) {
+      ++nodes_[node].readers;
+      return;
+    }
+  }
+  for (int32_t r : item.uses) use(r);
+}
+
+void Contraction::write(uint32_t at) {
+  const Item& item = items_[at];
+  Held result{stretch_, kNone, false};
+  if (item.kind == Item::Kind::op && item.match && item.guard < 0 && item.defs.size() == 1) {
+    result.constant = is_constant(item);
+    if (const uint32_t from = result_node(at); from != kNone) {
+      result.node = uint32_t(nodes_.size());
+      const auto& ops = item.source->operands;
+      const bool negates = root_of(item) == "neg" ||
+                           (root_of(item) == "mul" && (unit_sign(ops[1]) < 0 || unit_sign(ops[2]) < 0));
+      nodes_.push_back({at, nodes_[from].product, from, nodes_[from].negated != negates});
+    } else if (is_product(item)) {
+      result.node = uint32_t(nodes_.size());
+      nodes_.push_back({at, result.node});
+    }
+  }
+  for (int32_t r : item.defs) {
+    if (item.guard >= 0) use(r);  // lanes that the guard excludes keep the old value
+    held(r) = result;
+    written_[size_t(r)] = at + 1;
+  }
+}
+
+void Contraction::contract(uint32_t begin, uint32_t end) {
+  ++stretch_;
+  nodes_.clear();
+  sums_.clear();
+  for (uint32_t i = begin; i < end; ++i) {
+    read(i);
+    write(i);
+  }
+  if (sums_.empty()) return;
+  for (uint32_t i = begin; i < end; ++i)
+    for (int32_t r : items_[i].defs) {
+      if (live_out_[size_t(r)]) use(r);
+      held(r).node = kNone;
+    }
+  take_products();
+  for (const Sum& sum : sums_) apply(sum);
+  drop_unread();
+}
+
+// The choice. First the products that are used once; a sum of two takes its first operand. ptxas
+// leaves this step out for halves. Then those that only sums use; of two, the one with fewer uses,
+// else the first operand. What a sum did not take it needs as its addend.
+void Contraction::take_products() {
+  for (Sum& sum : sums_) {
+    if (is_half(items_[sum.item].match->form.type())) continue;
+    for (int k : {0, 1})
+      if (sum.taken < 0 && sum.term[k] != kNone && nodes_[nodes_[sum.term[k]].product].uses == 1) take(sum, k);
+  }
+  for (Sum& sum : sums_) {
+    if (sum.taken >= 0) continue;
+    const Node* candidates[2] = {nullptr, nullptr};
+    for (int k : {0, 1})
+      if (sum.term[k] != kNone && !nodes_[nodes_[sum.term[k]].product].others)
+        candidates[k] = &nodes_[nodes_[sum.term[k]].product];
+    if (candidates[0] && candidates[1]) take(sum, candidates[1]->uses < candidates[0]->uses ? 1 : 0);
+    else if (candidates[0] || candidates[1]) take(sum, candidates[0] ? 0 : 1);
+  }
+}
+
+void Contraction::take(Sum& sum, int k) {
+  sum.taken = k;
+  Node& node = nodes_[sum.term[k]];
+  node.taken = true;
+  --node.readers;
+  if (sum.term[1 - k] != kNone) ++nodes_[nodes_[sum.term[1 - k]].product].others;
+}
+
+Instruction& Contraction::keep(const Instruction& like, const std::string& mnemonic) {
+  code_.spellings.push_back(mnemonic);
+  Instruction& kept = code_.contracted.emplace_back(like);
+  kept.mnemonic = code_.spellings.back();
+  return kept;
+}
+
+// `mnemonic` of op into a new register, before an item.
+Operand Contraction::insert_unary(const std::string& mnemonic, Type type, const Operand& op, uint32_t before) {
+  Operand result;
+  result.kind = Operand::Kind::reg;
+  result.reg = int32_t(registers_.size());
+  result.column = op.column;
+  registers_.push_back({"%contracted", bits_like(type)});
+  Instruction& instruction = keep(*items_[before].source, mnemonic);
+  instruction.operands = {result, op};
+  std::string error;
+  Item item;
+  item.source = &instruction;
+  item.match = find_instruction(mnemonic, &error, 2);
+  item.counts = 0;
+  item.defs = {result.reg};
+  if (op.kind == Operand::Kind::reg) item.uses = {op.reg};
+  inserted_.emplace_back(before, std::move(item));
+  return result;
+}
+
+// The product's operand as it was when the product was computed.
+Operand Contraction::save(Node& product, int k) {
+  const Item& mul = items_[product.item];
+  const Operand& op = mul.source->operands[size_t(k) + 1];
+  const Type type = mul.match->form.type();
+  if (product.saved[k] < 0)
+    product.saved[k] =
+        insert_unary("mov." + std::string(name_of(bits_like(type))), type, op, product.item).reg;
+  Operand saved = op;
+  saved.reg = product.saved[k];
+  return saved;
+}
+
+Operand Contraction::negated(Operand op, Type type, uint32_t before) {
+  if (op.kind == Operand::Kind::imm && op.is_float) {
+    op.bits ^= op.is_f64 ? 1ull << 63 : 1ull << 31;
+    return op;
+  }
+  return insert_unary("neg." + std::string(name_of(type)), type, op, before);
+}
+
+void Contraction::apply(const Sum& sum) {
+  if (sum.taken < 0) return;
+  Item& item = items_[sum.item];
+  const size_t k = size_t(sum.taken);
+  const Node& node = nodes_[sum.term[k]];
+  Node& product = nodes_[node.product];
+  const Form& form = item.match->form;
+  const Type type = form.type();
+  const bool subtracts = root_of(item) == "sub";
+
+  std::string mnemonic = "fma.rn";
+  if (form.has("ftz")) mnemonic += ".ftz";
+  if (form.has("sat")) mnemonic += ".sat";
+  mnemonic += '.' + std::string(name_of(type));
+
+  Operand factors[2];
+  for (int j : {0, 1})
+    factors[j] = sum.stale[k][j] ? save(product, j) : items_[product.item].source->operands[size_t(j) + 1];
+  Operand addend = item.source->operands[2 - k];
+  if (node.negated != (subtracts && k == 1)) {
+    Operand& cheaper = factors[factors[1].kind == Operand::Kind::imm ? 1 : 0];
+    cheaper = negated(cheaper, type, sum.item);
+  }
+  if (subtracts && k == 0) addend = negated(addend, type, sum.item);
+
+  Instruction& fma = keep(*item.source, mnemonic);
+  fma.operands = {item.source->operands[0], factors[0], factors[1], addend};
+  std::string error;
+  item.match = find_instruction(mnemonic, &error, 4);
+  item.source = &fma;
+  item.uses.clear();
+  if (item.guard >= 0) item.uses.push_back(item.guard);
+  for (size_t j = 1; j < 4; ++j)
+    if (fma.operands[j].kind == Operand::Kind::reg) item.uses.push_back(fma.operands[j].reg);
+  changed_ = true;
+}
+
+// Products, copies and negations that nothing reads any more.
+void Contraction::drop_unread() {
+  for (size_t k = nodes_.size(); k-- > 0;) {
+    const Node& node = nodes_[k];
+    if (node.readers || !node.taken) continue;
+    dropped_[node.item] = 1;
+    if (node.from == kNone) continue;
+    --nodes_[node.from].readers;
+    nodes_[node.from].taken = true;
+  }
+}
+
+void Contraction::rebuild() {
+  std::stable_sort(inserted_.begin(), inserted_.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Item> rebuilt;
+  rebuilt.reserve(items_.size() + inserted_.size());
+  std::vector<uint32_t> moved(items_.size());
+  auto next = inserted_.begin();
+  for (uint32_t i = 0; i < items_.size(); ++i) {
+    moved[i] = uint32_t(rebuilt.size());
+    for (; next != inserted_.end() && next->first == i; ++next) rebuilt.push_back(std::move(next->second));
+    if (!dropped_[i]) rebuilt.push_back(std::move(items_[i]));
+  }
+  for (Item& item : rebuilt)
+    if (item.kind == Item::Kind::jump || item.kind == Item::Kind::branch) item.target = moved[item.target];
+  for (auto& table : tables_)
+    for (uint32_t& target : table) target = moved[target];
+  items_ = std::move(rebuilt);
+}
+
+}  // namespace
+
+void contract(std::vector<Item>& items, std::vector<std::vector<uint32_t>>& tables,
+              std::vector<Register>& registers, Code& code) {
+  Contraction(items, tables, registers, code).run();
+}
+
+}  // namespace ridge::vm
