@@ -79,6 +79,14 @@ Status check_for_software(const fs::path& program, const CudaUse& use, bool quie
   return Status::ok();
 }
 
+// The file the dynamic loader takes from the runtime's folder, which holds a build for newer CPUs
+// too.
+fs::path loaded_runtime(const Target& target) {
+  const fs::path newer = target.runtime / "glibc-hwcaps" / "x86-64-v3" / kRuntime;
+  return __builtin_cpu_supports("x86-64-v3") && fs::exists(newer) ? newer
+                                                                  : target.runtime / kRuntime;
+}
+
 int report_end(const Outcome& outcome, const RunFlags& flags, const std::string& name) {
   if (outcome.start_error != 0) {
     complain(fmt::format("{} does not start: {}", name, std::strerror(outcome.start_error)));
@@ -125,7 +133,7 @@ int run_on(const Target& target, const RunFlags& flags) {
     // An old-style RPATH is searched before LD_LIBRARY_PATH; a library already there wins over
     // both.
     if (!use->program.rpath.empty() && use->program.runpath.empty())
-      command.environment.emplace_back("LD_PRELOAD", target.runtime / kRuntime);
+      command.environment.emplace_back("LD_PRELOAD", loaded_runtime(target));
     if (!flags.quiet) command.environment.emplace_back("RIDGE_PROGRESS", "1");
     if (flags.timeout > 0)
       command.environment.emplace_back("RIDGE_TIMEOUT", fmt::format("{}", flags.timeout));

@@ -69,8 +69,9 @@ class Contraction {
       : items_(items), tables_(tables), registers_(registers), code_(code) {}
   void run() {
     find_stretches();
+    find_crossing();
     find_live_out();
-    for (size_t k = 0; k + 1 < stretches_.size(); ++k) contract(stretches_[k], stretches_[k + 1]);
+    for (stretch_ = 0; stretch_ + 1 < stretches_.size(); ++stretch_) contract();
     if (changed_) rebuild();
   }
 
@@ -102,8 +103,11 @@ class Contraction {
   };
 
   void find_stretches();
+  void find_crossing();
   void find_live_out();
-  void contract(uint32_t begin, uint32_t end);
+  std::vector<uint32_t> successors(uint32_t stretch) const;
+  bool is_live_out(int32_t reg) const;
+  void contract();
   void read(uint32_t at);
   void write(uint32_t at);
   void read_sum(uint32_t at);
@@ -139,8 +143,13 @@ class Contraction {
   std::vector<Register>& registers_;
   Code& code_;
   std::vector<uint32_t> stretches_;  // where each begins; the last is the end
-  std::vector<uint8_t> live_out_;    // registers that some stretch reads before it writes them
+  std::vector<uint32_t> stretch_of_;  // by item
+  std::vector<uint8_t> crossing_;    // registers that some stretch reads before it writes them
+  std::vector<uint8_t> writes_;      // to each register: none, one, or 2 for more
   std::vector<uint8_t> constant_;    // registers with one write, of an immediate
+  std::vector<int32_t> column_;      // of a crossing register with several writes in live_out_, else -1
+  size_t columns_ = 0;
+  std::vector<uint8_t> live_out_;    // stretches by columns
   std::vector<uint32_t> written_;    // one more than the item of the latest write
   std::vector<Held> held_;
   uint32_t stretch_ = 0;
@@ -164,35 +173,87 @@ void Contraction::find_stretches() {
   for (const auto& table : tables_)
     for (uint32_t target : table) begins[target] = 1;
   begins[items_.size()] = 1;
-  for (uint32_t i = 0; i < begins.size(); ++i)
+  for (uint32_t i = 0; i < begins.size(); ++i) {
     if (begins[i]) stretches_.push_back(i);
+    stretch_of_.push_back(uint32_t(stretches_.size()) - 1);
+  }
 }
 
-// A register that any stretch reads before it writes it is taken to be live at the end of all others.
-// That is exact for the single-assignment form compilers write.
-void Contraction::find_live_out() {
+void Contraction::find_crossing() {
   const size_t n = registers_.size();
-  live_out_.assign(n, 0);
+  crossing_.assign(n, 0);
+  writes_.assign(n, 0);
   constant_.assign(n, 0);
   written_.assign(n, 0);
   held_.assign(n, {});
   dropped_.assign(items_.size(), 0);
-  std::vector<uint8_t> writes(n, 0);
   std::vector<uint32_t> written_in(n, kNone);
-  for (uint32_t k = 0; k + 1 < stretches_.size(); ++k)
-    for (uint32_t i = stretches_[k]; i < stretches_[k + 1]; ++i) {
-      const Item& item = items_[i];
-      for (int32_t r : item.uses)
-        if (written_in[size_t(r)] != k) live_out_[size_t(r)] = 1;
-      for (int32_t r : item.defs) {
-        if (item.guard < 0) written_in[size_t(r)] = k;
-        writes[size_t(r)] = uint8_t(std::min(2, writes[size_t(r)] + 1));
-        const auto& ops = item.source->operands;
-        constant_[size_t(r)] = item.guard < 0 && item.match && root_of(item) == "mov" && ops.size() == 2 &&
-                               ops[1].kind == Operand::Kind::imm;
-      }
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const Item& item = items_[i];
+    for (int32_t r : item.uses)
+      if (written_in[size_t(r)] != stretch_of_[i]) crossing_[size_t(r)] = 1;
+    for (int32_t r : item.defs) {
+      if (item.guard < 0) written_in[size_t(r)] = stretch_of_[i];
+      writes_[size_t(r)] = uint8_t(std::min(2, writes_[size_t(r)] + 1));
+      const auto& ops = item.source->operands;
+      constant_[size_t(r)] = item.guard < 0 && root_of(item) == "mov" && ops.size() == 2 &&
+                             ops[1].kind == Operand::Kind::imm;
     }
-  for (size_t r = 0; r < n; ++r) constant_[r] &= writes[r] == 1;
+  }
+  for (size_t r = 0; r < n; ++r) constant_[r] &= writes_[r] == 1;
+}
+
+std::vector<uint32_t> Contraction::successors(uint32_t stretch) const {
+  const Item& last = items_[stretches_[stretch + 1] - 1];
+  std::vector<uint32_t> next;
+  if (last.kind == Item::Kind::brx)
+    for (uint32_t target : tables_[last.target]) next.push_back(stretch_of_[target]);
+  if (last.kind == Item::Kind::jump || last.kind == Item::Kind::branch)
+    next.push_back(stretch_of_[last.target]);
+  const bool leaves = last.kind == Item::Kind::jump || last.kind == Item::Kind::brx ||
+                      last.kind == Item::Kind::ret || (last.kind == Item::Kind::exit && last.guard < 0);
+  if (!leaves) next.push_back(stretch + 1);
+  return next;
+}
+
+// A crossing register with one write is live after it. Compilers write few others, so that liveness
+// of the rest costs little.
+void Contraction::find_live_out() {
+  column_.assign(registers_.size(), -1);
+  for (size_t r = 0; r < registers_.size(); ++r)
+    if (crossing_[r] && writes_[r] > 1) column_[r] = int32_t(columns_++);
+  if (!columns_) return;
+  const size_t n = stretches_.size() - 1;
+  enum : uint8_t { kUntouched, kRead, kWritten };
+  std::vector<uint8_t> first(n * columns_, kUntouched);  // what a stretch does first
+  for (size_t i = 0; i < items_.size(); ++i) {
+    uint8_t* row = first.data() + stretch_of_[i] * columns_;
+    const auto touch = [&](int32_t r, uint8_t how) {
+      const int32_t c = column_[size_t(r)];
+      if (c >= 0 && row[c] == kUntouched) row[c] = how;
+    };
+    for (int32_t r : items_[i].uses) touch(r, kRead);
+    if (items_[i].guard < 0)
+      for (int32_t r : items_[i].defs) touch(r, kWritten);
+  }
+  live_out_.assign(n * columns_, 0);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t k = uint32_t(n); k-- > 0;)
+      for (uint32_t next : successors(k))
+        for (size_t c = 0; c < columns_; ++c) {
+          uint8_t& live = live_out_[k * columns_ + c];
+          const uint8_t does = first[next * columns_ + c];
+          if (live || !(does == kRead || (does == kUntouched && live_out_[next * columns_ + c]))) continue;
+          live = 1;
+          changed = true;
+        }
+  }
+}
+
+bool Contraction::is_live_out(int32_t reg) const {
+  const int32_t c = column_[size_t(reg)];
+  return c < 0 ? crossing_[size_t(reg)] : live_out_[stretch_ * columns_ + size_t(c)];
 }
 
 bool Contraction::is_product(const Item& item) const {
@@ -324,8 +385,8 @@ void Contraction::write(uint32_t at) {
   }
 }
 
-void Contraction::contract(uint32_t begin, uint32_t end) {
-  ++stretch_;
+void Contraction::contract() {
+  const uint32_t begin = stretches_[stretch_], end = stretches_[stretch_ + 1];
   nodes_.clear();
   sums_.clear();
   for (uint32_t i = begin; i < end; ++i) {
@@ -335,7 +396,7 @@ void Contraction::contract(uint32_t begin, uint32_t end) {
   if (sums_.empty()) return;
   for (uint32_t i = begin; i < end; ++i)
     for (int32_t r : items_[i].defs) {
-      if (live_out_[size_t(r)]) use(r);
+      if (is_live_out(r)) use(r);
       held(r).node = kNone;
     }
   take_products();

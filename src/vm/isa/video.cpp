@@ -105,10 +105,14 @@ int64_t saturated_word(int64_t t, bool is_signed) {
   return saturated(t, 32, is_signed);
 }
 
-// A byte or half of d; the rest is c's. Saturation has no lower end. For h1 the value's own upper half is taken.
-uint32_t merged(Field f, const Modifiers& m, uint32_t t, uint32_t c) {
-  if (m.saturate) t = std::min(t, (1u << (f.width - (m.d_signed ? 1 : 0))) - 1);
-  return inserted(f, f.width == 16 ? t >> f.shift : t, c);
+// A byte or half of d; the rest is c's. Saturation to it has no lower end, and shifts saturate to a word before they are
+// cut. For h1 the value's own upper half is taken.
+template <Op O>
+uint32_t merged(Field f, const Modifiers& m, int64_t t, uint32_t c) {
+  constexpr bool kShift = O == Op::shl || O == Op::shr;
+  if (m.saturate)
+    t = kShift ? saturated_word<O>(t, m.d_signed) : std::min(uint32_t(t), (1u << (f.width - m.d_signed)) - 1);
+  return inserted(f, uint32_t(t) >> (f.width == 16 ? f.shift : 0), c);
 }
 
 // t op c, in 64 bits: c as the destination's type says, t as it was computed, but sums and differences cut to a word.
@@ -138,7 +142,7 @@ const Inst* scalar_handler(Warp& w, const Inst* inst) {
   each_active(w.mask, [&](int i) {
     int64_t t = primary<O>(m, select(a[i], af, m.a_signed), select(b[i], bf, m.b_signed));
     if (df.width != 32) {
-      d[i] = merged(df, m, uint32_t(t), c[i]);
+      d[i] = merged<O>(df, m, t, c[i]);
     } else {
       if (m.saturate) t = saturated_word<O>(t, m.d_signed);
       d[i] = second_op<O>(m, t, c[i]);

@@ -115,7 +115,7 @@ inline LaneBits run_once(const Match& match, const std::vector<LaneBits>& source
   w.mask = mask;
 
   Inst code[3] = {};
-  Wide& extra = *reinterpret_cast<Wide*>(&code[1]);
+  Wide extra;
   extra.flags = match.handlers.flags;
   uint32_t* fields[] = {&code[0].a, &code[0].b, &code[0].c, &extra.x[0], &extra.x[1], &extra.x[2]};
   for (size_t k = 0; k < sources.size(); ++k) {
@@ -126,6 +126,7 @@ inline LaneBits run_once(const Match& match, const std::vector<LaneBits>& source
   }
   code[0].d = setup.on_top_of >= 0 ? uint32_t((setup.on_top_of + 1) * detail::kSlot) : 0;
   if (setup.on_top_of < 0) detail::write_lanes(registers, types[0], before);
+  std::memcpy(&code[1], &extra, sizeof extra);
 
   const Handler handler = setup.full ? match.handlers.full : match.handlers.masked;
   const Inst* next = handler(w, code);
