@@ -46,7 +46,7 @@ Expected<Toolkit> find_toolkit() {
     const std::string root =
         after(run({.program = nvcc, .arguments = {"--dryrun", "none.cu"}, .capture = true}).output,
               "TOP=");
-    if (toolkit.version.empty() || root.empty()) continue;
+    if (!toolkit.version.starts_with("13.") || root.empty()) continue;
     std::error_code error;
     toolkit.root = fs::weakly_canonical(root, error);
     for (const char* folder : {"lib64", "lib", "targets/x86_64-linux/lib"})
@@ -55,7 +55,7 @@ Expected<Toolkit> find_toolkit() {
     return toolkit;
   }
   return Error{kMissing,
-               "no CUDA compiler: nvcc is neither on PATH nor in /usr/local/cuda/bin.\n"
+               "no CUDA compiler: nvcc of CUDA 13 is neither on PATH nor in /usr/local/cuda/bin.\n"
                "  ./ridge gets one by itself where it can reach PyPI; otherwise install the CUDA "
                "toolkit, version 13."};
 }

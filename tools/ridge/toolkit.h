@@ -15,7 +15,7 @@ struct Toolkit {
   std::filesystem::path library;  // the folder of its libcudart.so.13; empty: none there
 };
 
-// nvcc on PATH, in /usr/local/cuda, or the one Ridge was built with.
+// The first nvcc of CUDA 13 on PATH, in /usr/local/cuda, or the one Ridge was built with.
 Expected<Toolkit> find_toolkit();
 
 }  // namespace ridge::tools

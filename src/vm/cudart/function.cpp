@@ -19,6 +19,8 @@ cudaError_t resolve_function(const void* function, ResolvedFunction* resolved) {
     return usage.error().code > 1 ? cudaError_t(usage.error().code) : cudaErrorInvalidPtx;
   }
   resolved->usage = *usage;
+  const uint32_t most = runtime().engine.info(resolved->kernel).max_registers;
+  resolved->usage.registers = std::min(resolved->usage.registers, most);
   return cudaSuccess;
 }
 
@@ -27,11 +29,21 @@ int dynamic_shared_limit(const ResolvedFunction& f) {
   return std::max(0, kSharedPerBlock - int(f.usage.static_shared));
 }
 
-int max_threads(const ResolvedFunction& f) {
+namespace {
+
+int threads_that_fit(const ResolvedFunction& f, int registers) {
   int threads = int(runtime().engine.info(f.kernel).max_threads);
-  while (threads > kWarpSize && blocks_by_registers(runtime().gpu(), threads, int(f.usage.registers)) < 1)
-    threads -= kWarpSize;
+  while (threads > kWarpSize && blocks_by_registers(runtime().gpu(), threads, registers) < 1) threads -= kWarpSize;
   return threads;
+}
+
+}  // namespace
+
+int max_threads(const ResolvedFunction& f) { return threads_that_fit(f, int(f.usage.registers)); }
+
+// The register count is an estimate of ptxas's: a launch is refused only where a quarter less would not help either.
+bool has_registers_for(const ResolvedFunction& f, int threads) {
+  return threads <= threads_that_fit(f, int(f.usage.registers) * 3 / 4);
 }
 
 int blocks_per_sm(const ResolvedFunction& f, int threads, size_t dynamic_shared) {

@@ -19,6 +19,7 @@ cudaError_t resolve_function(const void* function, ResolvedFunction* resolved);
 int dynamic_shared_limit(const ResolvedFunction& function);
 // Threads a block of it may have: .maxntid, and what its registers allow.
 int max_threads(const ResolvedFunction& function);
+bool has_registers_for(const ResolvedFunction& function, int threads);
 // Blocks of it that fit on one multiprocessor at a time.
 int blocks_per_sm(const ResolvedFunction& function, int threads, size_t dynamic_shared);
 // Dynamic shared memory each block could have if `blocks` of them shared a multiprocessor.

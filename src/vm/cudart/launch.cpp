@@ -40,7 +40,7 @@ cudaError_t check(const LaunchRequest& request, const ResolvedFunction& function
     return cudaErrorInvalidValue;
   if (const uint32_t* c = info.required_cluster; uint64_t(c[0]) * c[1] * c[2] > 1)
     return cudaError_t(refuse(("__cluster_dims__ of kernel " + info.name).c_str(), "thread block clusters"));
-  if (threads > uint64_t(max_threads(function))) return cudaErrorLaunchOutOfResources;
+  if (!has_registers_for(function, int(threads))) return cudaErrorLaunchOutOfResources;
   const bool too_much_shared = request.dynamic_shared > size_t(dynamic_shared_limit(function));
   if (!request.cooperative) return too_much_shared ? cudaErrorInvalidValue : cudaSuccess;
   if (too_much_shared) return cudaErrorCooperativeLaunchTooLarge;  // not one block fits

@@ -1,9 +1,10 @@
-// One pass over the items, a stretch of straight-line code at a time. A stretch ends where ptxas has
-// a basic block end when it contracts: at branches, and at instructions that it expands into some.
+// A product is an unrounded mul, and a sum an unrounded add or sub. Registers that hold a product, or a
+// copy or negation of it, lead from sums back to products. A sum takes in one product and becomes an
+// fma; a product whose readers have all taken it in is no longer computed.
 //
-// In a stretch, a product is an unrounded mul, and a sum an unrounded add or sub. Registers that hold
-// a product, or a copy or negation of it, lead from sums back to products. A sum takes in one product
-// and becomes an fma; a product whose readers have all taken it in is no longer computed.
+// Code is read in stretches without branches. A stretch ends where ptxas has a basic block end when it
+// contracts: at branches, and at instructions that it expands into some. A product goes into sums of
+// its own stretch only, unless a factor is a constant, which is at hand everywhere.
 #include "vm/exec/contract.h"
 
 #include <algorithm>
@@ -70,9 +71,14 @@ class Contraction {
   void run() {
     find_stretches();
     find_crossing();
+    find_constants();
     find_live_out();
-    for (stretch_ = 0; stretch_ + 1 < stretches_.size(); ++stretch_) contract();
-    if (changed_) rebuild();
+    for (stretch_ = 0; stretch_ + 1 < stretches_.size(); ++stretch_) read_stretch();
+    take_products();
+    for (const Sum& sum : sums_) apply(sum);
+    if (!changed_) return;
+    drop_unread();
+    rebuild();
   }
 
  private:
@@ -87,6 +93,8 @@ class Contraction {
     // Of a product:
     uint32_t uses = 0;       // before the first was taken
     uint32_t others = 0;     // uses that need the product itself
+    uint32_t stretch = kNone;
+    bool anywhere = false;   // goes into sums of other stretches, too
     int32_t saved[2] = {-1, -1};  // registers that keep its operands
   };
   struct Sum {
@@ -107,13 +115,15 @@ class Contraction {
   void find_live_out();
   std::vector<uint32_t> successors(uint32_t stretch) const;
   bool is_live_out(int32_t reg) const;
-  void contract();
+  void find_constants();
+  void read_stretch();
   void read(uint32_t at);
   void write(uint32_t at);
   void read_sum(uint32_t at);
   void use(int32_t reg);
   uint32_t result_node(uint32_t at) const;
   bool is_product(const Item& item) const;
+  bool goes_anywhere(uint32_t at) const;
   bool takes(const Item& sum, const Node& node) const;
   bool is_constant(const Item& item) const;
   void take_products();
@@ -129,13 +139,13 @@ class Contraction {
   Held& held(int32_t reg) { return held_[size_t(reg)]; }
   uint32_t node_in(int32_t reg) const {
     const Held& h = held_[size_t(reg)];
-    return h.stretch == stretch_ ? h.node : kNone;
+    return h.stretch == stretch_ || (h.node != kNone && nodes_[h.node].anywhere) ? h.node : kNone;
   }
   bool is_constant(const Operand& op) const {
     if (op.kind == Operand::Kind::imm) return true;
     if (op.kind != Operand::Kind::reg) return false;
     const Held& h = held_[size_t(op.reg)];
-    return h.stretch == stretch_ ? h.constant : bool(constant_[size_t(op.reg)]);
+    return h.stretch == stretch_ ? h.constant : constant_[size_t(op.reg)] == kImmediate;
   }
 
   std::vector<Item>& items_;
@@ -146,14 +156,17 @@ class Contraction {
   std::vector<uint32_t> stretch_of_;  // by item
   std::vector<uint8_t> crossing_;    // registers that some stretch reads before it writes them
   std::vector<uint8_t> writes_;      // to each register: none, one, or 2 for more
-  std::vector<uint8_t> constant_;    // registers with one write, of an immediate
+  std::vector<uint32_t> first_read_;  // of each register: an item
+  // Registers with one write, of an immediate or of a kernel parameter or constant variable.
+  enum : uint8_t { kVarying, kBank, kImmediate };
+  std::vector<uint8_t> constant_;
   std::vector<int32_t> column_;      // of a crossing register with several writes in live_out_, else -1
   size_t columns_ = 0;
   std::vector<uint8_t> live_out_;    // stretches by columns
   std::vector<uint32_t> written_;    // one more than the item of the latest write
   std::vector<Held> held_;
   uint32_t stretch_ = 0;
-  std::vector<Node> nodes_;          // of the stretch
+  std::vector<Node> nodes_;
   std::vector<Sum> sums_;
   std::vector<std::pair<uint32_t, Item>> inserted_;  // before an item
   std::vector<uint8_t> dropped_;
@@ -183,24 +196,43 @@ void Contraction::find_crossing() {
   const size_t n = registers_.size();
   crossing_.assign(n, 0);
   writes_.assign(n, 0);
-  constant_.assign(n, 0);
+  first_read_.assign(n, kNone);
   written_.assign(n, 0);
   held_.assign(n, {});
   dropped_.assign(items_.size(), 0);
   std::vector<uint32_t> written_in(n, kNone);
   for (size_t i = 0; i < items_.size(); ++i) {
     const Item& item = items_[i];
-    for (int32_t r : item.uses)
+    for (int32_t r : item.uses) {
       if (written_in[size_t(r)] != stretch_of_[i]) crossing_[size_t(r)] = 1;
+      first_read_[size_t(r)] = std::min(first_read_[size_t(r)], uint32_t(i));
+    }
     for (int32_t r : item.defs) {
       if (item.guard < 0) written_in[size_t(r)] = stretch_of_[i];
       writes_[size_t(r)] = uint8_t(std::min(2, writes_[size_t(r)] + 1));
-      const auto& ops = item.source->operands;
-      constant_[size_t(r)] = item.guard < 0 && root_of(item) == "mov" && ops.size() == 2 &&
-                             ops[1].kind == Operand::Kind::imm;
     }
   }
-  for (size_t r = 0; r < n; ++r) constant_[r] &= writes_[r] == 1;
+}
+
+void Contraction::find_constants() {
+  constant_.assign(registers_.size(), kVarying);
+  for (const Item& item : items_) {
+    if (item.kind != Item::Kind::op || item.guard >= 0) continue;
+    const std::string_view root = root_of(item);
+    const auto& ops = item.source->operands;
+    if (ops.size() != 2) continue;
+    uint8_t kind = kVarying;
+    if (root == "mov" && ops[1].kind == Operand::Kind::imm) {
+      kind = kImmediate;
+    } else if ((root == "mov" || root == "neg") && ops[1].kind == Operand::Kind::reg) {
+      kind = constant_[size_t(ops[1].reg)];
+    } else if (root == "ld" && ops[1].variable && ops[1].reg < 0) {
+      const Space space = item.match->form.space();
+      if (space == Space::constant || (space == Space::param && code_.function->entry)) kind = kBank;
+    }
+    for (int32_t r : item.defs)
+      if (writes_[size_t(r)] == 1) constant_[size_t(r)] = kind;
+  }
 }
 
 std::vector<uint32_t> Contraction::successors(uint32_t stretch) const {
@@ -267,6 +299,16 @@ bool Contraction::is_product(const Item& item) const {
   // Products of constants are folded, and those with 1 and -1 are no multiplications.
   if (is_half(form.type())) return true;
   return !(is_constant(ops[1]) && is_constant(ops[2])) && !unit_sign(ops[1]) && !unit_sign(ops[2]);
+}
+
+// A result that is written once, in front of its readers.
+bool Contraction::goes_anywhere(uint32_t at) const {
+  const auto& ops = items_[at].source->operands;
+  const size_t result = size_t(ops[0].reg);
+  if (writes_[result] != 1 || first_read_[result] <= at) return false;
+  for (size_t k : {1, 2})
+    if (is_constant(ops[k]) || (ops[k].kind == Operand::Kind::reg && constant_[size_t(ops[k].reg)])) return true;
+  return false;
 }
 
 bool Contraction::takes(const Item& sum, const Node& node) const {
@@ -337,10 +379,12 @@ void Contraction::read_sum(uint32_t at) {
     }
     ++node.readers;
     ++nodes_[node.product].uses;
-    const Item& mul = items_[nodes_[node.product].item];
+    const Node& product = nodes_[node.product];
     for (size_t j : {0, 1}) {
-      const Operand& op = mul.source->operands[j + 1];
-      sum.stale[k][j] = op.kind == Operand::Kind::reg && written_[size_t(op.reg)] > nodes_[node.product].item;
+      const Operand& op = items_[product.item].source->operands[j + 1];
+      if (op.kind != Operand::Kind::reg) continue;
+      sum.stale[k][j] = product.stretch == stretch_ ? written_[size_t(op.reg)] > product.item
+                                                    : writes_[size_t(op.reg)] > 1;
     }
   }
   if (sum.term[0] != kNone || sum.term[1] != kNone) sums_.push_back(sum);
@@ -376,6 +420,8 @@ void Contraction::write(uint32_t at) {
     } else if (is_product(item)) {
       result.node = uint32_t(nodes_.size());
       nodes_.push_back({at, result.node});
+      nodes_.back().stretch = stretch_;
+      nodes_.back().anywhere = goes_anywhere(at);
     }
   }
   for (int32_t r : item.defs) {
@@ -385,23 +431,19 @@ void Contraction::write(uint32_t at) {
   }
 }
 
-void Contraction::contract() {
+void Contraction::read_stretch() {
   const uint32_t begin = stretches_[stretch_], end = stretches_[stretch_ + 1];
-  nodes_.clear();
-  sums_.clear();
   for (uint32_t i = begin; i < end; ++i) {
     read(i);
     write(i);
   }
-  if (sums_.empty()) return;
   for (uint32_t i = begin; i < end; ++i)
     for (int32_t r : items_[i].defs) {
+      const uint32_t node = held(r).node;
+      if (node == kNone || nodes_[node].anywhere) continue;
       if (is_live_out(r)) use(r);
       held(r).node = kNone;
     }
-  take_products();
-  for (const Sum& sum : sums_) apply(sum);
-  drop_unread();
 }
 
 // The choice. First the products that are used once; a sum of two takes its first operand. ptxas

@@ -30,6 +30,7 @@ struct KernelInfo {
   std::vector<Param> params;
   uint32_t param_bytes = 0;
   uint32_t max_threads = 1024;  // from .maxntid, or the device's limit
+  uint32_t max_registers = 255;  // ptxas spills rather than use more: .maxnreg, .maxntid and .minnctapersm
   uint32_t required_threads[3] = {0, 0, 0};
   uint32_t required_cluster[3] = {0, 0, 0};  // from .reqnctapercluster
   int ptx_version = 0;  // 90 for sm_90 PTX

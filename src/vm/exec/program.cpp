@@ -94,7 +94,7 @@ Status place_variables(Program& program, Allocations& memory) {
   return {};
 }
 
-KernelInfo describe(const Module& module, const Function& function, const GpuSpec&) {
+KernelInfo describe(const Module& module, const Function& function, const GpuSpec& gpu) {
   KernelInfo info;
   info.name = function.name;
   uint32_t offset = 0;
@@ -106,6 +106,11 @@ KernelInfo describe(const Module& module, const Function& function, const GpuSpe
   info.param_bytes = offset;
   if (function.maxntid[0])
     info.max_threads = function.maxntid[0] * std::max(function.maxntid[1], 1u) * std::max(function.maxntid[2], 1u);
+  if (function.maxntid[0]) {  // this many blocks of this size must fit; a warp gets its registers in steps of 256
+    const uint32_t warps = (info.max_threads + 31) / 32 * std::max(function.minnctapersm, 1u);
+    info.max_registers = std::min<uint32_t>(info.max_registers, uint32_t(gpu.registers_per_sm) / warps / 256 * 256 / 32);
+  }
+  if (function.maxnreg) info.max_registers = std::min(info.max_registers, function.maxnreg);
   for (int k = 0; k < 3; ++k) info.required_threads[k] = function.reqntid[k];
   for (int k = 0; k < 3; ++k) info.required_cluster[k] = function.reqnctapercluster[k];
   if (module.target.starts_with("sm_")) info.ptx_version = std::atoi(module.target.c_str() + 3);

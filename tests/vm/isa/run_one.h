@@ -126,7 +126,7 @@ inline LaneBits run_once(const Match& match, const std::vector<LaneBits>& source
   }
   code[0].d = setup.on_top_of >= 0 ? uint32_t((setup.on_top_of + 1) * detail::kSlot) : 0;
   if (setup.on_top_of < 0) detail::write_lanes(registers, types[0], before);
-  std::memcpy(&code[1], &extra, sizeof extra);
+  std::memcpy(static_cast<void*>(&code[1]), &extra, sizeof extra);
 
   const Handler handler = setup.full ? match.handlers.full : match.handlers.masked;
   const Inst* next = handler(w, code);
