@@ -47,6 +47,17 @@ def run(program, *args, env):
     return subprocess.run([program, *args], env=env, check=True, capture_output=True, text=True)
 
 
+def machine_scaling(folder, base):
+    """Work two cores do together, relative to one alone: two independent one-thread processes at once. Virtual cores that
+    share a physical one give less than 2, and no program on them can do better."""
+    env = {**base, "RIDGE_THREADS": "1"}
+    command = [folder / "kernels", "collatz", "15"]
+    alone = statistics.median(float(x) for x in run(*command, env=env).stdout.split())
+    pair = [subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    together = statistics.median(float(x) for p in pair for x in p.communicate()[0].split())
+    return 2 * alone / together
+
+
 def big_ptx(kernels):
     """A module of at least a megabyte, like a template-heavy program's."""
     body = "\n".join(f"  fma.rn.f32 %f{i % 30 + 1}, %f{(i * 7) % 30 + 1}, %f{(i * 3) % 30 + 1}, %f{i % 30 + 1};"
@@ -86,6 +97,7 @@ def main():
                 times = run(folder / "kernels", kernel, str(options.repeats + 1), env=env).stdout.split()
                 entry[f"threads_{threads}"] = quartiles([float(x) for x in times[1:]])
             record["kernels"][kernel] = entry
+        record["machine_scaling"] = machine_scaling(folder, base)
         launches = run(folder / "kernels", "launches", "9", env={**base, "RIDGE_THREADS": "1"}).stdout.split()
         record["launch_us"] = statistics.median(float(x) for x in launches[1:]) * 1e6 / 1000
         (folder / "big.ptx").write_text(big_ptx(60), encoding="utf-8")
@@ -103,6 +115,7 @@ def main():
     sgemm = record["kernels"]["sgemm"]["threads_1"]["median_s"]
     print(f"plain loop, 512^3: {record['plain_loop']['median_s'] * 1e3:.1f} ms, "
           f"{record['plain_loop']['median_s'] / sgemm:.1f} times the software GPU's sgemm on one thread")
+    print(f"two independent processes do {record['machine_scaling']:.2f} times the work of one on this machine")
     print(f"a launch of an empty kernel: {record['launch_us']:.1f} us")
     if "module_ready_s" in record:
         print(f"a {record['module_bytes'] / 1e6:.1f} MB module is ready to launch in {record['module_ready_s'] * 1e3:.1f} ms;"

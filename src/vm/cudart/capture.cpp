@@ -13,7 +13,8 @@ namespace ridge::vm::cudart {
 namespace {
 
 struct Captures {
-  std::mutex mutex;  // guards every Capture, every Stream::capture, and captured graphs while they grow
+  std::mutex
+      mutex;  // guards every Capture, every Stream::capture, and captured graphs while they grow
   std::vector<CaptureRef> active;
   uint64_t next_id = 1;
 };
@@ -37,7 +38,8 @@ bool joined(const Capture& capture) {
   while (!open.empty()) {
     const GraphNode* node = open.back();
     open.pop_back();
-    if (before.insert(node).second) open.insert(open.end(), node->dependencies.begin(), node->dependencies.end());
+    if (before.insert(node).second)
+      open.insert(open.end(), node->dependencies.begin(), node->dependencies.end());
   }
   for (const StreamRef& stream : capture.streams)
     for (const GraphNode* node : stream->capture->frontier)
@@ -64,11 +66,12 @@ CaptureRef capture_of(const StreamRef& stream) {
   return stream->capture ? stream->capture->capture : nullptr;
 }
 
-cudaError_t begin_capture(cudaStream_t handle, cudaStreamCaptureMode mode, std::shared_ptr<Graph> graph,
-                          std::vector<GraphNode*> dependencies) {
+cudaError_t begin_capture(cudaStream_t handle, cudaStreamCaptureMode mode,
+                          std::shared_ptr<Graph> graph, std::vector<GraphNode*> dependencies) {
   const StreamRef stream = find_stream(handle);
   if (!stream) return cudaErrorInvalidResourceHandle;
-  if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed) return cudaErrorInvalidValue;
+  if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed)
+    return cudaErrorInvalidValue;
   if (stream->kind == StreamKind::legacy) return cudaErrorStreamCaptureUnsupported;
   const Lock lock(all().mutex);
   if (stream->capture) return cudaErrorIllegalState;  // and the capture goes on
@@ -80,7 +83,8 @@ cudaError_t begin_capture(cudaStream_t handle, cudaStreamCaptureMode mode, std::
   capture->origin = stream;
   capture->streams = {stream};
   capture->id = all().next_id++;
-  stream->capture = std::make_shared<StreamCapture>(StreamCapture{capture, std::move(dependencies)});
+  stream->capture =
+      std::make_shared<StreamCapture>(StreamCapture{capture, std::move(dependencies)});
   all().active.push_back(std::move(capture));
   return cudaSuccess;
 }
@@ -93,22 +97,24 @@ cudaError_t end_capture(cudaStream_t handle, cudaGraph_t* graph) {
   if (!stream->capture) return cudaErrorIllegalState;
   const CaptureRef capture = stream->capture->capture;
   if (capture->origin != stream) return invalidate(capture, cudaErrorStreamCaptureUnmatched);
-  const bool wrong_thread =
-      capture->mode != cudaStreamCaptureModeRelaxed && capture->thread != std::this_thread::get_id();
+  const bool wrong_thread = capture->mode != cudaStreamCaptureModeRelaxed &&
+                            capture->thread != std::this_thread::get_id();
   const bool complete = joined(*capture);
   finish(capture);
   if (wrong_thread) return cudaErrorStreamCaptureWrongThread;
   if (capture->invalid) return cudaErrorStreamCaptureInvalidated;
   if (!complete) return cudaErrorStreamCaptureUnjoined;
   if (!graph) return cudaSuccess;
-  *graph = capture->own_graph ? graph_handle(capture->graph) : reinterpret_cast<cudaGraph_t>(capture->graph.get());
+  *graph = capture->own_graph ? graph_handle(capture->graph)
+                              : reinterpret_cast<cudaGraph_t>(capture->graph.get());
   return cudaSuccess;
 }
 
 cudaStreamCaptureStatus capture_status(const StreamRef& stream) {
   const Lock lock(all().mutex);
   if (!stream->capture) return cudaStreamCaptureStatusNone;
-  return stream->capture->capture->invalid ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
+  return stream->capture->capture->invalid ? cudaStreamCaptureStatusInvalidated
+                                           : cudaStreamCaptureStatusActive;
 }
 
 std::vector<GraphNode*> capture_frontier(const StreamRef& stream) {
@@ -116,7 +122,8 @@ std::vector<GraphNode*> capture_frontier(const StreamRef& stream) {
   return stream->capture ? stream->capture->frontier : std::vector<GraphNode*>{};
 }
 
-cudaError_t set_capture_frontier(const StreamRef& stream, std::vector<GraphNode*> nodes, bool replace) {
+cudaError_t set_capture_frontier(const StreamRef& stream, std::vector<GraphNode*> nodes,
+                                 bool replace) {
   const Lock lock(all().mutex);
   if (!stream->capture) return cudaErrorIllegalState;
   if (stream->capture->capture->invalid) return cudaErrorStreamCaptureInvalidated;
@@ -125,7 +132,9 @@ cudaError_t set_capture_frontier(const StreamRef& stream, std::vector<GraphNode*
   return cudaSuccess;
 }
 
-cudaStreamCaptureMode exchange_capture_mode(cudaStreamCaptureMode mode) { return std::exchange(interaction_mode, mode); }
+cudaStreamCaptureMode exchange_capture_mode(cudaStreamCaptureMode mode) {
+  return std::exchange(interaction_mode, mode);
+}
 
 cudaError_t capture_work(const CaptureRef& capture, const StreamRef& stream, Work work) {
   const Lock lock(all().mutex);
@@ -135,7 +144,8 @@ cudaError_t capture_work(const CaptureRef& capture, const StreamRef& stream, Wor
   return cudaSuccess;
 }
 
-cudaError_t capture_record(const CaptureRef& capture, const StreamRef& stream, const EventRef& event, unsigned flags) {
+cudaError_t capture_record(const CaptureRef& capture, const StreamRef& stream,
+                           const EventRef& event, unsigned flags) {
   if (flags & cudaEventRecordExternal) return capture_work(capture, stream, EventRecordWork{event});
   const Lock lock(all().mutex);
   if (capture->invalid || !stream->capture) return cudaErrorStreamCaptureInvalidated;
@@ -152,7 +162,8 @@ cudaError_t capture_wait(const StreamRef& stream, const EventRef& event, unsigne
   const Lock lock(all().mutex);
   const std::lock_guard event_lock(event->mutex);
   const CaptureRef theirs = event->captured ? event->capture.lock() : nullptr;
-  if (event->captured && (!theirs || !theirs->origin)) return cudaErrorInvalidValue;  // that capture has ended
+  if (event->captured && (!theirs || !theirs->origin))
+    return cudaErrorInvalidValue;  // that capture has ended
   if (!theirs) return invalidate(stream->capture->capture, cudaErrorStreamCaptureIsolation);
   if (stream->kind == StreamKind::legacy) return invalidate(theirs, cudaErrorStreamCaptureImplicit);
   if (theirs->invalid) return cudaErrorStreamCaptureInvalidated;
@@ -169,7 +180,8 @@ cudaError_t capture_wait(const StreamRef& stream, const EventRef& event, unsigne
 
 cudaError_t refuse_in_capture(const StreamRef& stream) {
   const Lock lock(all().mutex);
-  return stream->capture ? invalidate(stream->capture->capture, cudaErrorStreamCaptureUnsupported) : cudaSuccess;
+  return stream->capture ? invalidate(stream->capture->capture, cudaErrorStreamCaptureUnsupported)
+                         : cudaSuccess;
 }
 
 cudaError_t refuse_captured_event(const EventRef& event) {
@@ -180,8 +192,9 @@ cudaError_t refuse_captured_event(const EventRef& event) {
   return invalidate(capture, cudaErrorCapturedEvent);
 }
 
-// By the rules of cudaThreadExchangeStreamCaptureMode: a relaxed capture forbids nothing; a thread-local one forbids to
-// its own thread; a global one to every thread that has not chosen otherwise.
+// By the rules of cudaThreadExchangeStreamCaptureMode: a relaxed capture forbids nothing; a
+// thread-local one forbids to its own thread; a global one to every thread that has not chosen
+// otherwise.
 cudaError_t check_unsafe() {
   if (interaction_mode == cudaStreamCaptureModeRelaxed) return cudaSuccess;
   const Lock lock(all().mutex);
@@ -200,7 +213,8 @@ cudaError_t check_unsafe() {
 cudaError_t check_no_capture_at_all() {
   const Lock lock(all().mutex);
   cudaError_t result = cudaSuccess;
-  for (const CaptureRef& capture : all().active) result = invalidate(capture, cudaErrorStreamCaptureUnsupported);
+  for (const CaptureRef& capture : all().active)
+    result = invalidate(capture, cudaErrorStreamCaptureUnsupported);
   return result;
 }
 
@@ -210,7 +224,8 @@ std::vector<CaptureRef> implicit_captures(const StreamRef& stream) {  // the loc
   std::vector<CaptureRef> found;
   if (stream->kind != StreamKind::legacy) return found;
   for (const CaptureRef& capture : all().active)
-    if (std::ranges::any_of(capture->streams, [](const StreamRef& s) { return s->kind == StreamKind::blocking; }))
+    if (std::ranges::any_of(capture->streams,
+                            [](const StreamRef& s) { return s->kind == StreamKind::blocking; }))
       found.push_back(capture);
   return found;
 }

@@ -33,7 +33,8 @@ GpuSpec chosen_gpu() {
   if (const auto gpu = find_gpu(key)) return *gpu;
   std::string known;
   for (const GpuSpec& gpu : all_gpus()) known += " " + std::string(gpu.key);
-  report("there is no GPU called '" + std::string(key) + "'; known:" + known + ". Using " + std::string(kDefaultGpu));
+  report("there is no GPU called '" + std::string(key) + "'; known:" + known + ". Using " +
+         std::string(kDefaultGpu));
   return *find_gpu(kDefaultGpu);
 }
 
@@ -52,7 +53,8 @@ Config read() {
 }  // namespace
 
 const Config& config() {
-  static const Config& c = *new Config(read());  // never destroyed: work may still run while the process exits
+  static const Config& c =
+      *new Config(read());  // never destroyed: work may still run while the process exits
   return c;
 }
 

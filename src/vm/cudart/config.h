@@ -1,5 +1,5 @@
-// What `ridge run` tells this library. The environment is the private wire between the two, not an interface: users
-// say `ridge run --gpu a100 --timeout 10`, and only config.cpp reads a variable.
+// What `ridge run` tells this library. The environment is the private wire between the two, not an
+// interface: users say `ridge run --gpu a100 --timeout 10`, and only config.cpp reads a variable.
 #pragma once
 
 #include <string>

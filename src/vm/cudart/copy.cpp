@@ -15,11 +15,13 @@
 namespace ridge::vm::cudart {
 namespace {
 
-// Pageable memory is staged up to this size, as a driver does: the caller may reuse it when the call returns, though
-// the copy has not happened yet. Larger ones wait for their turn instead.
+// Pageable memory is staged up to this size, as a driver does: the caller may reuse it when the
+// call returns, though the copy has not happened yet. Larger ones wait for their turn instead.
 constexpr size_t kStagingLimit = 1 << 20;
 
-char* row(const Box& box, size_t y, size_t z) { return static_cast<char*>(box.start) + z * box.slice + y * box.pitch; }
+char* row(const Box& box, size_t y, size_t z) {
+  return static_cast<char*>(box.start) + z * box.slice + y * box.pitch;
+}
 
 bool is_pageable(const Box& box) { return box.start && !find_allocation(box.start); }
 
@@ -51,19 +53,29 @@ CopyPlan staged(const CopyPlan& plan, std::shared_ptr<std::vector<char>>& stagin
 
 size_t span_of(const Box& box, const BoxExtent& extent) {
   if (extent.empty()) return 0;
-  return (extent.depth - 1) * box.slice + (extent.height - 1) * box.pitch + extent.width;
+  size_t slices = 0, rows = 0, span = 0;
+  const bool too_far = __builtin_mul_overflow(extent.depth - 1, box.slice, &slices) ||
+                       __builtin_mul_overflow(extent.height - 1, box.pitch, &rows) ||
+                       __builtin_add_overflow(slices, rows, &span) ||
+                       __builtin_add_overflow(span, extent.width, &span);
+  return too_far ? SIZE_MAX : span;  // which no allocation holds
 }
 
-// The direction says which side must be memory the device knows; the other may be anything, as in the real runtime.
+// The direction says which side must be memory the device knows; the other may be anything, as in
+// the real runtime.
 cudaError_t check(const CopyPlan& plan) {
   if (plan.extent.empty()) return cudaSuccess;
-  if (plan.kind < cudaMemcpyHostToHost || plan.kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+  if (plan.kind < cudaMemcpyHostToHost || plan.kind > cudaMemcpyDefault)
+    return cudaErrorInvalidMemcpyDirection;
   const Range to = classify(plan.to.start, span_of(plan.to, plan.extent));
   const Range from = classify(plan.from.start, span_of(plan.from, plan.extent));
   if (to == Range::invalid || from == Range::invalid) return cudaErrorInvalidValue;
-  const bool to_device = plan.kind == cudaMemcpyHostToDevice || plan.kind == cudaMemcpyDeviceToDevice;
-  const bool from_device = plan.kind == cudaMemcpyDeviceToHost || plan.kind == cudaMemcpyDeviceToDevice;
-  if ((to_device && to != Range::known) || (from_device && from != Range::known)) return cudaErrorInvalidValue;
+  const bool to_device =
+      plan.kind == cudaMemcpyHostToDevice || plan.kind == cudaMemcpyDeviceToDevice;
+  const bool from_device =
+      plan.kind == cudaMemcpyDeviceToHost || plan.kind == cudaMemcpyDeviceToDevice;
+  if ((to_device && to != Range::known) || (from_device && from != Range::known))
+    return cudaErrorInvalidValue;
   return cudaSuccess;
 }
 
@@ -76,7 +88,8 @@ void execute(const CopyPlan& plan) {
     return;
   }
   for (size_t z = 0; z < e.depth; ++z)
-    for (size_t y = 0; y < e.height; ++y) std::memmove(row(plan.to, y, z), row(plan.from, y, z), e.width);
+    for (size_t y = 0; y < e.height; ++y)
+      std::memmove(row(plan.to, y, z), row(plan.from, y, z), e.width);
 }
 
 cudaError_t copy(const CopyPlan& plan, cudaStream_t handle, bool blocking) {
@@ -85,7 +98,9 @@ cudaError_t copy(const CopyPlan& plan, cudaStream_t handle, bool blocking) {
   if (const cudaError_t error = check(plan)) return error;
   if (plan.extent.empty()) return cudaSuccess;
   if (capture_of(stream)) return blocking ? refuse_in_capture(stream) : enqueue(stream, plan);
-  if (blocking) return is_device(plan.to) && is_device(plan.from) ? enqueue(stream, plan) : run_blocking(stream, plan);
+  if (blocking)
+    return is_device(plan.to) && is_device(plan.from) ? enqueue(stream, plan)
+                                                      : run_blocking(stream, plan);
   if (!is_pageable(plan.from) && !is_pageable(plan.to)) return enqueue(stream, plan);
   const size_t bytes = plan.extent.width * plan.extent.height * plan.extent.depth;
   if (is_pageable(plan.to) || bytes > kStagingLimit) return run_blocking(stream, plan);
@@ -112,7 +127,8 @@ void execute(const FillPlan& plan) {
         std::memset(to, int(plan.value), e.width);
         continue;
       }
-      for (size_t x = 0; x < e.width; x += plan.element) std::memcpy(to + x, &plan.value, plan.element);
+      for (size_t x = 0; x < e.width; x += plan.element)
+        std::memcpy(to + x, &plan.value, plan.element);
     }
 }
 

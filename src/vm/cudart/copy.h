@@ -1,4 +1,5 @@
-// Copies and fills, from one byte to a 3D box. A copy is checked when it is asked for and done in stream order.
+// Copies and fills, from one byte to a 3D box. A copy is checked when it is asked for and done in
+// stream order.
 #pragma once
 
 #include <cstddef>
@@ -30,19 +31,20 @@ struct CopyPlan {
 // The plan of a 3D copy between linear memory; an array is refused by name. Checks pitches.
 cudaError_t plan_of(const cudaMemcpy3DParms* parameters, CopyPlan* plan);
 // A copy to a __device__ or __constant__ variable, or from it when `out`.
-cudaError_t symbol_plan(const void* symbol, void* other, size_t bytes, size_t offset, cudaMemcpyKind kind, bool out,
-                        CopyPlan* plan);
+cudaError_t symbol_plan(const void* symbol, void* other, size_t bytes, size_t offset,
+                        cudaMemcpyKind kind, bool out, CopyPlan* plan);
 // Which errors the copy would be, by the direction and by the allocations on both sides.
 cudaError_t check(const CopyPlan& plan);
 void execute(const CopyPlan& plan);
-// Checks, then copies in the stream's order. `blocking`: cudaMemcpy's rules, else cudaMemcpyAsync's.
+// Checks, then copies in the stream's order. `blocking`: cudaMemcpy's rules, else
+// cudaMemcpyAsync's.
 cudaError_t copy(const CopyPlan& plan, cudaStream_t stream, bool blocking);
 
 struct FillPlan {
   Box to;
-  BoxExtent extent;      // width in bytes
+  BoxExtent extent;  // width in bytes
   uint32_t value = 0;
-  size_t element = 1;    // bytes: 1, 2 or 4
+  size_t element = 1;  // bytes: 1, 2 or 4
 };
 cudaError_t check(const FillPlan& plan);
 void execute(const FillPlan& plan);

@@ -12,7 +12,11 @@ Box box_of(const cudaPitchedPtr& p, const cudaPos& at) {
 }
 
 bool fits(const cudaPitchedPtr& p, const cudaPos& at, const BoxExtent& extent) {
-  return at.x + extent.width <= p.pitch && (extent.depth == 1 || at.y + extent.height <= p.ysize);
+  const auto inside = [](size_t start, size_t size, size_t end) {
+    return start <= end && size <= end - start;
+  };
+  return inside(at.x, extent.width, p.pitch) &&
+         (extent.depth == 1 || inside(at.y, extent.height, p.ysize));
 }
 
 }  // namespace
@@ -21,7 +25,8 @@ cudaError_t plan_of(const cudaMemcpy3DParms* p, CopyPlan* plan) {
   if (!p) return cudaErrorInvalidValue;
   plan->extent = {p->extent.width, p->extent.height, p->extent.depth};
   plan->kind = p->kind;
-  if (p->srcArray || p->dstArray) return cudaError_t(refuse("cudaMemcpy3D with a cudaArray_t", "arrays"));
+  if (p->srcArray || p->dstArray)
+    return cudaError_t(refuse("cudaMemcpy3D with a cudaArray_t", "arrays"));
   if (plan->extent.empty()) return cudaSuccess;
   if (!fits(p->srcPtr, p->srcPos, plan->extent) || !fits(p->dstPtr, p->dstPos, plan->extent))
     return cudaErrorInvalidPitchValue;
@@ -30,13 +35,16 @@ cudaError_t plan_of(const cudaMemcpy3DParms* p, CopyPlan* plan) {
   return cudaSuccess;
 }
 
-cudaError_t symbol_plan(const void* symbol, void* other, size_t bytes, size_t offset, cudaMemcpyKind kind, bool out,
-                        CopyPlan* plan) {
+cudaError_t symbol_plan(const void* symbol, void* other, size_t bytes, size_t offset,
+                        cudaMemcpyKind kind, bool out, CopyPlan* plan) {
   Engine::Symbol found;
   if (const cudaError_t error = registrations().find_symbol(symbol, &found)) return error;
   if (offset > found.size || bytes > found.size - offset) return cudaErrorInvalidValue;
   const Box inside{reinterpret_cast<void*>(found.address + offset)}, outside{other};
-  *plan = {.to = out ? outside : inside, .from = out ? inside : outside, .extent = {bytes}, .kind = kind};
+  *plan = {.to = out ? outside : inside,
+           .from = out ? inside : outside,
+           .extent = {bytes},
+           .kind = kind};
   return cudaSuccess;
 }
 

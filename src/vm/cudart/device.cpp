@@ -7,10 +7,12 @@ namespace ridge::vm::cudart {
 std::optional<int> device_attribute(const GpuSpec& gpu, cudaDeviceAttr attribute) {
   switch (attribute) {
 #define RIDGE_ATTRIBUTE(name, value) \
-  case name: return int(value);
+  case name:                         \
+    return int(value);
 #include "vm/cudart/attributes.def"
 #undef RIDGE_ATTRIBUTE
-    default: break;
+    default:
+      break;
   }
   // Numbers inside the range that the header keeps for itself answer 0.
   if (attribute > 0 && attribute <= cudaDevAttrOnlyPartialHostNativeAtomicSupported) return 0;

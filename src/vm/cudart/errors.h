@@ -1,7 +1,8 @@
 // Error codes: their names and texts, and what the runtime remembers about them.
 //
-// Two memories. Each host thread has a last error, which cudaGetLastError takes and clears. The device has a sticky
-// error: once a kernel has faulted the context is dead, and every later call answers the fault until cudaDeviceReset.
+// Two memories. Each host thread has a last error, which cudaGetLastError takes and clears. The
+// device has a sticky error: once a kernel has faulted the context is dead, and every later call
+// answers the fault until cudaDeviceReset.
 #pragma once
 
 #include <new>
@@ -15,7 +16,8 @@ namespace ridge::vm::cudart {
 const char* error_name(cudaError_t error);
 const char* error_text(cudaError_t error);
 
-// Remembers a failure as this thread's last error; gives it back, so that a function can `return remember(error)`.
+// Remembers a failure as this thread's last error; gives it back, so that a function can `return
+// remember(error)`.
 cudaError_t remember(cudaError_t error);
 cudaError_t peek_last_error();
 cudaError_t take_last_error();
@@ -27,8 +29,8 @@ void clear_sticky_error();
 
 cudaError_t error_of(FaultKind kind);
 
-// Every runtime function that needs the device goes through here: the sticky error comes first, a failure is
-// remembered, and no C++ exception reaches the caller, which may be C.
+// Every runtime function that needs the device goes through here: the sticky error comes first, a
+// failure is remembered, and no C++ exception reaches the caller, which may be C.
 template <class Body>
 cudaError_t api(Body&& body) {
   if (const cudaError_t dead = sticky_error()) return remember(dead);

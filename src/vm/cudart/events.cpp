@@ -10,14 +10,16 @@
 namespace ridge::vm::cudart {
 namespace {
 
-constexpr unsigned kCreateFlags = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+constexpr unsigned kCreateFlags =
+    cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
 
 Handles<Event>& handles() {
   static auto& all = *new Handles<Event>;
   return all;
 }
 
-// The event's ticket, for calls that need a real one: a captured event has none, and asking ends its capture.
+// The event's ticket, for calls that need a real one: a captured event has none, and asking ends
+// its capture.
 cudaError_t real_ticket(cudaEvent_t handle, Ticket* ticket) {
   const EventRef event = find_event(handle);
   if (!event) return cudaErrorInvalidResourceHandle;
@@ -50,7 +52,8 @@ EventRef find_event(cudaEvent_t handle) { return handles().find(handle); }
 
 cudaError_t create_event(cudaEvent_t* handle, unsigned flags) {
   const bool shared = flags & cudaEventInterprocess;
-  if (!handle || (flags & ~kCreateFlags) || (shared && !(flags & cudaEventDisableTiming))) return cudaErrorInvalidValue;
+  if (!handle || (flags & ~kCreateFlags) || (shared && !(flags & cudaEventDisableTiming)))
+    return cudaErrorInvalidValue;
   auto event = std::make_shared<Event>();
   event->flags = flags;
   *handle = static_cast<cudaEvent_t>(handles().add(std::move(event)));
@@ -69,7 +72,8 @@ cudaError_t record_event(cudaEvent_t handle, cudaStream_t stream_handle, unsigne
   if (!event || !stream) return cudaErrorInvalidResourceHandle;
   if (flags & ~unsigned(cudaEventRecordExternal)) return cudaErrorInvalidValue;
   if (const auto capture = capture_of(stream)) return capture_record(capture, stream, event, flags);
-  if (flags) return cudaErrorIllegalState;  // an external record only means something inside a capture
+  if (flags)
+    return cudaErrorIllegalState;  // an external record only means something inside a capture
   if (const cudaError_t error = check_implicit(stream)) return error;
   event->set(runtime().scheduler.submit(stream, nullptr));
   return cudaSuccess;

@@ -17,7 +17,8 @@ struct Event {
   uint32_t flags = 0;
   std::mutex mutex;  // guards what follows
   Ticket recorded;   // of the newest record; null before the first
-  // Recorded into a capturing stream: the nodes it stands for. It is no real event until recorded anew.
+  // Recorded into a capturing stream: the nodes it stands for. It is no real event until recorded
+  // anew.
   bool captured = false;
   std::weak_ptr<Capture> capture;
   std::vector<GraphNode*> nodes;

@@ -1,5 +1,5 @@
-// The end of the process. Kernels and host threads may still be running: nothing they use is ever destroyed, nothing
-// queued is started any more, and what the device has printed appears.
+// The end of the process. Kernels and host threads may still be running: nothing they use is ever
+// destroyed, nothing queued is started any more, and what the device has printed appears.
 #include <cstdio>
 #include <string>
 
@@ -22,11 +22,13 @@ void tell_counts(const InstructionCounts& counts) {
     report("cannot write the counts to " + config().count_file);
     return;
   }
-  std::fprintf(file, "{\"warp_instructions\": %s, \"thread_instructions\": %s}\n", warp.c_str(), thread.c_str());
+  std::fprintf(file, "{\"warp_instructions\": %s, \"thread_instructions\": %s}\n", warp.c_str(),
+               thread.c_str());
   std::fclose(file);
 }
 
-// Runs after main's static objects and atexit handlers, because the program depends on this library.
+// Runs after main's static objects and atexit handlers, because the program depends on this
+// library.
 __attribute__((destructor)) void at_exit() {
   if (!runtime_started()) return;
   runtime().scheduler.abandon();

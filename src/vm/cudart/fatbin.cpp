@@ -39,7 +39,8 @@ static_assert(sizeof(EntryHeader) == 64);
 constexpr uint16_t kPtx = 1, kElf = 2;
 constexpr uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000;
 constexpr uint64_t kFlagArchSpecific = 0x100000, kFlagFamilySpecific = 0x200000;
-constexpr uint64_t kMaxPlain = uint64_t(1) << 31;  // no image is larger: a size above is damage, not code
+constexpr uint64_t kMaxPlain = uint64_t(1)
+                               << 31;  // no image is larger: a size above is damage, not code
 
 Error damaged(std::string_view what) {
   return {cudaErrorInvalidKernelImage, "the program's fat binary is damaged: " + std::string(what)};
@@ -62,7 +63,9 @@ int rank_target(int arch, char suffix, int major, int minor) {
 
 Expected<FatImage> read_entry(const EntryHeader& h, std::span<const uint8_t> payload) {
   FatImage image;
-  image.kind = h.kind == kPtx ? FatImage::Kind::ptx : h.kind == kElf ? FatImage::Kind::elf : FatImage::Kind::other;
+  image.kind = h.kind == kPtx   ? FatImage::Kind::ptx
+               : h.kind == kElf ? FatImage::Kind::elf
+                                : FatImage::Kind::other;
   image.arch = int(h.arch);
   image.suffix = h.flags & kFlagArchSpecific ? 'a' : h.flags & kFlagFamilySpecific ? 'f' : '\0';
   image.packing = h.flags & kFlagZstd  ? FatImage::Packing::zstd
@@ -102,8 +105,10 @@ Expected<std::vector<FatImage>> read_container(std::span<const uint8_t> bytes) {
     if (!read(rest, 0, entry)) return damaged("it ends inside an entry's header");
     if (entry.header_bytes < sizeof(entry) || entry.header_bytes > rest.size())
       return damaged("an entry's header size is wrong");
-    if (entry.payload_bytes > rest.size() - entry.header_bytes) return damaged("an image runs past the end");
-    Expected<FatImage> image = read_entry(entry, rest.subspan(entry.header_bytes, entry.payload_bytes));
+    if (entry.payload_bytes > rest.size() - entry.header_bytes)
+      return damaged("an image runs past the end");
+    Expected<FatImage> image =
+        read_entry(entry, rest.subspan(entry.header_bytes, entry.payload_bytes));
     if (!image) return image.error();
     images.push_back(*image);
     rest = rest.subspan(entry.header_bytes + entry.payload_bytes);
@@ -117,10 +122,13 @@ Expected<std::string> unpack(const FatImage& image) {
 
   std::string plain;
   if (image.packing == FatImage::Packing::zstd) {
-    const unsigned long long size = ZSTD_getFrameContentSize(image.payload.data(), image.payload.size());
-    if (size != image.plain_size) return damaged("a zstd image does not have the size its entry says");
+    const unsigned long long size =
+        ZSTD_getFrameContentSize(image.payload.data(), image.payload.size());
+    if (size != image.plain_size)
+      return damaged("a zstd image does not have the size its entry says");
     plain.resize(image.plain_size);
-    const size_t got = ZSTD_decompress(plain.data(), plain.size(), image.payload.data(), image.payload.size());
+    const size_t got =
+        ZSTD_decompress(plain.data(), plain.size(), image.payload.data(), image.payload.size());
     if (ZSTD_isError(got) || got != plain.size()) return damaged("a zstd image does not unpack");
     return plain;
   }
@@ -129,8 +137,8 @@ Expected<std::string> unpack(const FatImage& image) {
       image.plain_size > (image.payload.size() + 1) * kMaxRatio)
     return damaged("an lz4 image does not have the size its entry says");
   plain.resize(image.plain_size);
-  const int got = LZ4_decompress_safe(reinterpret_cast<const char*>(image.payload.data()), plain.data(),
-                                      int(image.payload.size()), int(plain.size()));
+  const int got = LZ4_decompress_safe(reinterpret_cast<const char*>(image.payload.data()),
+                                      plain.data(), int(image.payload.size()), int(plain.size()));
   if (got < 0 || size_t(got) != plain.size()) return damaged("an lz4 image does not unpack");
   return plain;
 }
@@ -138,7 +146,8 @@ Expected<std::string> unpack(const FatImage& image) {
 Expected<const FatImage*> choose_ptx(std::span<const FatImage> images, int major, int minor) {
   const int device = major * 10 + minor;
   const auto rank = [&](const FatImage& image) {
-    return image.kind == FatImage::Kind::ptx ? rank_target(image.arch, image.suffix, major, minor) : -1;
+    return image.kind == FatImage::Kind::ptx ? rank_target(image.arch, image.suffix, major, minor)
+                                             : -1;
   };
   const FatImage* best = nullptr;
   for (const FatImage& image : images)
@@ -149,7 +158,8 @@ Expected<const FatImage*> choose_ptx(std::span<const FatImage> images, int major
   for (const FatImage& image : images) there += (there.empty() ? "" : ", ") + image.label();
   const std::string arch = std::to_string(device);
   return Error{cudaErrorNoKernelImageForDevice,
-               "the program holds no PTX that sm_" + arch + " can run; it holds " + (there.empty() ? "nothing" : there) +
+               "the program holds no PTX that sm_" + arch + " can run; it holds " +
+                   (there.empty() ? "nothing" : there) +
                    ".\n  Machine code cannot run on the software GPU. Rebuild with PTX:\n" +
                    "    nvcc -gencode arch=compute_" + arch + ",code=compute_" + arch + " …"};
 }
@@ -163,8 +173,9 @@ Status check_target(std::string_view ptx, int major, int minor) {
   const int arch = int(std::strtol(number.c_str(), &end, 10));
   const char suffix = *end == 'a' || *end == 'f' ? *end : '\0';
   if (rank_target(arch, suffix, major, minor) >= 0) return Status::ok();
-  return Error{cudaErrorInvalidPtx, "the module is for sm_" + std::to_string(arch) + (suffix ? std::string(1, suffix) : "") +
-                                        ", which sm_" + std::to_string(major * 10 + minor) + " cannot run"};
+  return Error{cudaErrorInvalidPtx, "the module is for sm_" + std::to_string(arch) +
+                                        (suffix ? std::string(1, suffix) : "") + ", which sm_" +
+                                        std::to_string(major * 10 + minor) + " cannot run"};
 }
 
 }  // namespace ridge::vm::cudart

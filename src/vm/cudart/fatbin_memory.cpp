@@ -1,4 +1,5 @@
-// From bare pointers to bounded spans: how far memory can be read, and where a wrapper's containers lie.
+// From bare pointers to bounded spans: how far memory can be read, and where a wrapper's containers
+// lie.
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -28,7 +29,8 @@ Error unreadable(const char* what) {
 
 size_t readable_bytes(const void* address, size_t limit) {
   const auto from = reinterpret_cast<uintptr_t>(address);
-  const std::unique_ptr<FILE, int (*)(FILE*)> maps(std::fopen("/proc/self/maps", "re"), std::fclose);
+  const std::unique_ptr<FILE, int (*)(FILE*)> maps(std::fopen("/proc/self/maps", "re"),
+                                                   std::fclose);
   if (!maps) return limit;  // nothing to check against: trust the pointer, as the driver does
   uintptr_t end = from;     // readable up to here
   char line[512];
@@ -44,7 +46,8 @@ size_t readable_bytes(const void* address, size_t limit) {
 
 Expected<std::span<const uint8_t>> container_at(const void* address) {
   constexpr size_t kHeader = 16;
-  if (!address || readable_bytes(address, kHeader) < kHeader) return unreadable("it points nowhere");
+  if (!address || readable_bytes(address, kHeader) < kHeader)
+    return unreadable("it points nowhere");
   const auto* bytes = static_cast<const uint8_t*>(address);
   uint16_t header_bytes;
   uint64_t body_bytes;
@@ -58,7 +61,8 @@ Expected<std::span<const uint8_t>> container_at(const void* address) {
 
 Expected<Wrapper> read_wrapper(const void* wrapper) {
   RawWrapper raw;
-  if (!wrapper || readable_bytes(wrapper, sizeof raw) < sizeof raw) return unreadable("it points nowhere");
+  if (!wrapper || readable_bytes(wrapper, sizeof raw) < sizeof raw)
+    return unreadable("it points nowhere");
   std::memcpy(&raw, wrapper, sizeof raw);
   if (raw.magic != kWrapperMagic) return unreadable("the wrapper's magic number is wrong");
   if (raw.version != 1 && raw.version != 2) return unreadable("the wrapper's version is unknown");
@@ -71,7 +75,8 @@ Expected<Wrapper> read_wrapper(const void* wrapper) {
   if (raw.version == 1 || !raw.units) return result;
   for (size_t i = 0; i < kMaxUnits; ++i) {
     const void* unit = nullptr;
-    if (readable_bytes(raw.units + i, sizeof unit) < sizeof unit) return unreadable("its list of units does not end");
+    if (readable_bytes(raw.units + i, sizeof unit) < sizeof unit)
+      return unreadable("its list of units does not end");
     std::memcpy(&unit, raw.units + i, sizeof unit);
     if (!unit) return result;
     const auto container = container_at(unit);

@@ -12,7 +12,8 @@ cudaError_t resolve_function(const void* function, ResolvedFunction* resolved) {
   resolved->function = registrations().find_function(function);
   if (!function) return cudaErrorInvalidDeviceFunction;
   if (!resolved->function) return cudaErrorInvalidResourceHandle;
-  if (const cudaError_t error = registrations().resolve(resolved->function, &resolved->kernel)) return error;
+  if (const cudaError_t error = registrations().resolve(resolved->function, &resolved->kernel))
+    return error;
   const auto usage = runtime().engine.usage(resolved->kernel);
   if (!usage) {
     report_once(resolved->function->name, usage.error().message);
@@ -33,7 +34,8 @@ namespace {
 
 int threads_that_fit(const ResolvedFunction& f, int registers) {
   int threads = int(runtime().engine.info(f.kernel).max_threads);
-  while (threads > kWarpSize && blocks_by_registers(runtime().gpu(), threads, registers) < 1) threads -= kWarpSize;
+  while (threads > kWarpSize && blocks_by_registers(runtime().gpu(), threads, registers) < 1)
+    threads -= kWarpSize;
   return threads;
 }
 
@@ -41,13 +43,15 @@ int threads_that_fit(const ResolvedFunction& f, int registers) {
 
 int max_threads(const ResolvedFunction& f) { return threads_that_fit(f, int(f.usage.registers)); }
 
-// The register count is an estimate of ptxas's: a launch is refused only where a quarter less would not help either.
+// The register count is an estimate of ptxas's: a launch is refused only where a quarter less would
+// not help either.
 bool has_registers_for(const ResolvedFunction& f, int threads) {
   return threads <= threads_that_fit(f, int(f.usage.registers) * 3 / 4);
 }
 
 int blocks_per_sm(const ResolvedFunction& f, int threads, size_t dynamic_shared) {
-  const KernelResources kernel{.block_threads = threads, .registers_per_thread = int(f.usage.registers),
+  const KernelResources kernel{.block_threads = threads,
+                               .registers_per_thread = int(f.usage.registers),
                                .shared_bytes = int64_t(f.usage.static_shared + dynamic_shared)};
   return occupancy(runtime().gpu(), kernel).blocks_per_sm;
 }

@@ -15,7 +15,8 @@ struct ResolvedFunction {
 // A host stub or a cudaKernel_t. An error in the kernel's code is reported once.
 cudaError_t resolve_function(const void* function, ResolvedFunction* resolved);
 
-// Dynamic shared memory one block of it may ask for: the opt-in, or what static memory leaves of the default.
+// Dynamic shared memory one block of it may ask for: the opt-in, or what static memory leaves of
+// the default.
 int dynamic_shared_limit(const ResolvedFunction& function);
 // Threads a block of it may have: .maxntid, and what its registers allow.
 int max_threads(const ResolvedFunction& function);

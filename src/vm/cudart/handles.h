@@ -1,5 +1,5 @@
-// Handles a program holds: the object's address, but looked up, never dereferenced on trust. A stale or wild handle is
-// found out, and is cudaErrorInvalidResourceHandle.
+// Handles a program holds: the object's address, but looked up, never dereferenced on trust. A
+// stale or wild handle is found out, and is cudaErrorInvalidResourceHandle.
 #pragma once
 
 #include <memory>

@@ -39,14 +39,16 @@ cudaError_t check(const LaunchRequest& request, const ResolvedFunction& function
   if (required[0] && (block.x != required[0] || block.y != required[1] || block.z != required[2]))
     return cudaErrorInvalidValue;
   if (const uint32_t* c = info.required_cluster; uint64_t(c[0]) * c[1] * c[2] > 1)
-    return cudaError_t(refuse(("__cluster_dims__ of kernel " + info.name).c_str(), "thread block clusters"));
+    return cudaError_t(
+        refuse(("__cluster_dims__ of kernel " + info.name).c_str(), "thread block clusters"));
   if (!has_registers_for(function, int(threads))) return cudaErrorLaunchOutOfResources;
   const bool too_much_shared = request.dynamic_shared > size_t(dynamic_shared_limit(function));
   if (!request.cooperative) return too_much_shared ? cudaErrorInvalidValue : cudaSuccess;
   if (too_much_shared) return cudaErrorCooperativeLaunchTooLarge;  // not one block fits
   const uint64_t resident = uint64_t(blocks_per_sm(function, int(threads), request.dynamic_shared));
   const uint64_t blocks = uint64_t(request.grid.x) * request.grid.y * request.grid.z;
-  return blocks > resident * uint64_t(runtime().gpu().sm_count) ? cudaErrorCooperativeLaunchTooLarge : cudaSuccess;
+  return blocks > resident * uint64_t(runtime().gpu().sm_count) ? cudaErrorCooperativeLaunchTooLarge
+                                                                : cudaSuccess;
 }
 
 }  // namespace

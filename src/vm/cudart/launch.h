@@ -1,5 +1,5 @@
-// Launching a kernel: is the configuration one the device can run, and if so, into the stream with a copy of its
-// arguments.
+// Launching a kernel: is the configuration one the device can run, and if so, into the stream with
+// a copy of its arguments.
 #pragma once
 
 #include <cstddef>

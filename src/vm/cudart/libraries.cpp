@@ -6,8 +6,8 @@
 
 namespace ridge::vm::cudart {
 
-// Unlike a registered fat binary a library is loaded at once: its caller is there to receive the error, and may free
-// the code when this returns.
+// Unlike a registered fat binary a library is loaded at once: its caller is there to receive the
+// error, and may free the code when this returns.
 cudaError_t Modules::load_library(const void* code, LoadedImage** library) {
   const std::lock_guard lock(mutex_);
   LoadedImage* image = add_fat_binary(code);
@@ -23,7 +23,8 @@ cudaError_t Modules::load_library(const void* code, LoadedImage** library) {
 
 bool Modules::is_library(const LoadedImage* image) {
   const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(images_, [&](const auto& p) { return p.get() == image && p->library; });
+  return std::ranges::any_of(images_,
+                             [&](const auto& p) { return p.get() == image && p->library; });
 }
 
 cudaError_t Modules::unload_library(LoadedImage* library) {
@@ -44,7 +45,8 @@ Function* Modules::library_function(LoadedImage* library, Kernel* kernel) {
   return function.get();
 }
 
-cudaError_t Modules::library_kernel(LoadedImage* library, std::string_view name, Function** function) {
+cudaError_t Modules::library_kernel(LoadedImage* library, std::string_view name,
+                                    Function** function) {
   const std::lock_guard lock(mutex_);
   if (!is_library(library)) return cudaErrorInvalidResourceHandle;
   Kernel* kernel = runtime().engine.find_kernel(library->program, name);
@@ -61,7 +63,8 @@ cudaError_t Modules::library_kernels(LoadedImage* library, std::vector<Function*
   return cudaSuccess;
 }
 
-cudaError_t Modules::library_variable(LoadedImage* library, std::string_view name, Engine::Symbol* symbol) {
+cudaError_t Modules::library_variable(LoadedImage* library, std::string_view name,
+                                      Engine::Symbol* symbol) {
   const std::lock_guard lock(mutex_);
   if (!is_library(library)) return cudaErrorInvalidResourceHandle;
   *symbol = runtime().engine.find_variable(library->program, name);

@@ -25,13 +25,20 @@ std::mutex mutex;
 
 size_t* slot(cudaLimit limit) {
   switch (limit) {
-    case cudaLimitStackSize: return &limits.stack;
-    case cudaLimitPrintfFifoSize: return &limits.printf_fifo;
-    case cudaLimitMallocHeapSize: return &limits.malloc_heap;
-    case cudaLimitDevRuntimePendingLaunchCount: return &limits.pending_launches;
-    case cudaLimitMaxL2FetchGranularity: return &limits.l2_fetch;
-    case cudaLimitPersistingL2CacheSize: return &limits.persisting_l2;
-    default: return nullptr;
+    case cudaLimitStackSize:
+      return &limits.stack;
+    case cudaLimitPrintfFifoSize:
+      return &limits.printf_fifo;
+    case cudaLimitMallocHeapSize:
+      return &limits.malloc_heap;
+    case cudaLimitDevRuntimePendingLaunchCount:
+      return &limits.pending_launches;
+    case cudaLimitMaxL2FetchGranularity:
+      return &limits.l2_fetch;
+    case cudaLimitPersistingL2CacheSize:
+      return &limits.persisting_l2;
+    default:
+      return nullptr;
   }
 }
 
@@ -55,7 +62,8 @@ cudaError_t set_limit(cudaLimit limit, size_t value) {
   if (!found) return unknown(limit);
   if (limit == cudaLimitStackSize && value > kMaxStack) return cudaErrorInvalidValue;
   if (limit == cudaLimitPersistingL2CacheSize)
-    value = std::min(value, size_t(*device_attribute(config().gpu, cudaDevAttrMaxPersistingL2CacheSize)));
+    value = std::min(value,
+                     size_t(*device_attribute(config().gpu, cudaDevAttrMaxPersistingL2CacheSize)));
   *found = value;
   return cudaSuccess;
 }

@@ -23,19 +23,25 @@ std::string hex(const void* pointer) {
 
 const char* noun(MemKind kind) {
   switch (kind) {
-    case MemKind::device: return "device memory";
-    case MemKind::managed: return "managed memory";
-    case MemKind::pinned: return "pinned host memory";
-    case MemKind::registered: return "registered host memory";
-    case MemKind::variable: return "a variable of the program";
-    case MemKind::device_heap: return "memory from device malloc";
+    case MemKind::device:
+      return "device memory";
+    case MemKind::managed:
+      return "managed memory";
+    case MemKind::pinned:
+      return "pinned host memory";
+    case MemKind::registered:
+      return "registered host memory";
+    case MemKind::variable:
+      return "a variable of the program";
+    case MemKind::device_heap:
+      return "memory from device malloc";
   }
   return "memory";
 }
 
 std::string bytes_from(const Allocation& a, uint64_t address) {
-  return std::to_string(address - a.base) + " bytes into allocation " + std::to_string(a.id) + ", " +
-         std::to_string(a.size) + " bytes of " + noun(a.kind);
+  return std::to_string(address - a.base) + " bytes into allocation " + std::to_string(a.id) +
+         ", " + std::to_string(a.size) + " bytes of " + noun(a.kind);
 }
 
 // Why `pointer` could not be freed, for people.
@@ -44,15 +50,20 @@ std::string explain(const void* pointer, const char* function) {
   const uint64_t address = address_of(pointer);
   const std::string call = std::string(function) + "(" + hex(pointer) + "): ";
   if (const auto live = memory.find(address)) {
-    if (live->base != address) return call + "the pointer is " + bytes_from(*live, address) + ", not its start";
-    if (live->kind == MemKind::pinned) return call + "this is pinned host memory; free it with cudaFreeHost";
-    if (live->kind == MemKind::registered) return call + "this is registered host memory; use cudaHostUnregister";
-    return call + "this is " + noun(live->kind) + (live->name.empty() ? "" : " (" + live->name + ")") +
+    if (live->base != address)
+      return call + "the pointer is " + bytes_from(*live, address) + ", not its start";
+    if (live->kind == MemKind::pinned)
+      return call + "this is pinned host memory; free it with cudaFreeHost";
+    if (live->kind == MemKind::registered)
+      return call + "this is registered host memory; use cudaHostUnregister";
+    return call + "this is " + noun(live->kind) +
+           (live->name.empty() ? "" : " (" + live->name + ")") +
            "; it is not freed with this function";
   }
   if (const auto freed = memory.find_freed(address))
-    return call + "double free: " + (freed->base == address ? "" : "the pointer is inside ") + "allocation " +
-           std::to_string(freed->id) + " of " + std::to_string(freed->size) + " bytes, which has been freed already";
+    return call + "double free: " + (freed->base == address ? "" : "the pointer is inside ") +
+           "allocation " + std::to_string(freed->id) + " of " + std::to_string(freed->size) +
+           " bytes, which has been freed already";
   return call + "the pointer was never allocated by the CUDA runtime";
 }
 
@@ -91,7 +102,9 @@ cudaError_t free_device(void* pointer, const char* function) {
   return release(pointer, {MemKind::device, MemKind::managed}, function);
 }
 
-cudaError_t free_host(void* pointer, const char* function) { return release(pointer, {MemKind::pinned}, function); }
+cudaError_t free_host(void* pointer, const char* function) {
+  return release(pointer, {MemKind::pinned}, function);
+}
 
 std::optional<Allocation> find_allocation(const void* pointer) {
   return runtime().engine.memory().find(address_of(pointer));
@@ -102,7 +115,8 @@ Range classify(const void* pointer, size_t bytes) {
   const Allocations& memory = runtime().engine.memory();
   const uint64_t address = address_of(pointer);
   if (address + bytes < address) return Range::invalid;
-  if (const auto live = memory.find(address)) return live->end() - address >= bytes ? Range::known : Range::invalid;
+  if (const auto live = memory.find(address))
+    return live->end() - address >= bytes ? Range::known : Range::invalid;
   return memory.is_device_range(address) ? Range::invalid : Range::pageable;
 }
 

@@ -13,12 +13,13 @@ namespace ridge::vm::cudart {
 
 // cudaMalloc and its kin: size 0 is success and a null pointer, as in the real runtime.
 cudaError_t allocate(void** pointer, size_t bytes, MemKind kind, uint32_t flags);
-// Frees what `allocate` gave. A pointer that is no live allocation of one of these kinds is cudaErrorInvalidValue, and
-// a report says what it is instead.
+// Frees what `allocate` gave. A pointer that is no live allocation of one of these kinds is
+// cudaErrorInvalidValue, and a report says what it is instead.
 cudaError_t free_device(void* pointer, const char* function);
 cudaError_t free_host(void* pointer, const char* function);
 
-// The live allocation that holds this address; nothing for memory the runtime does not know, pageable memory above all.
+// The live allocation that holds this address; nothing for memory the runtime does not know,
+// pageable memory above all.
 std::optional<Allocation> find_allocation(const void* pointer);
 
 // Managed memory or a __managed__ variable.
@@ -26,8 +27,8 @@ inline bool is_managed(const Allocation& a) {
   return a.kind == MemKind::managed || (a.kind == MemKind::variable && a.flags == kManagedVariable);
 }
 
-// Whether [pointer, pointer + bytes) may be touched: inside one known allocation, or pageable host memory that overlaps
-// none. Device code may only touch the first.
+// Whether [pointer, pointer + bytes) may be touched: inside one known allocation, or pageable host
+// memory that overlaps none. Device code may only touch the first.
 enum class Range : uint8_t { invalid, pageable, known };
 Range classify(const void* pointer, size_t bytes);
 

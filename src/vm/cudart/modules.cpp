@@ -29,16 +29,20 @@ Expected<Text> text_of_container(std::span<const uint8_t> container) {
   return Text{std::move(*ptx), (*chosen)->label()};
 }
 
-// The units of a program built with -rdc=true, linked. A unit without PTX for this device is left out: what it defines
-// may not be needed (the device runtime library comes with every such program), and if it is, loading says so.
+// The units of a program built with -rdc=true, linked. A unit without PTX for this device is left
+// out: what it defines may not be needed (the device runtime library comes with every such
+// program), and if it is, loading says so.
 Expected<Text> text_of_units(const Wrapper& wrapper) {
   std::vector<std::string> units;
   Error first{0, {}};
   for (const auto& unit : wrapper.units) {
     auto text = text_of_container(unit);
-    if (text) units.push_back(std::move(text->ptx));
-    else if (text.error().code != cudaErrorNoKernelImageForDevice) return text.error();
-    else if (!first.code) first = text.error();
+    if (text)
+      units.push_back(std::move(text->ptx));
+    else if (text.error().code != cudaErrorNoKernelImageForDevice)
+      return text.error();
+    else if (!first.code)
+      first = text.error();
   }
   if (units.empty()) return first;
   return Text{link_ptx(units), "linked PTX"};
@@ -62,14 +66,17 @@ Expected<Text> text_of(const void* source) {
   }
   constexpr uint32_t kElfMagic = 0x464c457f;
   if (magic == kElfMagic)
-    return Error{cudaErrorNoKernelImageForDevice,
-                 "the module is machine code (a cubin), which the software GPU cannot run; give it PTX"};
+    return Error{
+        cudaErrorNoKernelImageForDevice,
+        "the module is machine code (a cubin), which the software GPU cannot run; give it PTX"};
   const char* text = static_cast<const char*>(source);
   const size_t limit = readable_bytes(source, kMaxText);
   const size_t size = strnlen(text, limit);
-  if (size == limit) return Error{cudaErrorInvalidKernelImage, "the module is neither PTX text nor a fat binary"};
+  if (size == limit)
+    return Error{cudaErrorInvalidKernelImage, "the module is neither PTX text nor a fat binary"};
   const GpuSpec& gpu = runtime().gpu();
-  if (const Status fits = check_target({text, size}, gpu.major, gpu.minor); !fits) return fits.error();
+  if (const Status fits = check_target({text, size}, gpu.major, gpu.minor); !fits)
+    return fits.error();
   return Text{std::string(text, size), "module.ptx"};
 }
 
@@ -88,12 +95,14 @@ void Modules::remove(LoadedImage* image) {
   if (place == images_.end()) return;
   std::erase_if(functions_, [&](const auto& entry) { return entry.second->image == image; });
   std::erase_if(variables_, [&](const auto& entry) { return entry.second->image == image; });
-  // Work in flight keeps its code: a program that ends does not wait for its kernels, and unregisters before they do.
+  // Work in flight keeps its code: a program that ends does not wait for its kernels, and
+  // unregisters before they do.
   if (image->program && runtime().scheduler.all_idle()) runtime().engine.unload(image->program);
   images_.erase(place);
 }
 
-// A template instantiated in two units registers one host stub twice; the first registration serves both.
+// A template instantiated in two units registers one host stub twice; the first registration serves
+// both.
 void Modules::add_function(LoadedImage* image, const void* host, std::string name) {
   const std::lock_guard lock(mutex_);
   auto& function = image->functions.emplace_back(std::make_unique<Function>());
@@ -106,7 +115,8 @@ void Modules::add_function(LoadedImage* image, const void* host, std::string nam
 void Modules::add_variable(LoadedImage* image, const void* host, DeviceVariable variable) {
   const std::lock_guard lock(mutex_);
   variable.image = image;
-  auto& entry = image->variables.emplace_back(std::make_unique<DeviceVariable>(std::move(variable)));
+  auto& entry =
+      image->variables.emplace_back(std::make_unique<DeviceVariable>(std::move(variable)));
   variables_.try_emplace(host, entry.get());
 }
 
@@ -132,7 +142,8 @@ cudaError_t Modules::load_text(LoadedImage* image, std::string ptx, const std::s
   image->program = *program;
   for (const auto& variable : image->variables)
     if (variable->managed_pointer)
-      *variable->managed_pointer = reinterpret_cast<void*>(engine.find_variable(*program, variable->name).address);
+      *variable->managed_pointer =
+          reinterpret_cast<void*>(engine.find_variable(*program, variable->name).address);
   return cudaSuccess;
 }
 
@@ -156,7 +167,8 @@ cudaError_t Modules::resolve(Function* function, Kernel** kernel) {
   return cudaSuccess;
 }
 
-// A __managed__ variable is named by the address it has, which its pointer holds; others by their host shadow.
+// A __managed__ variable is named by the address it has, which its pointer holds; others by their
+// host shadow.
 const DeviceVariable* Modules::find_variable(const void* host) const {
   const auto found = variables_.find(host);
   if (found != variables_.end()) return found->second;

@@ -1,7 +1,9 @@
-// What the program's units register before main: fat binaries, kernels and variables; and libraries loaded later.
+// What the program's units register before main: fat binaries, kernels and variables; and libraries
+// loaded later.
 //
-// Registering only writes things down. A fat binary is unpacked and its PTX loaded when the first kernel or variable
-// of it is used, so that a program with a hundred units pays for those it needs, and damage is reported where it hurts.
+// Registering only writes things down. A fat binary is unpacked and its PTX loaded when the first
+// kernel or variable of it is used, so that a program with a hundred units pays for those it needs,
+// and damage is reported where it hurts.
 #pragma once
 
 #include <memory>
@@ -22,7 +24,7 @@ struct LoadedImage;  // a fat binary or a library
 struct Function {
   LoadedImage* image = nullptr;
   std::string name;
-  Kernel* kernel = nullptr;   // null until first use, and again after a device reset
+  Kernel* kernel = nullptr;     // null until first use, and again after a device reset
   int max_dynamic_shared = -1;  // cudaFuncSetAttribute; -1: the default limit
   int shared_carveout = -1;
 };
@@ -37,9 +39,9 @@ struct DeviceVariable {
 
 struct LoadedImage {
   const void* source = nullptr;  // wrapper, container or PTX text
-  bool library = false;          // loaded by the program itself; unloaded for good by a device reset
+  bool library = false;  // loaded by the program itself; unloaded for good by a device reset
   Program* program = nullptr;
-  bool tried = false;            // loading was tried; `error` is its outcome
+  bool tried = false;  // loading was tried; `error` is its outcome
   cudaError_t error = cudaSuccess;
   std::vector<std::unique_ptr<Function>> functions;
   std::vector<std::unique_ptr<DeviceVariable>> variables;
@@ -76,7 +78,8 @@ class Modules {
 
   std::recursive_mutex mutex_;
   std::vector<std::unique_ptr<LoadedImage>> images_;
-  std::unordered_map<const void*, Function*> functions_;       // by host stub, and by handle (its own address)
+  std::unordered_map<const void*, Function*>
+      functions_;  // by host stub, and by handle (its own address)
   std::unordered_map<const void*, DeviceVariable*> variables_;  // by host address
 };
 

@@ -27,7 +27,9 @@ struct Pools {
   std::unordered_map<const void*, Block> blocks;
   cudaMemPool_t standard = nullptr, current = nullptr;
 
-  Pools() { standard = current = static_cast<cudaMemPool_t>(handles.add(std::make_shared<Pool>())); }
+  Pools() {
+    standard = current = static_cast<cudaMemPool_t>(handles.add(std::make_shared<Pool>()));
+  }
 };
 Pools& all() {
   static auto& instance = *new Pools;
@@ -58,12 +60,14 @@ cudaError_t set_current_pool(cudaMemPool_t pool) {
 PoolRef find_pool(cudaMemPool_t handle) { return all().handles.find(handle); }
 
 cudaError_t create_pool(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
-  if (!pool || !properties || properties->allocType != cudaMemAllocationTypePinned) return cudaErrorInvalidValue;
+  if (!pool || !properties || properties->allocType != cudaMemAllocationTypePinned)
+    return cudaErrorInvalidValue;
   if (properties->location.type != cudaMemLocationTypeDevice)
     return cudaError_t(refuse("cudaMemPoolCreate for host memory", "memory pools"));
   if (properties->location.id != 0) return cudaErrorInvalidDevice;
   if (properties->handleTypes != cudaMemHandleTypeNone)
-    return cudaError_t(refuse("cudaMemPoolCreate with a shareable handle type", "sharing memory between processes"));
+    return cudaError_t(refuse("cudaMemPoolCreate with a shareable handle type",
+                              "sharing memory between processes"));
   *pool = static_cast<cudaMemPool_t>(all().handles.add(std::make_shared<Pool>()));
   return cudaSuccess;
 }
@@ -108,7 +112,8 @@ cudaError_t free_async(void* pointer, cudaStream_t handle) {
   }
   if (const cudaError_t error = check_implicit(stream)) return error;
   const auto found = find_allocation(pointer);
-  const bool freeable = found && found->base == reinterpret_cast<uintptr_t>(pointer) && found->kind == MemKind::device;
+  const bool freeable = found && found->base == reinterpret_cast<uintptr_t>(pointer) &&
+                        found->kind == MemKind::device;
   if (!freeable) return free_device(pointer, "cudaFreeAsync");  // reports what the pointer is
   {
     const std::lock_guard lock(all().mutex);
@@ -139,12 +144,17 @@ namespace {
 
 uint64_t* counter(Pool& pool, cudaMemPoolAttr attribute) {
   switch (attribute) {
-    case cudaMemPoolAttrReleaseThreshold: return &pool.release_threshold;
+    case cudaMemPoolAttrReleaseThreshold:
+      return &pool.release_threshold;
     case cudaMemPoolAttrReservedMemCurrent:
-    case cudaMemPoolAttrUsedMemCurrent: return &pool.used;
-    case cudaMemPoolAttrReservedMemHigh: return &pool.reserved_high;
-    case cudaMemPoolAttrUsedMemHigh: return &pool.used_high;
-    default: return nullptr;
+    case cudaMemPoolAttrUsedMemCurrent:
+      return &pool.used;
+    case cudaMemPoolAttrReservedMemHigh:
+      return &pool.reserved_high;
+    case cudaMemPoolAttrUsedMemHigh:
+      return &pool.used_high;
+    default:
+      return nullptr;
   }
 }
 
@@ -157,23 +167,29 @@ int* switch_of(Pool& pool, cudaMemPoolAttr attribute) {
 
 cudaError_t pool_attribute(Pool& pool, cudaMemPoolAttr attribute, void* value) {
   const std::lock_guard lock(pool.mutex);
-  if (const int* flag = switch_of(pool, attribute)) return *static_cast<int*>(value) = *flag, cudaSuccess;
-  if (const uint64_t* number = counter(pool, attribute)) return *static_cast<uint64_t*>(value) = *number, cudaSuccess;
+  if (const int* flag = switch_of(pool, attribute))
+    return *static_cast<int*>(value) = *flag, cudaSuccess;
+  if (const uint64_t* number = counter(pool, attribute))
+    return *static_cast<uint64_t*>(value) = *number, cudaSuccess;
   return cudaErrorInvalidValue;
 }
 
 cudaError_t set_pool_attribute(Pool& pool, cudaMemPoolAttr attribute, const void* value) {
   const std::lock_guard lock(pool.mutex);
-  if (int* flag = switch_of(pool, attribute)) return *flag = *static_cast<const int*>(value), cudaSuccess;
+  if (int* flag = switch_of(pool, attribute))
+    return *flag = *static_cast<const int*>(value), cudaSuccess;
   const uint64_t number = *static_cast<const uint64_t*>(value);
   switch (attribute) {
-    case cudaMemPoolAttrReleaseThreshold: pool.release_threshold = number; return cudaSuccess;
+    case cudaMemPoolAttrReleaseThreshold:
+      pool.release_threshold = number;
+      return cudaSuccess;
     case cudaMemPoolAttrReservedMemHigh:
     case cudaMemPoolAttrUsedMemHigh:  // a high mark can only be reset
       if (number) return cudaErrorInvalidValue;
       *counter(pool, attribute) = pool.used;
       return cudaSuccess;
-    default: return cudaErrorInvalidValue;
+    default:
+      return cudaErrorInvalidValue;
   }
 }
 

@@ -1,7 +1,7 @@
 // Stream-ordered allocation: cudaMallocAsync, cudaFreeAsync, and the pools behind them.
 //
-// Memory is taken when it is asked for and given back when the stream gets there. A pool keeps nothing for reuse, so
-// its reserved and its used bytes are the same number.
+// Memory is taken when it is asked for and given back when the stream gets there. A pool keeps
+// nothing for reuse, so its reserved and its used bytes are the same number.
 #pragma once
 
 #include <array>
@@ -15,8 +15,9 @@ namespace ridge::vm::cudart {
 
 struct Pool {
   std::mutex mutex;  // guards what follows
-  std::array<int, 3> reuse = {1, 1, 1};  // hints: follow events, opportunistic, internal dependencies
-  uint64_t release_threshold = 0;        // a hint: nothing is kept
+  std::array<int, 3> reuse = {1, 1,
+                              1};  // hints: follow events, opportunistic, internal dependencies
+  uint64_t release_threshold = 0;  // a hint: nothing is kept
   uint64_t used = 0, used_high = 0, reserved_high = 0;
 };
 using PoolRef = std::shared_ptr<Pool>;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <cstdint>
+#include <cstdlib>
 #include <set>
 #include <string_view>
 
@@ -45,7 +45,9 @@ size_t statement_end(std::string_view text, size_t at) {
   return text.size();
 }
 
-size_t function_at(std::string_view statement) { return std::min(statement.find(".func"), statement.find(".entry")); }
+size_t function_at(std::string_view statement) {
+  return std::min(statement.find(".func"), statement.find(".entry"));
+}
 
 // Directives without a ';', as .file, stand in front of the statement they are read with.
 size_t line_start(std::string_view statement, size_t at) {
@@ -59,9 +61,12 @@ std::string defined_function(std::string_view statement) {
   size_t at = function_at(statement);
   if (at == statement.npos) return {};
   at = statement.find_first_of(kSpace, at);
-  const auto skip_space = [&] { at = std::min(statement.find_first_not_of(kSpace, at), statement.size()); };
+  const auto skip_space = [&] {
+    at = std::min(statement.find_first_not_of(kSpace, at), statement.size());
+  };
   skip_space();
-  if (at < statement.size() && statement[at] == '(') at = statement.find(')', at) + 1;  // what it returns
+  if (at < statement.size() && statement[at] == '(')
+    at = statement.find(')', at) + 1;  // what it returns
   skip_space();
   size_t end = at;
   while (end < statement.size() && is_name(statement[end])) ++end;
@@ -69,7 +74,8 @@ std::string defined_function(std::string_view statement) {
 }
 
 bool is_header(std::string_view line) {
-  return line.starts_with(".version") || line.starts_with(".target") || line.starts_with(".address_size");
+  return line.starts_with(".version") || line.starts_with(".target") ||
+         line.starts_with(".address_size");
 }
 
 // Adds `offset` to the number that follows `key`.
@@ -120,7 +126,8 @@ std::string link_ptx(const std::vector<std::string>& units) {
       at = end;
       const std::string name = defined_function(statement);
       const bool keep = name.empty() || defined.insert(name).second;
-      linked += keep ? statement : statement.substr(0, line_start(statement, function_at(statement)));
+      linked +=
+          keep ? statement : statement.substr(0, line_start(statement, function_at(statement)));
     }
   }
   return linked;

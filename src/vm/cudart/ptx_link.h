@@ -1,9 +1,10 @@
-// Linking PTX, for programs built with -rdc=true: their fat binary holds one image a unit, and functions and variables
-// of one are used in another.
+// Linking PTX, for programs built with -rdc=true: their fat binary holds one image a unit, and
+// functions and variables of one are used in another.
 //
-// The parser resolves names within a module and knows what a later definition does to an earlier declaration, so linking
-// is putting the texts one behind the other. What stands in the way is removed: the later units' headers, second copies
-// of weak functions, and file numbers that two units use for different files.
+// The parser resolves names within a module and knows what a later definition does to an earlier
+// declaration, so linking is putting the texts one behind the other. What stands in the way is
+// removed: the later units' headers, second copies of weak functions, and file numbers that two
+// units use for different files.
 #pragma once
 
 #include <string>

@@ -8,7 +8,8 @@
 namespace ridge::vm::cudart {
 
 int refuse(const char* what, const char* group) {
-  report_once(what, std::string(what) + " is not supported by the software GPU (" + group + "; see docs/runtime.md)");
+  report_once(what, std::string(what) + " is not supported by the software GPU (" + group +
+                        "; see docs/runtime.md)");
   return remember(cudaErrorNotSupported);
 }
 

@@ -1,12 +1,13 @@
-// The only place that writes to stderr. Reports are for people: what happened, where, and what to do.
+// The only place that writes to stderr. Reports are for people: what happened, where, and what to
+// do.
 #pragma once
 
 #include <string_view>
 
 namespace ridge::vm::cudart {
 
-void report(std::string_view text);                                  // "ridge: text\n" in one write
-void report_once(std::string_view key, std::string_view text);       // the first time this key is seen
-void report_verbatim(std::string_view text);                         // text that has its own form (a fault)
+void report(std::string_view text);                             // "ridge: text\n" in one write
+void report_once(std::string_view key, std::string_view text);  // the first time this key is seen
+void report_verbatim(std::string_view text);  // text that has its own form (a fault)
 
 }  // namespace ridge::vm::cudart

@@ -1,5 +1,5 @@
-// The one device of the process and what stands around it. Made on first use and never destroyed: kernels and host
-// threads may still use it while the process exits.
+// The one device of the process and what stands around it. Made on first use and never destroyed:
+// kernels and host threads may still use it while the process exits.
 #pragma once
 
 #include "vm/cudart/modules.h"
@@ -17,7 +17,8 @@ struct Runtime {
 };
 
 Runtime& runtime();
-// What the program registered before main; there before the device is, because registering must not start it.
+// What the program registered before main; there before the device is, because registering must not
+// start it.
 Modules& registrations();
 bool runtime_started();
 

@@ -34,7 +34,8 @@ void Scheduler::close(const StreamRef& stream) {
   stream->arrived.notify_all();
 }
 
-// The legacy stream and the blocking streams order themselves against each other; non-blocking streams stay out of it.
+// The legacy stream and the blocking streams order themselves against each other; non-blocking
+// streams stay out of it.
 std::vector<Ticket> Scheduler::implicit_waits(const Stream& stream) const {
   std::vector<Ticket> waits;
   const auto add = [&](const Ticket& ticket) {
@@ -49,7 +50,8 @@ std::vector<Ticket> Scheduler::implicit_waits(const Stream& stream) const {
 }
 
 bool Scheduler::ready(const Stream::Operation& operation) const {
-  return std::ranges::all_of(operation.after, [](const Ticket& ticket) { return !ticket || ticket->done; });
+  return std::ranges::all_of(operation.after,
+                             [](const Ticket& ticket) { return !ticket || ticket->done; });
 }
 
 void Scheduler::finish(Lock&, const Ticket& ticket) {
@@ -58,7 +60,8 @@ void Scheduler::finish(Lock&, const Ticket& ticket) {
   progress_.notify_all();
 }
 
-Ticket Scheduler::submit(const StreamRef& stream, std::function<void()> work, std::vector<Ticket> after) {
+Ticket Scheduler::submit(const StreamRef& stream, std::function<void()> work,
+                         std::vector<Ticket> after) {
   Lock lock(mutex_);
   progress_.wait(lock, [&] { return stream->queue.size() < kQueueDepth; });
   const std::vector<Ticket> implicit = implicit_waits(*stream);
@@ -123,7 +126,8 @@ bool Scheduler::idle(const StreamRef& stream) {
 void Scheduler::wait(const StreamRef& stream) {
   Lock lock(mutex_);
   std::vector<Ticket> all = {stream->last};
-  if (stream->kind == StreamKind::legacy) std::ranges::copy(implicit_waits(*stream), std::back_inserter(all));
+  if (stream->kind == StreamKind::legacy)
+    std::ranges::copy(implicit_waits(*stream), std::back_inserter(all));
   for (const Ticket& ticket : all) progress_.wait(lock, [&] { return !ticket || ticket->done; });
 }
 
@@ -136,12 +140,14 @@ std::vector<Ticket> Scheduler::last_of_all() const {
 
 bool Scheduler::all_idle() {
   const Lock lock(mutex_);
-  return std::ranges::all_of(last_of_all(), [](const Ticket& ticket) { return !ticket || ticket->done; });
+  return std::ranges::all_of(last_of_all(),
+                             [](const Ticket& ticket) { return !ticket || ticket->done; });
 }
 
 void Scheduler::wait_all() {
   Lock lock(mutex_);
-  for (const Ticket& ticket : last_of_all()) progress_.wait(lock, [&] { return !ticket || ticket->done; });
+  for (const Ticket& ticket : last_of_all())
+    progress_.wait(lock, [&] { return !ticket || ticket->done; });
 }
 
 void Scheduler::abandon() {
@@ -159,7 +165,8 @@ void Scheduler::run_stream(const StreamRef& stream) {
   while (true) {
     stream->arrived.wait(lock, [&] { return !stream->queue.empty() || stream->closed; });
     if (stream->queue.empty()) return;
-    progress_.wait(lock, [&] { return !abandoned_ && !stream->busy && ready(stream->queue.front()); });
+    progress_.wait(lock,
+                   [&] { return !abandoned_ && !stream->busy && ready(stream->queue.front()); });
     Stream::Operation operation = std::move(stream->queue.front());
     stream->queue.pop_front();
     stream->busy = true;

@@ -1,9 +1,10 @@
-// Streams: a queue each, and a host thread each, started when the first work arrives that cannot be done at once.
+// Streams: a queue each, and a host thread each, started when the first work arrives that cannot be
+// done at once.
 //
-// Everything that orders work is one thing, a Ticket: it is done when its operation is. A stream runs its operations
-// in order; an operation may also wait for tickets of other streams. Events, the legacy stream's implicit
-// synchronisation and graph edges are lists of such tickets. A ticket can only name work submitted earlier, so the
-// waits form no cycle.
+// Everything that orders work is one thing, a Ticket: it is done when its operation is. A stream
+// runs its operations in order; an operation may also wait for tickets of other streams. Events,
+// the legacy stream's implicit synchronisation and graph edges are lists of such tickets. A ticket
+// can only name work submitted earlier, so the waits form no cycle.
 #pragma once
 
 #include <chrono>
@@ -46,10 +47,10 @@ struct Stream {
     Ticket ticket;
   };
   std::deque<Operation> queue;
-  Ticket last;              // of the newest operation; null before the first
-  bool busy = false;        // an operation of this stream is running
+  Ticket last;        // of the newest operation; null before the first
+  bool busy = false;  // an operation of this stream is running
   bool has_thread = false;
-  bool closed = false;      // its thread ends when the queue is empty
+  bool closed = false;  // its thread ends when the queue is empty
   std::condition_variable arrived;
 };
 using StreamRef = std::shared_ptr<Stream>;
@@ -63,9 +64,10 @@ class Scheduler {
   StreamRef create(StreamKind kind, uint32_t flags, int priority);
   void close(const StreamRef& stream);  // its submitted work still runs
 
-  // Queues `work` (which may be empty: a marker) behind the stream's earlier work and `after`. Blocks while the queue
-  // is full, as a device's does.
-  Ticket submit(const StreamRef& stream, std::function<void()> work, std::vector<Ticket> after = {});
+  // Queues `work` (which may be empty: a marker) behind the stream's earlier work and `after`.
+  // Blocks while the queue is full, as a device's does.
+  Ticket submit(const StreamRef& stream, std::function<void()> work,
+                std::vector<Ticket> after = {});
   // The same, and waits for it; runs on the calling thread when nothing is in the way.
   void run_now(const StreamRef& stream, const std::function<void()>& work);
 
@@ -92,8 +94,8 @@ class Scheduler {
   std::mutex mutex_;
   std::condition_variable progress_;  // some ticket became done
   StreamRef legacy_;
-  std::vector<StreamRef> streams_;    // all but the legacy one, until closed
-  std::vector<StreamRef> closing_;    // closed, with work still to do
+  std::vector<StreamRef> streams_;  // all but the legacy one, until closed
+  std::vector<StreamRef> closing_;  // closed, with work still to do
   uint64_t next_id_ = 1;
   bool abandoned_ = false;
 };

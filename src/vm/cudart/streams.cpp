@@ -54,7 +54,8 @@ StreamRef find_stream(cudaStream_t handle) {
 }
 
 cudaStream_t create_stream(StreamKind kind, uint32_t flags, int priority) {
-  return static_cast<cudaStream_t>(handles().add(runtime().scheduler.create(kind, flags, priority)));
+  return static_cast<cudaStream_t>(
+      handles().add(runtime().scheduler.create(kind, flags, priority)));
 }
 
 cudaError_t destroy_stream(cudaStream_t handle) {
@@ -64,7 +65,8 @@ cudaError_t destroy_stream(cudaStream_t handle) {
   return cudaSuccess;
 }
 
-void set_stream_attribute(const StreamRef& stream, cudaLaunchAttributeID id, const cudaLaunchAttributeValue& value) {
+void set_stream_attribute(const StreamRef& stream, cudaLaunchAttributeID id,
+                          const cudaLaunchAttributeValue& value) {
   const std::lock_guard lock(attributes_mutex);
   if (!stream->attributes) stream->attributes = std::make_shared<StreamAttributes>();
   stream->attributes->values[id] = value;
@@ -82,7 +84,8 @@ cudaLaunchAttributeValue stream_attribute(const StreamRef& stream, cudaLaunchAtt
 
 void copy_stream_attributes(const StreamRef& to, const StreamRef& from) {
   const std::lock_guard lock(attributes_mutex);
-  to->attributes = from->attributes ? std::make_shared<StreamAttributes>(*from->attributes) : nullptr;
+  to->attributes =
+      from->attributes ? std::make_shared<StreamAttributes>(*from->attributes) : nullptr;
 }
 
 void close_all_streams() {

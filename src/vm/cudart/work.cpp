@@ -22,7 +22,9 @@ struct Execute {
     now->time = Clock::now();
     work.event->set(std::move(now));
   }
-  void operator()(const EventWaitWork& work) const { runtime().scheduler.wait(work.event->ticket()); }
+  void operator()(const EventWaitWork& work) const {
+    runtime().scheduler.wait(work.event->ticket());
+  }
 };
 
 struct NodeType {
@@ -32,7 +34,9 @@ struct NodeType {
   cudaGraphNodeType operator()(const FillPlan&) const { return cudaGraphNodeTypeMemset; }
   cudaGraphNodeType operator()(const HostWork&) const { return cudaGraphNodeTypeHost; }
   cudaGraphNodeType operator()(const ChildWork&) const { return cudaGraphNodeTypeGraph; }
-  cudaGraphNodeType operator()(const EventRecordWork&) const { return cudaGraphNodeTypeEventRecord; }
+  cudaGraphNodeType operator()(const EventRecordWork&) const {
+    return cudaGraphNodeTypeEventRecord;
+  }
   cudaGraphNodeType operator()(const EventWaitWork&) const { return cudaGraphNodeTypeWaitEvent; }
 };
 
@@ -45,7 +49,8 @@ void execute(const Work& work) {
 }
 
 cudaError_t enqueue(const StreamRef& stream, Work work) {
-  if (const CaptureRef capture = capture_of(stream)) return capture_work(capture, stream, std::move(work));
+  if (const CaptureRef capture = capture_of(stream))
+    return capture_work(capture, stream, std::move(work));
   if (const cudaError_t error = check_implicit(stream)) return error;
   runtime().scheduler.submit(stream, [work = std::move(work)] { execute(work); });
   return cudaSuccess;

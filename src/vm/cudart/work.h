@@ -32,8 +32,8 @@ struct EventRecordWork {
 struct EventWaitWork {
   EventRef event;
 };
-using Work =
-    std::variant<EmptyWork, KernelWork, CopyPlan, FillPlan, HostWork, ChildWork, EventRecordWork, EventWaitWork>;
+using Work = std::variant<EmptyWork, KernelWork, CopyPlan, FillPlan, HostWork, ChildWork,
+                          EventRecordWork, EventWaitWork>;
 
 cudaGraphNodeType node_type(const Work& work);
 

@@ -19,7 +19,8 @@ std::string packed(const Entry& entry) {
   if (entry.packing == FatImage::Packing::none) return entry.text;
   if (entry.packing == FatImage::Packing::lz4) {
     out.resize(size_t(LZ4_compressBound(int(entry.text.size()))));
-    out.resize(size_t(LZ4_compress_default(entry.text.data(), out.data(), int(entry.text.size()), int(out.size()))));
+    out.resize(size_t(LZ4_compress_default(entry.text.data(), out.data(), int(entry.text.size()),
+                                           int(out.size()))));
     return out;
   }
   out.resize(ZSTD_compressBound(entry.text.size()));
@@ -37,7 +38,8 @@ std::vector<uint8_t> container(const std::vector<Entry>& entries) {
     const uint64_t padded = (payload.size() + 8) / 8 * 8;
     const uint64_t flags = 0x11 | (entry.packing == FatImage::Packing::lz4 ? 0x2000 : 0) |
                            (entry.packing == FatImage::Packing::zstd ? 0x8000 : 0) |
-                           (entry.suffix == 'a' ? 0x100000 : 0) | (entry.suffix == 'f' ? 0x200000 : 0);
+                           (entry.suffix == 'a' ? 0x100000 : 0) |
+                           (entry.suffix == 'f' ? 0x200000 : 0);
     const size_t at = bytes.size();
     bytes.resize(at + 64 + padded);
     put<uint16_t>(bytes, at, entry.kind);

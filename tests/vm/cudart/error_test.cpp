@@ -113,7 +113,9 @@ TEST_F(ErrorTest, LaunchAttributes) {
 
 TEST_F(ErrorTest, AFaultIsStickyUntilReset) {
   const TestKernel good("good");
-  const TestKernel bad("bad", [](const Launch&) { return Fault{FaultKind::illegal_address, "the report of the fault"}; });
+  const TestKernel bad("bad", [](const Launch&) {
+    return Fault{FaultKind::illegal_address, "the report of the fault"};
+  });
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(bad.launch(), cudaSuccess);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
@@ -128,7 +130,8 @@ TEST_F(ErrorTest, AFaultIsStickyUntilReset) {
   EXPECT_EQ(cudaFree(nullptr), cudaErrorIllegalAddress);
   EXPECT_EQ(good.launch(), cudaErrorIllegalAddress);
   EXPECT_EQ(cudaEventCreate(&event), cudaErrorIllegalAddress);
-  EXPECT_EQ(cudaGetDeviceCount(&count), cudaSuccess);  // questions about the device still have answers
+  EXPECT_EQ(cudaGetDeviceCount(&count),
+            cudaSuccess);  // questions about the device still have answers
   EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
   EXPECT_EQ(cudaDeviceReset(), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&p, 4), cudaSuccess);
@@ -139,11 +142,16 @@ TEST_F(ErrorTest, AFaultIsStickyUntilReset) {
 
 TEST_F(ErrorTest, EveryFaultHasItsCode) {
   const std::pair<FaultKind, cudaError_t> codes[] = {
-      {FaultKind::illegal_address, cudaErrorIllegalAddress},       {FaultKind::misaligned_address, cudaErrorMisalignedAddress},
-      {FaultKind::invalid_address_space, cudaErrorInvalidAddressSpace}, {FaultKind::invalid_pc, cudaErrorInvalidPc},
-      {FaultKind::illegal_instruction, cudaErrorIllegalInstruction},    {FaultKind::hardware_stack, cudaErrorHardwareStackError},
-      {FaultKind::assert_failed, cudaErrorAssert},                 {FaultKind::trap, cudaErrorLaunchFailure},
-      {FaultKind::timeout, cudaErrorLaunchTimeout},                {FaultKind::out_of_memory, cudaErrorMemoryAllocation},
+      {FaultKind::illegal_address, cudaErrorIllegalAddress},
+      {FaultKind::misaligned_address, cudaErrorMisalignedAddress},
+      {FaultKind::invalid_address_space, cudaErrorInvalidAddressSpace},
+      {FaultKind::invalid_pc, cudaErrorInvalidPc},
+      {FaultKind::illegal_instruction, cudaErrorIllegalInstruction},
+      {FaultKind::hardware_stack, cudaErrorHardwareStackError},
+      {FaultKind::assert_failed, cudaErrorAssert},
+      {FaultKind::trap, cudaErrorLaunchFailure},
+      {FaultKind::timeout, cudaErrorLaunchTimeout},
+      {FaultKind::out_of_memory, cudaErrorMemoryAllocation},
       {FaultKind::unsupported, cudaErrorNotSupported}};
   for (const auto& [kind, code] : codes) {
     const TestKernel k("k", [kind = kind](const Launch&) { return Fault{kind, "report"}; });
@@ -168,19 +176,23 @@ TEST_F(ErrorTest, WorkBehindAFaultDoesNotRun) {
   bad.launch();
   after.launch();
   cudaStreamAddCallback(
-      nullptr, [](cudaStream_t, cudaError_t s, void* out) { *static_cast<cudaError_t*>(out) = s; }, &status, 0);
+      nullptr, [](cudaStream_t, cudaError_t s, void* out) { *static_cast<cudaError_t*>(out) = s; },
+      &status, 0);
   gate.open();
-  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchFailure);  // at once when the fault has happened already
-  cudaDeviceReset();                                           // waits
+  EXPECT_EQ(cudaDeviceSynchronize(),
+            cudaErrorLaunchFailure);  // at once when the fault has happened already
+  cudaDeviceReset();                  // waits
   EXPECT_FALSE(ran);
   EXPECT_EQ(status, cudaErrorLaunchFailure);  // callbacks run, and are told
 }
 
 TEST_F(ErrorTest, Occupancy) {
-  const TestKernel k("k registers=64"), heavy("heavy registers=168"), shared("shared registers=24 static_shared=40960");
+  const TestKernel k("k registers=64"), heavy("heavy registers=168"),
+      shared("shared registers=24 static_shared=40960");
   const auto blocks = [](const TestKernel& kernel, int threads, size_t bytes) {
     int n = -1;
-    EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, kernel.handle(), threads, bytes), cudaSuccess);
+    EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, kernel.handle(), threads, bytes),
+              cudaSuccess);
     return n;
   };
   EXPECT_EQ(blocks(k, 128, 0), 8);  // as an H200 answers
@@ -192,11 +204,13 @@ TEST_F(ErrorTest, Occupancy) {
   EXPECT_EQ(blocks(k, 32, 100000), 0);  // more than may be asked for
   EXPECT_EQ(blocks(k, 2000, 0), 0);
   int n = 0;
-  EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, k.handle(), 0, 0), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, k.handle(), 0, 0),
+            cudaErrorInvalidValue);
   size_t bytes = 0;
   EXPECT_EQ(cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, k.handle(), 7, 64), cudaSuccess);
   EXPECT_EQ(bytes, 33280u);
-  EXPECT_EQ(cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, k.handle(), 32, 64), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, k.handle(), 32, 64),
+            cudaErrorInvalidValue);
 }
 
 TEST_F(ErrorTest, DeviceQuestions) {

@@ -73,7 +73,8 @@ std::unique_ptr<Kernel> read_kernel(std::istringstream& words) {
 
 }  // namespace
 
-Engine::Engine(EngineOptions options) : impl_(new Impl{options.gpu, Allocations(uint64_t(8) << 30), {}, {}}) {}
+Engine::Engine(EngineOptions options)
+    : impl_(new Impl{options.gpu, Allocations(uint64_t(8) << 30), {}, {}}) {}
 Engine::~Engine() = default;
 const GpuSpec& Engine::gpu() const { return impl_->gpu; }
 Allocations& Engine::memory() { return impl_->memory; }
@@ -103,7 +104,8 @@ Expected<Program*> Engine::load(std::string ptx, std::string name) {
 
 void Engine::unload(Program* program) {
   const std::lock_guard lock(impl_->mutex);
-  for (const auto& [name, symbol] : program->variables) impl_->memory.release(symbol.address, MemKind::variable);
+  for (const auto& [name, symbol] : program->variables)
+    impl_->memory.release(symbol.address, MemKind::variable);
   std::erase_if(impl_->programs, [&](const auto& p) { return p.get() == program; });
 }
 

@@ -1,5 +1,5 @@
-// A stand-in for the engine below the runtime, so that the runtime can be tested without executing PTX. Its modules are
-// written in one line a thing:
+// A stand-in for the engine below the runtime, so that the runtime can be tested without executing
+// PTX. Its modules are written in one line a thing:
 //
 //   kernel NAME params=8,4 registers=32 static_shared=0 max_threads=1024
 //   variable NAME 64

@@ -18,13 +18,14 @@
 namespace ridge::vm::cudart {
 namespace {
 
-using test::Entry;
 using test::container;
+using test::Entry;
 
 TEST(Fatbin, ReadsPlainLz4AndZstd) {
   std::string text;
   for (int i = 0; i < 500; ++i) text += ".visible .entry kernel" + std::to_string(i % 7) + "\n";
-  for (const auto packing : {FatImage::Packing::none, FatImage::Packing::lz4, FatImage::Packing::zstd}) {
+  for (const auto packing :
+       {FatImage::Packing::none, FatImage::Packing::lz4, FatImage::Packing::zstd}) {
     const auto bytes = container({{.text = text, .arch = 80, .packing = packing}});
     const auto images = read_container(bytes);
     ASSERT_TRUE(images) << images.error().message;
@@ -43,13 +44,22 @@ TEST(Fatbin, ChoosesAsTheDriverDoes) {
     int arch;  // chosen; 0: none
     char suffix;
   };
-  const Entry p75{.arch = 75}, p80{.arch = 80}, p90{.arch = 90}, p90a{.arch = 90, .suffix = 'a'}, p100{.arch = 100};
+  const Entry p75{.arch = 75}, p80{.arch = 80}, p90{.arch = 90}, p90a{.arch = 90, .suffix = 'a'},
+      p100{.arch = 100};
   const Entry p100f{.arch = 100, .suffix = 'f'}, e90{.arch = 90, .kind = 2};
   const Case cases[] = {
-      {{p75, p90, p80}, 9, 0, 90, 0}, {{p75, p90, p80}, 8, 6, 80, 0},   {{p100}, 9, 0, 0, 0},
-      {{p90a, p80}, 9, 0, 90, 'a'},   {{p90, p90a}, 9, 0, 90, 'a'},     {{p90a}, 10, 0, 0, 0},
-      {{e90}, 9, 0, 0, 0},            {{e90, p80}, 9, 0, 80, 0},        {{p90a, p80}, 8, 9, 80, 0},
-      {{p100f}, 10, 3, 100, 'f'},     {{p100f, p90}, 9, 0, 90, 0},      {{}, 9, 0, 0, 0},
+      {{p75, p90, p80}, 9, 0, 90, 0},
+      {{p75, p90, p80}, 8, 6, 80, 0},
+      {{p100}, 9, 0, 0, 0},
+      {{p90a, p80}, 9, 0, 90, 'a'},
+      {{p90, p90a}, 9, 0, 90, 'a'},
+      {{p90a}, 10, 0, 0, 0},
+      {{e90}, 9, 0, 0, 0},
+      {{e90, p80}, 9, 0, 80, 0},
+      {{p90a, p80}, 8, 9, 80, 0},
+      {{p100f}, 10, 3, 100, 'f'},
+      {{p100f, p90}, 9, 0, 90, 0},
+      {{}, 9, 0, 0, 0},
   };
   for (const Case& c : cases) {
     const auto bytes = container(c.entries);
@@ -70,19 +80,22 @@ TEST(Fatbin, ChoosesAsTheDriverDoes) {
 
 // A report names every image, so that the user sees what the program was built for.
 TEST(Fatbin, SaysWhichImagesAreThere) {
-  const auto bytes = container({{.arch = 100}, {.arch = 80, .kind = 2}, {.arch = 90, .kind = 2, .suffix = 'a'}});
+  const auto bytes =
+      container({{.arch = 100}, {.arch = 80, .kind = 2}, {.arch = 90, .kind = 2, .suffix = 'a'}});
   const auto chosen = choose_ptx(*read_container(bytes), 9, 0);
   ASSERT_FALSE(chosen);
   for (const char* image : {"PTX compute_100", "machine code sm_80", "machine code sm_90a"})
     EXPECT_NE(chosen.error().message.find(image), std::string::npos) << image;
 }
 
-// Bytes placed right before memory that cannot be read, so that reading past them is a crash, not luck.
+// Bytes placed right before memory that cannot be read, so that reading past them is a crash, not
+// luck.
 class GuardedBytes {
  public:
   explicit GuardedBytes(std::span<const uint8_t> bytes) : page_(size_t(sysconf(_SC_PAGESIZE))) {
     room_ = (bytes.size() + page_) / page_ * page_;
-    map_ = static_cast<uint8_t*>(mmap(nullptr, room_ + page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    map_ = static_cast<uint8_t*>(
+        mmap(nullptr, room_ + page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     mprotect(map_ + room_, page_, PROT_NONE);
     start_ = map_ + room_ - bytes.size();
     std::memcpy(start_, bytes.data(), bytes.size());
@@ -96,8 +109,9 @@ class GuardedBytes {
 };
 
 std::vector<uint8_t> sample() {
-  return container({{.text = "some PTX text, some PTX text", .arch = 80, .packing = FatImage::Packing::lz4},
-                    {.text = "more PTX text, more PTX text", .arch = 90, .packing = FatImage::Packing::zstd}});
+  return container(
+      {{.text = "some PTX text, some PTX text", .arch = 80, .packing = FatImage::Packing::lz4},
+       {.text = "more PTX text, more PTX text", .arch = 90, .packing = FatImage::Packing::zstd}});
 }
 
 TEST(Fatbin, EveryTruncationIsAnError) {
@@ -158,9 +172,11 @@ TEST(Fatbin, ReadsWhatNvccWrites) {
   const std::string source = folder + ".cu", output = folder + ".fatbin";
   std::ofstream(source) << "__global__ void kernel(int* p) { p[threadIdx.x] = 1; }\n";
   for (const char* mode : {"none", "size", "speed", "balance", "default"}) {
-    const std::string command = std::string(RIDGE_TEST_NVCC) + " -fatbin --compress-mode=" + mode +
-                                " -gencode arch=compute_75,code=compute_75 -gencode arch=compute_90a,code=[compute_90a,"
-                                "sm_90a] -o " + output + " " + source;
+    const std::string command =
+        std::string(RIDGE_TEST_NVCC) + " -fatbin --compress-mode=" + mode +
+        " -gencode arch=compute_75,code=compute_75 -gencode arch=compute_90a,code=[compute_90a,"
+        "sm_90a] -o " +
+        output + " " + source;
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
     const auto bytes = read_file(output);
     const auto images = read_container(bytes);
@@ -174,7 +190,9 @@ TEST(Fatbin, ReadsWhatNvccWrites) {
       const auto text = unpack(*image);
       ASSERT_TRUE(text) << mode << ": " << text.error().message;
       EXPECT_NE(text->find(".visible .entry _Z6kernelPi"), std::string::npos) << mode;
-      EXPECT_NE(text->find(image == *newest ? ".target sm_90a" : ".target sm_75"), std::string::npos) << mode;
+      EXPECT_NE(text->find(image == *newest ? ".target sm_90a" : ".target sm_75"),
+                std::string::npos)
+          << mode;
     }
   }
   unlink(source.c_str());

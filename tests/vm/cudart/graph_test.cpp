@@ -54,12 +54,15 @@ TEST_F(GraphTest, CapturedWorkRunsWhenLaunched) {
   EXPECT_EQ(cudaMemsetAsync(p_, 0, 64, s_), cudaSuccess);
   EXPECT_EQ(cudaMemcpyAsync(p_, &value, 4, cudaMemcpyHostToDevice, s_), cudaSuccess);
   EXPECT_EQ(cudaMemcpyAsync(&back, p_, 4, cudaMemcpyDeviceToHost, s_), cudaSuccess);
-  EXPECT_EQ(cudaLaunchHostFunc(s_, [](void* t) { static_cast<Trace*>(t)->add("host"); }, &trace_), cudaSuccess);
+  EXPECT_EQ(cudaLaunchHostFunc(
+                s_, [](void* t) { static_cast<Trace*>(t)->add("host"); }, &trace_),
+            cudaSuccess);
   ASSERT_EQ(end(), cudaSuccess);
   EXPECT_TRUE(trace_.events().empty());
   EXPECT_EQ(types(graph_),
-            (std::vector<cudaGraphNodeType>{cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemset, cudaGraphNodeTypeMemcpy,
-                                            cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeHost}));
+            (std::vector<cudaGraphNodeType>{cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemset,
+                                            cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemcpy,
+                                            cudaGraphNodeTypeHost}));
   EXPECT_EQ(edges(graph_), 4u);
   cudaGraphExec_t exec;
   ASSERT_EQ(cudaGraphInstantiate(&exec, graph_, 0), cudaSuccess);
@@ -93,7 +96,7 @@ TEST_F(GraphTest, EventsForkAndJoinACapture) {
   c.launch(s_);
   ASSERT_EQ(end(), cudaSuccess);
   EXPECT_EQ(types(graph_).size(), 3u);
-  EXPECT_EQ(edges(graph_), 3u);  // a-b, a-c, b-c
+  EXPECT_EQ(edges(graph_), 3u);                            // a-b, a-c, b-c
   EXPECT_EQ(cudaEventQuery(join), cudaErrorInvalidValue);  // it belongs to a capture that is over
   EXPECT_EQ(cudaStreamIsCapturing(t_, &status), cudaSuccess);
   EXPECT_EQ(status, cudaStreamCaptureStatusNone);
@@ -126,14 +129,16 @@ TEST_F(GraphTest, CallsThatEndACapture) {
   RIDGE_INVALIDATES(relaxed, cudaDeviceSynchronize(), cudaErrorStreamCaptureUnsupported);
   RIDGE_INVALIDATES(global, cudaMalloc(&q, 4), cudaErrorStreamCaptureUnsupported);
   RIDGE_INVALIDATES(global, cudaFree(q), cudaErrorStreamCaptureUnsupported);
-  RIDGE_INVALIDATES(global, cudaMemcpy(p_, host, 4, cudaMemcpyHostToDevice), cudaErrorStreamCaptureImplicit);
+  RIDGE_INVALIDATES(global, cudaMemcpy(p_, host, 4, cudaMemcpyHostToDevice),
+                    cudaErrorStreamCaptureImplicit);
   RIDGE_INVALIDATES(global, cudaMemset(p_, 0, 4), cudaErrorStreamCaptureImplicit);
   RIDGE_INVALIDATES(global, a.launch(nullptr), cudaErrorStreamCaptureImplicit);
   RIDGE_INVALIDATES(global, cudaStreamSynchronize(t_), cudaErrorStreamCaptureUnsupported);
   RIDGE_INVALIDATES(global, cudaStreamSynchronize(nullptr), cudaErrorStreamCaptureImplicit);
   RIDGE_INVALIDATES(relaxed, cudaStreamSynchronize(nullptr), cudaErrorStreamCaptureImplicit);
   RIDGE_INVALIDATES(global, a.launch(s_, 1, 5000), cudaErrorInvalidValue);
-  RIDGE_INVALIDATES(global, (cudaEventRecord(event, s_), cudaEventQuery(event)), cudaErrorCapturedEvent);
+  RIDGE_INVALIDATES(global, (cudaEventRecord(event, s_), cudaEventQuery(event)),
+                    cudaErrorCapturedEvent);
   RIDGE_INVALIDATES(global, (cudaEventRecord(event, s_), cudaStreamWaitEvent(nullptr, event, 0)),
                     cudaErrorStreamCaptureImplicit);
   cudaEventRecord(event, t_);
@@ -160,13 +165,16 @@ TEST_F(GraphTest, WhatACaptureLeavesAlone) {
 TEST_F(GraphTest, BeginningAndEnding) {
   cudaGraph_t graph = nullptr;
   EXPECT_EQ(cudaStreamEndCapture(s_, &graph), cudaErrorIllegalState);
-  EXPECT_EQ(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal), cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal),
+            cudaErrorStreamCaptureUnsupported);
   EXPECT_EQ(cudaStreamBeginCapture(s_, cudaStreamCaptureMode(9)), cudaErrorInvalidValue);
   begin();
   EXPECT_EQ(cudaStreamEndCapture(t_, &graph), cudaErrorIllegalState);
   EXPECT_EQ(end(), cudaSuccess);
   begin();
-  std::thread([&] { EXPECT_EQ(cudaStreamEndCapture(s_, &graph), cudaErrorStreamCaptureWrongThread); }).join();
+  std::thread([&] {
+    EXPECT_EQ(cudaStreamEndCapture(s_, &graph), cudaErrorStreamCaptureWrongThread);
+  }).join();
   EXPECT_EQ(end(), cudaErrorIllegalState);
   begin();
   EXPECT_EQ(cudaStreamBeginCapture(s_, cudaStreamCaptureModeGlobal), cudaErrorIllegalState);
@@ -202,7 +210,8 @@ TEST_F(GraphTest, MadeByHand) {
   EXPECT_EQ(cudaGraphAddMemsetNode(&c, graph_, nullptr, 0, &fill), cudaErrorInvalidValue);
   EXPECT_EQ(cudaGraphAddDependencies(graph_, &b, &a, nullptr, 1), cudaSuccess);
   EXPECT_EQ(cudaGraphAddDependencies(graph_, &b, &a, nullptr, 1), cudaErrorInvalidValue);  // twice
-  ASSERT_EQ(cudaGraphAddMemcpyNode1D(&c, graph_, &a, 1, out, p_, 64, cudaMemcpyDeviceToHost), cudaSuccess);
+  ASSERT_EQ(cudaGraphAddMemcpyNode1D(&c, graph_, &a, 1, out, p_, 64, cudaMemcpyDeviceToHost),
+            cudaSuccess);
 
   cudaGraphExec_t exec;
   EXPECT_EQ(cudaGraphAddDependencies(graph_, &a, &b, nullptr, 1), cudaSuccess);

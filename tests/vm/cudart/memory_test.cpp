@@ -14,15 +14,17 @@ class MemoryTest : public RuntimeTest {
     ASSERT_EQ(cudaMalloc(reinterpret_cast<void**>(&device_), 1024), cudaSuccess);
     ASSERT_EQ(cudaMalloc(reinterpret_cast<void**>(&large_), 4 << 20), cudaSuccess);
     ASSERT_EQ(cudaMallocHost(reinterpret_cast<void**>(&pinned_), 1024), cudaSuccess);
-    ASSERT_EQ(cudaMallocManaged(reinterpret_cast<void**>(&managed_), 1024, cudaMemAttachGlobal), cudaSuccess);
+    ASSERT_EQ(cudaMallocManaged(reinterpret_cast<void**>(&managed_), 1024, cudaMemAttachGlobal),
+              cudaSuccess);
   }
   char *device_ = nullptr, *large_ = nullptr, *pinned_ = nullptr, *managed_ = nullptr;
   char host_[2048] = {};
 };
 
 TEST_F(MemoryTest, TheDirectionSaysWhichSideMustBeKnown) {
-  const cudaMemcpyKind h2h = cudaMemcpyHostToHost, h2d = cudaMemcpyHostToDevice, d2h = cudaMemcpyDeviceToHost,
-                       d2d = cudaMemcpyDeviceToDevice, any = cudaMemcpyDefault;
+  const cudaMemcpyKind h2h = cudaMemcpyHostToHost, h2d = cudaMemcpyHostToDevice,
+                       d2h = cudaMemcpyDeviceToHost, d2d = cudaMemcpyDeviceToDevice,
+                       any = cudaMemcpyDefault;
   const cudaError_t ok = cudaSuccess, bad = cudaErrorInvalidValue;
   char* host = host_;
   struct Case {
@@ -31,17 +33,32 @@ TEST_F(MemoryTest, TheDirectionSaysWhichSideMustBeKnown) {
     cudaError_t expected;
   };
   const Case cases[] = {
-      {host, device_, h2d, bad},     {device_, host, d2h, bad},    {host, host + 1024, h2d, bad},
-      {host, host + 1024, d2d, bad}, {device_, host, h2h, ok},     {device_, large_, h2d, ok},
-      {device_, large_, d2h, ok},    {device_, large_, h2h, ok},   {device_, host, d2d, bad},
-      {host, host + 1024, any, ok},  {device_, host, any, ok},     {host, pinned_, d2h, ok},
-      {pinned_, host, h2d, ok},      {managed_, host, h2d, ok},    {managed_, host, h2h, ok},
-      {device_, host, h2d, ok},      {host, device_, d2h, ok},     {device_, large_, d2d, ok},
-      {nullptr, host, h2d, bad},     {device_, nullptr, h2d, bad}, {device_, host, cudaMemcpyKind(99), cudaErrorInvalidMemcpyDirection},
+      {host, device_, h2d, bad},
+      {device_, host, d2h, bad},
+      {host, host + 1024, h2d, bad},
+      {host, host + 1024, d2d, bad},
+      {device_, host, h2h, ok},
+      {device_, large_, h2d, ok},
+      {device_, large_, d2h, ok},
+      {device_, large_, h2h, ok},
+      {device_, host, d2d, bad},
+      {host, host + 1024, any, ok},
+      {device_, host, any, ok},
+      {host, pinned_, d2h, ok},
+      {pinned_, host, h2d, ok},
+      {managed_, host, h2d, ok},
+      {managed_, host, h2h, ok},
+      {device_, host, h2d, ok},
+      {host, device_, d2h, ok},
+      {device_, large_, d2d, ok},
+      {nullptr, host, h2d, bad},
+      {device_, nullptr, h2d, bad},
+      {device_, host, cudaMemcpyKind(99), cudaErrorInvalidMemcpyDirection},
   };
   for (const Case& c : cases) {
     EXPECT_EQ(cudaMemcpy(c.to, c.from, 1024, c.kind), c.expected) << "case " << &c - cases;
-    EXPECT_EQ(cudaMemcpyAsync(c.to, c.from, 1024, c.kind, nullptr), c.expected) << "case " << &c - cases;
+    EXPECT_EQ(cudaMemcpyAsync(c.to, c.from, 1024, c.kind, nullptr), c.expected)
+        << "case " << &c - cases;
     EXPECT_EQ(cudaMemcpy(c.to, c.from, 0, c.kind), cudaSuccess);
   }
 }
@@ -59,12 +76,18 @@ TEST_F(MemoryTest, RangesEndWhereTheAllocationDoes) {
   EXPECT_EQ(cudaMemset(managed_, 0, 16), cudaSuccess);
   EXPECT_EQ(cudaMemset(nullptr, 0, 0), cudaSuccess);
   EXPECT_EQ(cudaMemset(nullptr, 0, 1), bad);
-  EXPECT_EQ(cudaMemcpy2D(device_, 64, host_, 32, 64, 2, cudaMemcpyHostToDevice), cudaErrorInvalidPitchValue);
+  EXPECT_EQ(cudaMemcpy2D(device_, 64, host_, 32, 64, 2, cudaMemcpyHostToDevice),
+            cudaErrorInvalidPitchValue);
   EXPECT_EQ(cudaMemcpy2D(device_, 64, host_, 64, 64, 16, cudaMemcpyHostToDevice), cudaSuccess);
   EXPECT_EQ(cudaMemcpy2D(device_, 64, host_, 64, 64, 17, cudaMemcpyHostToDevice), bad);
   EXPECT_EQ(cudaMemset2D(device_, 64, 0, 64, 16), cudaSuccess);
   EXPECT_EQ(cudaMemset2D(device_, 64, 0, 64, 17), bad);
   EXPECT_EQ(cudaMemset2D(device_, 64, 0, 65, 2), bad);
+  EXPECT_EQ(cudaMemcpy2D(device_, size_t(1) << 63, host_, 64, 64, 3, cudaMemcpyHostToDevice),
+            bad);  // wraps around
+  EXPECT_EQ(cudaMemcpy2D(device_, size_t(1) << 40, host_, 64, 64, 1, cudaMemcpyHostToDevice),
+            cudaSuccess);
+  EXPECT_EQ(cudaMemset2D(device_, size_t(1) << 63, 0, 64, 3), bad);
 }
 
 TEST_F(MemoryTest, RowsAndBoxesArriveWhereTheyShould) {
@@ -73,7 +96,8 @@ TEST_F(MemoryTest, RowsAndBoxesArriveWhereTheyShould) {
   ASSERT_EQ(cudaMemcpy2D(device_, 32, from, 10, 7, 6, cudaMemcpyHostToDevice), cudaSuccess);
   ASSERT_EQ(cudaMemcpy2D(to, 10, device_, 32, 7, 6, cudaMemcpyDeviceToHost), cudaSuccess);
   for (int y = 0; y < 6; ++y)
-    for (int x = 0; x < 10; ++x) EXPECT_EQ(to[y * 10 + x], x < 7 ? from[y * 10 + x] : 0) << x << ' ' << y;
+    for (int x = 0; x < 10; ++x)
+      EXPECT_EQ(to[y * 10 + x], x < 7 ? from[y * 10 + x] : 0) << x << ' ' << y;
 
   cudaPitchedPtr box;
   ASSERT_EQ(cudaMalloc3D(&box, {10, 3, 2}), cudaSuccess);
@@ -99,7 +123,8 @@ TEST_F(MemoryTest, RowsAndBoxesArriveWhereTheyShould) {
   EXPECT_EQ(cudaMemcpy3D(nullptr), cudaErrorInvalidValue);
 
   ASSERT_EQ(cudaMemset3D(box, 7, {10, 3, 2}), cudaSuccess);
-  ASSERT_EQ(cudaMemcpy(to, static_cast<char*>(box.ptr) + 512 * 5, 10, cudaMemcpyDeviceToHost), cudaSuccess);
+  ASSERT_EQ(cudaMemcpy(to, static_cast<char*>(box.ptr) + 512 * 5, 10, cudaMemcpyDeviceToHost),
+            cudaSuccess);
   EXPECT_EQ(to[9], 7);
   EXPECT_EQ(cudaMemset3D(box, 7, {10, 3, 3}), cudaErrorInvalidValue);
 }

@@ -9,7 +9,8 @@ extern "C" {
 void** __cudaRegisterFatBinary(void*);
 void __cudaRegisterFatBinaryEnd(void**);
 void __cudaUnregisterFatBinary(void**);
-void __cudaRegisterFunction(void**, const char*, char*, const char*, int, uint3*, uint3*, dim3*, dim3*, int*);
+void __cudaRegisterFunction(void**, const char*, char*, const char*, int, uint3*, uint3*, dim3*,
+                            dim3*, int*);
 void __cudaRegisterVar(void**, char*, char*, const char*, int, size_t, int, int);
 void __cudaRegisterManagedVar(void**, void**, char*, const char*, int, size_t, int, int);
 char __cudaInitModule(void**);
@@ -38,8 +39,8 @@ class Unit {
   }
   ~Unit() { __cudaUnregisterFatBinary(handle_); }
   void function(const void* host, const char* name) {
-    __cudaRegisterFunction(handle_, static_cast<const char*>(host), nullptr, name, -1, nullptr, nullptr, nullptr, nullptr,
-                           nullptr);
+    __cudaRegisterFunction(handle_, static_cast<const char*>(host), nullptr, name, -1, nullptr,
+                           nullptr, nullptr, nullptr, nullptr);
   }
   void variable(void* host, const char* name, size_t size) {
     __cudaRegisterVar(handle_, static_cast<char*>(host), nullptr, name, 0, size, 0, 0);
@@ -72,7 +73,8 @@ TEST_F(Registration, ALaunchAsNvccWritesIt) {
   size_t shared = 0;
   cudaStream_t stream = reinterpret_cast<cudaStream_t>(1);
   ASSERT_EQ(__cudaPopCallConfiguration(&grid, &block, &shared, &stream), cudaSuccess);
-  EXPECT_EQ(__cudaPopCallConfiguration(&grid, &block, &shared, &stream), cudaErrorMissingConfiguration);
+  EXPECT_EQ(__cudaPopCallConfiguration(&grid, &block, &shared, &stream),
+            cudaErrorMissingConfiguration);
   void* pointer = &unit;
   int number = 42;
   void* arguments[] = {&pointer, &number};
@@ -118,7 +120,8 @@ TEST_F(Registration, DamagedAndMissingImagesAreErrorsNotCrashes) {
     unit.function(&stub, "k");
     EXPECT_EQ(cudaLaunchKernel(&stub, 1, 1, nullptr, 0, nullptr), cudaErrorInvalidDeviceFunction);
   }
-  EXPECT_EQ(cudaLaunchKernel(&stub, 1, 1, nullptr, 0, nullptr), cudaErrorInvalidResourceHandle);  // unregistered
+  EXPECT_EQ(cudaLaunchKernel(&stub, 1, 1, nullptr, 0, nullptr),
+            cudaErrorInvalidResourceHandle);  // unregistered
   EXPECT_EQ(cudaLaunchKernel(nullptr, 1, 1, nullptr, 0, nullptr), cudaErrorInvalidDeviceFunction);
   EXPECT_EQ(cudaMemcpyToSymbol(&stub, &stub, 1, 0, cudaMemcpyHostToDevice), cudaErrorInvalidSymbol);
 }
@@ -143,7 +146,8 @@ TEST_F(Registration, VariablesOfEveryUnitAreFound) {
   EXPECT_EQ(out[1], 4);
   EXPECT_EQ(cudaMemcpyToSymbol(&a, in, 17, 0, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
   EXPECT_EQ(cudaMemcpyToSymbol(&a, in, 8, 12, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
-  EXPECT_EQ(cudaMemcpyToSymbol(&a, in, 4, 0, cudaMemcpyDeviceToHost), cudaErrorInvalidMemcpyDirection);
+  EXPECT_EQ(cudaMemcpyToSymbol(&a, in, 4, 0, cudaMemcpyDeviceToHost),
+            cudaErrorInvalidMemcpyDirection);
   EXPECT_EQ(cudaFree(pa), cudaErrorInvalidValue);  // a variable is not freed
 }
 

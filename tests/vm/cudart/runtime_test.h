@@ -1,5 +1,5 @@
-// What the tests of the runtime share: a device that starts clean, kernels of the fake engine, and a gate to hold one
-// back so that order can be seen.
+// What the tests of the runtime share: a device that starts clean, kernels of the fake engine, and
+// a gate to hold one back so that order can be seen.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,12 +29,14 @@ class TestKernel {
     const std::string name = line.substr(0, line.find(' '));
     fake::on_run(name, std::move(body));
     const std::string text = "kernel " + line;
-    EXPECT_EQ(cudaLibraryLoadData(&library_, text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0), cudaSuccess);
+    EXPECT_EQ(
+        cudaLibraryLoadData(&library_, text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+        cudaSuccess);
     EXPECT_EQ(cudaLibraryGetKernel(&kernel_, library_, name.c_str()), cudaSuccess);
   }
   const void* handle() const { return kernel_; }
-  cudaError_t launch(cudaStream_t stream = nullptr, dim3 grid = 1, dim3 block = 1, size_t shared = 0,
-                     std::vector<void*> arguments = {}) const {
+  cudaError_t launch(cudaStream_t stream = nullptr, dim3 grid = 1, dim3 block = 1,
+                     size_t shared = 0, std::vector<void*> arguments = {}) const {
     return cudaLaunchKernel(handle(), grid, block, arguments.data(), shared, stream);
   }
 

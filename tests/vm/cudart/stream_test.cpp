@@ -142,7 +142,8 @@ TEST_F(StreamTest, ElapsedTimeAnswersAsTheRealOne) {
   cudaEventCreate(&stop);
   cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming);
   float ms = -1;
-  EXPECT_EQ(cudaEventElapsedTime(&ms, start, stop), cudaErrorInvalidResourceHandle);  // never recorded
+  EXPECT_EQ(cudaEventElapsedTime(&ms, start, stop),
+            cudaErrorInvalidResourceHandle);  // never recorded
   cudaEventRecord(start);
   nap.launch();
   cudaEventRecord(stop);
@@ -163,9 +164,13 @@ TEST_F(StreamTest, CallbacksAndHostFunctionsRunInOrder) {
   const TestKernel a("a", trace_.body("kernel"));
   const cudaStream_t s = make();
   a.launch(s);
-  cudaLaunchHostFunc(s, [](void* t) { static_cast<Trace*>(t)->add("host"); }, &trace_);
+  cudaLaunchHostFunc(
+      s, [](void* t) { static_cast<Trace*>(t)->add("host"); }, &trace_);
   cudaStreamAddCallback(
-      s, [](cudaStream_t, cudaError_t status, void* t) { static_cast<Trace*>(t)->add(cudaGetErrorName(status)); },
+      s,
+      [](cudaStream_t, cudaError_t status, void* t) {
+        static_cast<Trace*>(t)->add(cudaGetErrorName(status));
+      },
       &trace_, 0);
   EXPECT_EQ(cudaStreamSynchronize(s), cudaSuccess);
   EXPECT_EQ(trace_.events(), (Names{"kernel", "host", "cudaSuccess"}));
@@ -222,7 +227,8 @@ TEST_F(StreamTest, ManyLaunchesFromManyThreads) {
     threads.emplace_back([&, t] {
       cudaStream_t s;
       cudaStreamCreateWithFlags(&s, t % 2 ? cudaStreamNonBlocking : cudaStreamDefault);
-      for (int i = 0; i < kLaunches; ++i) EXPECT_EQ(count.launch(i % 100 ? s : nullptr), cudaSuccess);
+      for (int i = 0; i < kLaunches; ++i)
+        EXPECT_EQ(count.launch(i % 100 ? s : nullptr), cudaSuccess);
       EXPECT_EQ(cudaStreamSynchronize(s), cudaSuccess);
       EXPECT_EQ(cudaStreamDestroy(s), cudaSuccess);
     });

@@ -9,7 +9,8 @@ using namespace ridge::vm::cudart;
 
 namespace {
 
-cudaError_t nodes_of(const cudaGraphNode_t* handles, size_t count, const Graph* graph, std::vector<GraphNode*>* nodes) {
+cudaError_t nodes_of(const cudaGraphNode_t* handles, size_t count, const Graph* graph,
+                     std::vector<GraphNode*>* nodes) {
   if (count && !handles) return cudaErrorInvalidValue;
   for (size_t i = 0; i < count; ++i) {
     GraphNode* node = find_node(handles[i]);
@@ -30,8 +31,10 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
   return api([&] { return begin_capture(stream, mode); });
 }
 
-cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                                          const cudaGraphEdgeData*, size_t count, cudaStreamCaptureMode mode) {
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t* dependencies,
+                                          const cudaGraphEdgeData*, size_t count,
+                                          cudaStreamCaptureMode mode) {
   return api([&] {
     const GraphRef target = find_graph(graph);
     std::vector<GraphNode*> nodes;
@@ -56,8 +59,9 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* 
   });
 }
 
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatus* status, unsigned long long* id,
-                                     cudaGraph_t* graph, const cudaGraphNode_t** dependencies,
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id, cudaGraph_t* graph,
+                                     const cudaGraphNode_t** dependencies,
                                      const cudaGraphEdgeData** edges, size_t* count) {
   return api([&] {
     const StreamRef stream = find_stream(handle);
@@ -78,7 +82,8 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatu
 }
 
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle, cudaGraphNode_t* dependencies,
-                                                const cudaGraphEdgeData*, size_t count, unsigned flags) {
+                                                const cudaGraphEdgeData*, size_t count,
+                                                unsigned flags) {
   return api([&] {
     const StreamRef stream = find_stream(handle);
     if (!stream) return cudaErrorInvalidResourceHandle;
@@ -86,14 +91,17 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle, cudaGraphNo
     const CaptureRef capture = capture_of(stream);
     if (!capture) return cudaErrorIllegalState;
     std::vector<GraphNode*> nodes;
-    if (const cudaError_t error = nodes_of(dependencies, count, capture->graph.get(), &nodes)) return error;
-    return set_capture_frontier(stream, std::move(nodes), flags == cudaStreamSetCaptureDependencies);
+    if (const cudaError_t error = nodes_of(dependencies, count, capture->graph.get(), &nodes))
+      return error;
+    return set_capture_frontier(stream, std::move(nodes),
+                                flags == cudaStreamSetCaptureDependencies);
   });
 }
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
   return api([&] {
-    if (!mode || *mode < cudaStreamCaptureModeGlobal || *mode > cudaStreamCaptureModeRelaxed) return cudaErrorInvalidValue;
+    if (!mode || *mode < cudaStreamCaptureModeGlobal || *mode > cudaStreamCaptureModeRelaxed)
+      return cudaErrorInvalidValue;
     *mode = exchange_capture_mode(*mode);
     return cudaSuccess;
   });

@@ -42,7 +42,9 @@ cudaError_t cudaRuntimeGetVersion(int* version) { return answer(version, kVersio
 
 cudaError_t cudaSetDevice(int device) { return remember(check_device(device)); }
 
-cudaError_t cudaInitDevice(int device, unsigned, unsigned) { return remember(check_device(device)); }
+cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
+  return remember(check_device(device));
+}
 
 cudaError_t cudaSetValidDevices(int* devices, int count) {
   if (count < 0 || (count && !devices)) return remember(cudaErrorInvalidValue);
@@ -70,13 +72,16 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   return cudaSuccess;
 }
 
-cudaError_t cudaGetDeviceFlags(unsigned* flags) { return answer(flags, schedule_flags | cudaDeviceMapHost); }
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  return answer(flags, schedule_flags | cudaDeviceMapHost);
+}
 
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   const unsigned schedule = flags & cudaDeviceScheduleMask;
   const bool one_policy = (schedule & (schedule - 1)) == 0;
   if ((flags & ~unsigned(cudaDeviceMask)) || !one_policy) return remember(cudaErrorInvalidValue);
-  schedule_flags = flags & ~unsigned(cudaDeviceMapHost);  // how a host thread waits changes nothing it sees
+  schedule_flags =
+      flags & ~unsigned(cudaDeviceMapHost);  // how a host thread waits changes nothing it sees
   return cudaSuccess;
 }
 
@@ -114,20 +119,25 @@ cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* value) {
 
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache value) {
   return api([&] {
-    if (value < cudaFuncCachePreferNone || value > cudaFuncCachePreferEqual) return cudaErrorInvalidValue;
+    if (value < cudaFuncCachePreferNone || value > cudaFuncCachePreferEqual)
+      return cudaErrorInvalidValue;
     cache_config = value;  // a hint
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* value) {
-  return api([&] { return value ? (*value = cudaSharedMemBankSizeFourByte, cudaSuccess) : cudaErrorInvalidValue; });
+  return api([&] {
+    return value ? (*value = cudaSharedMemBankSizeFourByte, cudaSuccess) : cudaErrorInvalidValue;
+  });
 }
 
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig value) {
-  return api([&] {  // banks are 4 bytes wide on every device since Maxwell: accepted, and without effect there too
-    return value < cudaSharedMemBankSizeDefault || value > cudaSharedMemBankSizeEightByte ? cudaErrorInvalidValue
-                                                                                         : cudaSuccess;
+  return api([&] {  // banks are 4 bytes wide on every device since Maxwell: accepted, and without
+                    // effect there too
+    return value < cudaSharedMemBankSizeDefault || value > cudaSharedMemBankSizeEightByte
+               ? cudaErrorInvalidValue
+               : cudaSuccess;
   });
 }
 

@@ -10,17 +10,21 @@ FillPlan flat(void* to, int value, size_t bytes) {
   return {.to = {to}, .extent = {bytes}, .value = uint32_t(uint8_t(value))};
 }
 
-cudaError_t fill_rows(void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream,
-                      bool blocking) {
+cudaError_t fill_rows(void* to, size_t pitch, int value, size_t width, size_t height,
+                      cudaStream_t stream, bool blocking) {
   if (width && height && pitch < width) return cudaErrorInvalidValue;
-  return fill({.to = {to, pitch}, .extent = {width, height}, .value = uint32_t(uint8_t(value))}, stream, blocking);
+  return fill({.to = {to, pitch}, .extent = {width, height}, .value = uint32_t(uint8_t(value))},
+              stream, blocking);
 }
 
-cudaError_t fill_box(const cudaPitchedPtr& to, int value, const cudaExtent& extent, cudaStream_t stream, bool blocking) {
+cudaError_t fill_box(const cudaPitchedPtr& to, int value, const cudaExtent& extent,
+                     cudaStream_t stream, bool blocking) {
   const BoxExtent box{extent.width, extent.height, extent.depth};
   if (!box.empty() && (to.pitch < box.width || to.ysize < box.height)) return cudaErrorInvalidValue;
-  return fill({.to = {to.ptr, to.pitch, to.pitch * to.ysize}, .extent = box, .value = uint32_t(uint8_t(value))}, stream,
-              blocking);
+  return fill({.to = {to.ptr, to.pitch, to.pitch * to.ysize},
+               .extent = box,
+               .value = uint32_t(uint8_t(value))},
+              stream, blocking);
 }
 
 }  // namespace
@@ -39,7 +43,8 @@ cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t
   return api([&] { return fill_rows(to, pitch, value, width, height, nullptr, true); });
 }
 
-cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream) {
+cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream) {
   return api([&] { return fill_rows(to, pitch, value, width, height, stream, false); });
 }
 
@@ -47,7 +52,8 @@ cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
   return api([&] { return fill_box(to, value, extent, nullptr, true); });
 }
 
-cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream) {
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent,
+                              cudaStream_t stream) {
   return api([&] { return fill_box(to, value, extent, stream, false); });
 }
 

@@ -14,7 +14,8 @@ using namespace ridge::vm::cudart;
 
 namespace {
 
-cudaError_t set_attribute(Function& function, const KernelUsage& usage, cudaFuncAttribute attribute, int value) {
+cudaError_t set_attribute(Function& function, const KernelUsage& usage, cudaFuncAttribute attribute,
+                          int value) {
   const int optin = runtime().gpu().shared_per_block_optin;
   switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
@@ -32,7 +33,8 @@ cudaError_t set_attribute(Function& function, const KernelUsage& usage, cudaFunc
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
     case cudaFuncAttributeClusterSchedulingPolicyPreference:
       return cudaError_t(refuse("a cluster attribute of cudaFuncSetAttribute", "clusters"));
-    default: return cudaErrorInvalidValue;
+    default:
+      return cudaErrorInvalidValue;
   }
 }
 
@@ -42,11 +44,14 @@ cudaError_t set_attribute(const void* pointer, cudaFuncAttribute attribute, int 
   return set_attribute(*f.function, f.usage, attribute, value);
 }
 
-cudaError_t max_blocks(int* blocks, const void* function, int threads, size_t shared, unsigned flags) {
-  if (!blocks || threads <= 0 || (flags & ~unsigned(cudaOccupancyDisableCachingOverride))) return cudaErrorInvalidValue;
+cudaError_t max_blocks(int* blocks, const void* function, int threads, size_t shared,
+                       unsigned flags) {
+  if (!blocks || threads <= 0 || (flags & ~unsigned(cudaOccupancyDisableCachingOverride)))
+    return cudaErrorInvalidValue;
   ResolvedFunction f;
   if (const cudaError_t error = resolve_function(function, &f)) return error;
-  const bool launchable = threads <= kMaxThreadsPerBlock && shared <= size_t(dynamic_shared_limit(f));
+  const bool launchable =
+      threads <= kMaxThreadsPerBlock && shared <= size_t(dynamic_shared_limit(f));
   *blocks = launchable ? blocks_per_sm(f, threads, shared) : 0;
   return cudaSuccess;
 }
@@ -78,14 +83,17 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
   return api([&] { return set_attribute(function, attribute, value); });
 }
 
-cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute, int value, int device) {
-  return api([&] { return device ? cudaErrorInvalidDevice : set_attribute(kernel, attribute, value); });
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute,
+                                            int value, int device) {
+  return api(
+      [&] { return device ? cudaErrorInvalidDevice : set_attribute(kernel, attribute, value); });
 }
 
 cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache config) {
   return api([&] {  // a hint
     ResolvedFunction f;
-    if (config < cudaFuncCachePreferNone || config > cudaFuncCachePreferEqual) return cudaErrorInvalidValue;
+    if (config < cudaFuncCachePreferNone || config > cudaFuncCachePreferEqual)
+      return cudaErrorInvalidValue;
     return resolve_function(function, &f);
   });
 }
@@ -93,7 +101,8 @@ cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache config) {
 cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig config) {
   return api([&] {  // without effect on every device since Maxwell
     ResolvedFunction f;
-    if (config < cudaSharedMemBankSizeDefault || config > cudaSharedMemBankSizeEightByte) return cudaErrorInvalidValue;
+    if (config < cudaSharedMemBankSizeDefault || config > cudaSharedMemBankSizeEightByte)
+      return cudaErrorInvalidValue;
     return resolve_function(function, &f);
   });
 }
@@ -121,17 +130,20 @@ cudaError_t cudaFuncGetParamInfo(const void* function, size_t index, size_t* off
   });
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int threads,
-                                                          size_t shared) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
+                                                          int threads, size_t shared) {
   return api([&] { return max_blocks(blocks, function, threads, shared, cudaOccupancyDefault); });
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int threads,
-                                                                   size_t shared, unsigned flags) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
+                                                                   const void* function,
+                                                                   int threads, size_t shared,
+                                                                   unsigned flags) {
   return api([&] { return max_blocks(blocks, function, threads, shared, flags); });
 }
 
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function, int blocks, int threads) {
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function,
+                                                      int blocks, int threads) {
   return api([&] {
     if (!bytes || blocks <= 0 || threads <= 0) return cudaErrorInvalidValue;
     ResolvedFunction f;

@@ -1,4 +1,5 @@
-// Graphs: their nodes' order, and the graphs themselves. Adding and changing nodes is in graph_node.cpp.
+// Graphs: their nodes' order, and the graphs themselves. Adding and changing nodes is in
+// graph_node.cpp.
 #include "vm/cudart/graph/graph.h"
 
 #include <algorithm>
@@ -26,7 +27,8 @@ cudaError_t with_node(cudaGraphNode_t handle, Body&& body) {
   });
 }
 
-// The runtime's way to hand out lists: without an array the count, with one as many as fit and null for the rest.
+// The runtime's way to hand out lists: without an array the count, with one as many as fit and null
+// for the rest.
 cudaError_t list(const std::vector<GraphNode*>& nodes, cudaGraphNode_t* out, size_t* count) {
   if (!count) return cudaErrorInvalidValue;
   if (!out) {
@@ -42,8 +44,8 @@ struct Edge {
   GraphNode *from, *to;
 };
 
-cudaError_t edges_of(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to, size_t count,
-                     std::vector<Edge>* edges) {
+cudaError_t edges_of(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
+                     size_t count, std::vector<Edge>* edges) {
   const GraphRef owner = find_graph(graph);
   if (!owner || (count && (!from || !to))) return cudaErrorInvalidValue;
   for (size_t i = 0; i < count; ++i) {
@@ -56,8 +58,8 @@ cudaError_t edges_of(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaG
 }
 
 const char* label(const Work& work) {
-  constexpr const char* kLabels[] = {"KERNEL", "MEMCPY", "MEMSET", "HOST",         "GRAPH",
-                                     "EMPTY",  "WAIT_EVENT", "EVENT_RECORD"};
+  constexpr const char* kLabels[] = {"KERNEL", "MEMCPY", "MEMSET",     "HOST",
+                                     "GRAPH",  "EMPTY",  "WAIT_EVENT", "EVENT_RECORD"};
   const size_t type = size_t(node_type(work));
   return type < std::size(kLabels) ? kLabels[type] : "NODE";
 }
@@ -86,7 +88,8 @@ cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) {
   });
 }
 
-cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* found, cudaGraphNode_t original, cudaGraph_t clone) {
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* found, cudaGraphNode_t original,
+                                     cudaGraph_t clone) {
   return with_graph(clone, [&](Graph& graph) {
     if (!found) return cudaErrorInvalidValue;
     for (const auto& node : graph.nodes)
@@ -99,7 +102,9 @@ cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* found, cudaGraphNode_t ori
 }
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
-  return with_node(node, [&](GraphNode& n) { return type ? (*type = node_type(n.work), cudaSuccess) : cudaErrorInvalidValue; });
+  return with_node(node, [&](GraphNode& n) {
+    return type ? (*type = node_type(n.work), cudaSuccess) : cudaErrorInvalidValue;
+  });
 }
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
@@ -119,8 +124,8 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, siz
   });
 }
 
-cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, cudaGraphEdgeData* data,
-                              size_t* count) {
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
+                              cudaGraphEdgeData* data, size_t* count) {
   return with_graph(graph, [&](Graph& g) {
     if (!count || !from != !to) return cudaErrorInvalidValue;
     std::vector<GraphNode*> starts, ends;
@@ -136,24 +141,25 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
   });
 }
 
-cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* dependencies, cudaGraphEdgeData* data,
-                                         size_t* count) {
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* dependencies,
+                                         cudaGraphEdgeData* data, size_t* count) {
   return with_node(node, [&](GraphNode& n) {
     if (data && dependencies && count) std::fill_n(data, *count, cudaGraphEdgeData{});
     return list(n.dependencies, dependencies, count);
   });
 }
 
-cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* dependents, cudaGraphEdgeData* data,
-                                           size_t* count) {
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* dependents,
+                                           cudaGraphEdgeData* data, size_t* count) {
   return with_node(node, [&](GraphNode& n) {
     if (data && dependents && count) std::fill_n(data, *count, cudaGraphEdgeData{});
     return list(n.dependents, dependents, count);
   });
 }
 
-cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
-                                     const cudaGraphEdgeData*, size_t count) {
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                     const cudaGraphNode_t* to, const cudaGraphEdgeData*,
+                                     size_t count) {
   return api([&] {
     std::vector<Edge> edges;
     if (const cudaError_t error = edges_of(graph, from, to, count, &edges)) return error;
@@ -164,8 +170,9 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
   });
 }
 
-cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
-                                        const cudaGraphEdgeData*, size_t count) {
+cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                        const cudaGraphNode_t* to, const cudaGraphEdgeData*,
+                                        size_t count) {
   return api([&] {
     std::vector<Edge> edges;
     if (const cudaError_t error = edges_of(graph, from, to, count, &edges)) return error;
@@ -188,7 +195,8 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned
     for (size_t i = 0; i < g.nodes.size(); ++i) {
       std::fprintf(file, "  n%zu [label=\"%zu %s\"];\n", i, i, label(g.nodes[i]->work));
       for (const GraphNode* next : g.nodes[i]->dependents) {
-        const auto at = std::ranges::find(g.nodes, next, [](const auto& p) { return p.get(); }) - g.nodes.begin();
+        const auto at = std::ranges::find(g.nodes, next, [](const auto& p) { return p.get(); }) -
+                        g.nodes.begin();
         std::fprintf(file, "  n%zu -> n%zu;\n", i, size_t(at));
       }
     }

@@ -29,7 +29,8 @@ cudaError_t with_step(cudaGraphExec_t handle, cudaGraphNode_t node, Body&& body)
   });
 }
 
-// Replaces one step's work by another of the same kind; launches already submitted keep the old one.
+// Replaces one step's work by another of the same kind; launches already submitted keep the old
+// one.
 template <class Make>
 cudaError_t change(cudaGraphExec_t exec, cudaGraphNode_t node, Make&& make) {
   return with_step(exec, node, [&](GraphExec::Step& step) {
@@ -45,11 +46,13 @@ cudaError_t change(cudaGraphExec_t exec, cudaGraphNode_t node, Make&& make) {
 
 extern "C" {
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                 unsigned long long flags) {
   return api([&] { return make_exec(exec, graph, flags); });
 }
 
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                          unsigned long long flags) {
   return api([&] { return make_exec(exec, graph, flags); });
 }
 
@@ -90,7 +93,8 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
   });
 }
 
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* result) {
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo* result) {
   return api([&] {
     const GraphExecRef exec = find_exec(handle);
     const GraphRef found = find_graph(graph);
@@ -102,7 +106,8 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph, cudaG
 cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled) {
   return with_step(exec, node, [&](GraphExec::Step& step) {
     const cudaGraphNodeType type = node_type(step.work);
-    if (type != cudaGraphNodeTypeKernel && type != cudaGraphNodeTypeMemcpy && type != cudaGraphNodeTypeMemset)
+    if (type != cudaGraphNodeTypeKernel && type != cudaGraphNodeTypeMemcpy &&
+        type != cudaGraphNodeTypeMemset)
       return cudaErrorInvalidValue;
     step.enabled = enabled != 0;
     return cudaSuccess;
@@ -115,7 +120,8 @@ cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, 
   });
 }
 
-cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraphNodeParams* params) {
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                       cudaGraphNodeParams* params) {
   return change(exec, node, [&](Work* work) { return work_of(params, work); });
 }
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
@@ -126,32 +132,40 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
                                              const cudaMemcpy3DParms* params) {
   return change(exec, node, [&](Work* work) { return work_of(params, work); });
 }
-cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void* to, const void* from,
-                                               size_t bytes, cudaMemcpyKind kind) {
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void* to,
+                                               const void* from, size_t bytes,
+                                               cudaMemcpyKind kind) {
   return change(exec, node, [&](Work* work) { return flat_copy(to, from, bytes, kind, work); });
 }
-cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, const void* symbol,
-                                                     const void* from, size_t bytes, size_t offset,
+cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                     const void* symbol, const void* from,
+                                                     size_t bytes, size_t offset,
                                                      cudaMemcpyKind kind) {
   return change(exec, node, [&](Work* work) {
     return symbol_copy(symbol, const_cast<void*>(from), bytes, offset, kind, false, work);
   });
 }
-cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void* to,
-                                                       const void* symbol, size_t bytes, size_t offset,
-                                                       cudaMemcpyKind kind) {
-  return change(exec, node, [&](Work* work) { return symbol_copy(symbol, to, bytes, offset, kind, true, work); });
+cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                       void* to, const void* symbol, size_t bytes,
+                                                       size_t offset, cudaMemcpyKind kind) {
+  return change(exec, node, [&](Work* work) {
+    return symbol_copy(symbol, to, bytes, offset, kind, true, work);
+  });
 }
-cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaMemsetParams* params) {
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaMemsetParams* params) {
   return change(exec, node, [&](Work* work) { return work_of(params, work); });
 }
-cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const cudaHostNodeParams* params) {
+cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                           const cudaHostNodeParams* params) {
   return change(exec, node, [&](Work* work) { return work_of(params, work); });
 }
-cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event) {
+cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                 cudaEvent_t event) {
   return change(exec, node, [&](Work* work) { return event_record(event, work); });
 }
-cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event) {
+cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                               cudaEvent_t event) {
   return change(exec, node, [&](Work* work) { return event_wait(event, work); });
 }
 

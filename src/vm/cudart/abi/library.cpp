@@ -27,14 +27,17 @@ cudaError_t read_file(const char* path, std::string* bytes) {
                                                    [](FILE* f) { return f ? std::fclose(f) : 0; });
   if (!file) return cudaErrorFileNotFound;
   char buffer[1 << 16];
-  while (const size_t got = std::fread(buffer, 1, sizeof buffer, file.get())) bytes->append(buffer, got);
+  while (const size_t got = std::fread(buffer, 1, sizeof buffer, file.get()))
+    bytes->append(buffer, got);
   return cudaSuccess;
 }
 
-cudaError_t variable(void** pointer, size_t* bytes, cudaLibrary_t library, const char* name, bool managed) {
+cudaError_t variable(void** pointer, size_t* bytes, cudaLibrary_t library, const char* name,
+                     bool managed) {
   if (!name || (!pointer && !bytes)) return cudaErrorInvalidValue;
   Engine::Symbol symbol;
-  if (const cudaError_t error = registrations().library_variable(image_of(library), name, &symbol)) return error;
+  if (const cudaError_t error = registrations().library_variable(image_of(library), name, &symbol))
+    return error;
   const auto found = runtime().engine.memory().find(symbol.address);
   if (managed && (!found || !is_managed(*found))) return cudaErrorSymbolNotFound;
   if (pointer) *pointer = reinterpret_cast<void*>(symbol.address);
@@ -47,13 +50,13 @@ cudaError_t variable(void** pointer, size_t* bytes, cudaLibrary_t library, const
 extern "C" {
 
 // Compiler options (JIT) do not apply: PTX is interpreted.
-cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption*, void**, unsigned,
-                                cudaLibraryOption*, void**, unsigned) {
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption*, void**,
+                                unsigned, cudaLibraryOption*, void**, unsigned) {
   return api([&] { return load(library, code); });
 }
 
-cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path, cudaJitOption*, void**, unsigned,
-                                    cudaLibraryOption*, void**, unsigned) {
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path, cudaJitOption*,
+                                    void**, unsigned, cudaLibraryOption*, void**, unsigned) {
   return api([&] {
     std::string bytes;
     if (const cudaError_t error = read_file(path, &bytes)) return error;
@@ -72,7 +75,9 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
   return api([&] {
     if (!kernel || !name) return cudaErrorInvalidValue;
     Function* function = nullptr;
-    if (const cudaError_t error = registrations().library_kernel(image_of(library), name, &function)) return error;
+    if (const cudaError_t error =
+            registrations().library_kernel(image_of(library), name, &function))
+      return error;
     *kernel = reinterpret_cast<cudaKernel_t>(function);
     return cudaSuccess;
   });
@@ -82,28 +87,33 @@ cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t library) {
   return api([&] {
     std::vector<Function*> functions;
     if (!count) return cudaErrorInvalidValue;
-    if (const cudaError_t error = registrations().library_kernels(image_of(library), &functions)) return error;
+    if (const cudaError_t error = registrations().library_kernels(image_of(library), &functions))
+      return error;
     *count = unsigned(functions.size());
     return cudaSuccess;
   });
 }
 
-cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count, cudaLibrary_t library) {
+cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count,
+                                        cudaLibrary_t library) {
   return api([&] {
     std::vector<Function*> functions;
     if (!kernels) return cudaErrorInvalidValue;
-    if (const cudaError_t error = registrations().library_kernels(image_of(library), &functions)) return error;
+    if (const cudaError_t error = registrations().library_kernels(image_of(library), &functions))
+      return error;
     for (unsigned i = 0; i < count && i < functions.size(); ++i)
       kernels[i] = reinterpret_cast<cudaKernel_t>(functions[i]);
     return cudaSuccess;
   });
 }
 
-cudaError_t cudaLibraryGetGlobal(void** pointer, size_t* bytes, cudaLibrary_t library, const char* name) {
+cudaError_t cudaLibraryGetGlobal(void** pointer, size_t* bytes, cudaLibrary_t library,
+                                 const char* name) {
   return api([&] { return variable(pointer, bytes, library, name, false); });
 }
 
-cudaError_t cudaLibraryGetManaged(void** pointer, size_t* bytes, cudaLibrary_t library, const char* name) {
+cudaError_t cudaLibraryGetManaged(void** pointer, size_t* bytes, cudaLibrary_t library,
+                                  const char* name) {
   return api([&] { return variable(pointer, bytes, library, name, true); });
 }
 

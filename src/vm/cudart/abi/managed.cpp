@@ -1,4 +1,5 @@
-// Managed memory: hints. Host and device share memory, so nothing has to move; the arguments are checked as on hardware.
+// Managed memory: hints. Host and device share memory, so nothing has to move; the arguments are
+// checked as on hardware.
 #include "vm/cudart/errors.h"
 #include "vm/cudart/memory.h"
 #include "vm/cudart/work.h"
@@ -10,11 +11,14 @@ namespace {
 
 cudaError_t check_location(const cudaMemLocation& location) {
   switch (location.type) {
-    case cudaMemLocationTypeDevice: return location.id == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+    case cudaMemLocationTypeDevice:
+      return location.id == 0 ? cudaSuccess : cudaErrorInvalidDevice;
     case cudaMemLocationTypeHost:
     case cudaMemLocationTypeHostNuma:
-    case cudaMemLocationTypeHostNumaCurrent: return cudaSuccess;
-    default: return cudaErrorInvalidValue;
+    case cudaMemLocationTypeHostNumaCurrent:
+      return cudaSuccess;
+    default:
+      return cudaErrorInvalidValue;
   }
 }
 
@@ -28,8 +32,8 @@ cudaError_t check_range(const void* pointer, size_t bytes) {
 
 extern "C" {
 
-cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location, unsigned flags,
-                                 cudaStream_t stream) {
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location,
+                                 unsigned flags, cudaStream_t stream) {
   return api([&] {
     if (flags) return cudaErrorInvalidValue;
     if (const cudaError_t error = check_range(pointer, bytes)) return error;
@@ -38,12 +42,16 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocat
   });
 }
 
-cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location) {
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
+                          cudaMemLocation location) {
   return api([&] {
-    if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy) return cudaErrorInvalidValue;
-    const bool read_mostly = advice == cudaMemAdviseSetReadMostly || advice == cudaMemAdviseUnsetReadMostly;
+    if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)
+      return cudaErrorInvalidValue;
+    const bool read_mostly =
+        advice == cudaMemAdviseSetReadMostly || advice == cudaMemAdviseUnsetReadMostly;
     if (const cudaError_t error = check_range(pointer, bytes)) return error;
-    return read_mostly ? cudaSuccess : check_location(location);  // read-mostly ignores the location
+    return read_mostly ? cudaSuccess
+                       : check_location(location);  // read-mostly ignores the location
   });
 }
 

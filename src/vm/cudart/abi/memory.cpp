@@ -13,9 +13,10 @@ using namespace ridge::vm::cudart;
 namespace {
 
 constexpr size_t kPitchUnit = 512;
-constexpr unsigned kHostAllocFlags = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
-constexpr unsigned kHostRegisterFlags =
-    cudaHostRegisterPortable | cudaHostRegisterMapped | cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
+constexpr unsigned kHostAllocFlags =
+    cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+constexpr unsigned kHostRegisterFlags = cudaHostRegisterPortable | cudaHostRegisterMapped |
+                                        cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
 
 // Allocation may move memory under a capture's feet, so captures forbid it.
 template <class Body>
@@ -33,7 +34,9 @@ cudaError_t allocate_pitched(void** pointer, size_t* pitch, size_t width, size_t
   return allocate(pointer, *pitch * rows, MemKind::device, 0);
 }
 
-bool is_host(const Allocation& a) { return a.kind == MemKind::pinned || a.kind == MemKind::registered; }
+bool is_host(const Allocation& a) {
+  return a.kind == MemKind::pinned || a.kind == MemKind::registered;
+}
 
 }  // namespace
 
@@ -52,7 +55,8 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* result, cudaExtent extent) {
     if (!result) return cudaErrorInvalidValue;
     *result = {nullptr, 0, extent.width, extent.height};
     if (extent.depth && extent.height > SIZE_MAX / extent.depth) return cudaErrorMemoryAllocation;
-    return allocate_pitched(&result->ptr, &result->pitch, extent.width, extent.height * extent.depth);
+    return allocate_pitched(&result->ptr, &result->pitch, extent.width,
+                            extent.height * extent.depth);
   });
 }
 
@@ -89,7 +93,8 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
     const auto address = reinterpret_cast<uintptr_t>(pointer);
     if (memory.is_device_range(address)) return cudaErrorInvalidValue;
     if (flags & cudaHostRegisterIoMemory) return cudaErrorNotSupported;
-    return memory.add_registered(address, bytes, flags) ? cudaSuccess : cudaErrorHostMemoryAlreadyRegistered;
+    return memory.add_registered(address, bytes, flags) ? cudaSuccess
+                                                        : cudaErrorHostMemoryAlreadyRegistered;
   });
 }
 
@@ -99,7 +104,9 @@ cudaError_t cudaHostUnregister(void* pointer) {
     if (!found || found->kind != MemKind::registered) return cudaErrorHostMemoryNotRegistered;
     if (found->base != reinterpret_cast<uintptr_t>(pointer)) return cudaErrorInvalidValue;
     runtime().scheduler.wait_all();
-    return runtime().engine.memory().release(found->base, MemKind::registered) ? cudaSuccess : cudaErrorInvalidValue;
+    return runtime().engine.memory().release(found->base, MemKind::registered)
+               ? cudaSuccess
+               : cudaErrorInvalidValue;
   });
 }
 
@@ -141,7 +148,9 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     const auto found = find_allocation(pointer);
     if (!found) return cudaSuccess;
     const bool device_only = !is_host(*found) && !is_managed(*found);
-    attributes->type = is_host(*found) ? cudaMemoryTypeHost : device_only ? cudaMemoryTypeDevice : cudaMemoryTypeManaged;
+    attributes->type = is_host(*found) ? cudaMemoryTypeHost
+                       : device_only   ? cudaMemoryTypeDevice
+                                       : cudaMemoryTypeManaged;
     attributes->device = 0;
     attributes->devicePointer = address;
     attributes->hostPointer = device_only ? nullptr : address;

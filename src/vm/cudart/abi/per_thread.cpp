@@ -1,5 +1,5 @@
-// The entry points of programs compiled with --default-stream per-thread: their plain namesakes, but a null stream is
-// the calling thread's own.
+// The entry points of programs compiled with --default-stream per-thread: their plain namesakes,
+// but a null stream is the calling thread's own.
 #include "vm/cudart/streams.h"
 
 using namespace ridge::vm::cudart;
@@ -19,7 +19,8 @@ extern "C" {
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, size_t, cudaStream_t);
 
-cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t a, dim3 b, dim3 c, void** d, size_t e, cudaStream_t f) {
+cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t a, dim3 b, dim3 c, void** d, size_t e,
+                                    cudaStream_t f) {
   return per_thread([&] { return __cudaLaunchKernel(a, b, c, d, e, f); });
 }
 cudaError_t cudaEventRecordWithFlags_ptsz(cudaEvent_t a, cudaStream_t b, unsigned c) {
@@ -31,7 +32,8 @@ cudaError_t cudaEventRecord_ptsz(cudaEvent_t a, cudaStream_t b) {
 cudaError_t cudaFreeAsync_ptsz(void* a, cudaStream_t b) {
   return per_thread([&] { return cudaFreeAsync(a, b); });
 }
-cudaError_t cudaGraphInstantiateWithParams_ptsz(cudaGraphExec_t* a, cudaGraph_t b, cudaGraphInstantiateParams* c) {
+cudaError_t cudaGraphInstantiateWithParams_ptsz(cudaGraphExec_t* a, cudaGraph_t b,
+                                                cudaGraphInstantiateParams* c) {
   return per_thread([&] { return cudaGraphInstantiateWithParams(a, b, c); });
 }
 cudaError_t cudaGraphLaunch_ptsz(cudaGraphExec_t a, cudaStream_t b) {
@@ -40,7 +42,8 @@ cudaError_t cudaGraphLaunch_ptsz(cudaGraphExec_t a, cudaStream_t b) {
 cudaError_t cudaGraphUpload_ptsz(cudaGraphExec_t a, cudaStream_t b) {
   return per_thread([&] { return cudaGraphUpload(a, b); });
 }
-cudaError_t cudaLaunchCooperativeKernel_ptsz(const void* a, dim3 b, dim3 c, void** d, size_t e, cudaStream_t f) {
+cudaError_t cudaLaunchCooperativeKernel_ptsz(const void* a, dim3 b, dim3 c, void** d, size_t e,
+                                             cudaStream_t f) {
   return per_thread([&] { return cudaLaunchCooperativeKernel(a, b, c, d, e, f); });
 }
 cudaError_t cudaLaunchHostFunc_ptsz(cudaStream_t a, cudaHostFn_t b, void* c) {
@@ -49,7 +52,8 @@ cudaError_t cudaLaunchHostFunc_ptsz(cudaStream_t a, cudaHostFn_t b, void* c) {
 cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* a, const void* b, void** c) {
   return per_thread([&] { return cudaLaunchKernelExC(a, b, c); });
 }
-cudaError_t cudaLaunchKernel_ptsz(const void* a, dim3 b, dim3 c, void** d, size_t e, cudaStream_t f) {
+cudaError_t cudaLaunchKernel_ptsz(const void* a, dim3 b, dim3 c, void** d, size_t e,
+                                  cudaStream_t f) {
   return per_thread([&] { return cudaLaunchKernel(a, b, c, d, e, f); });
 }
 cudaError_t cudaMallocAsync_ptsz(void** a, size_t b, cudaStream_t c) {
@@ -58,14 +62,16 @@ cudaError_t cudaMallocAsync_ptsz(void** a, size_t b, cudaStream_t c) {
 cudaError_t cudaMallocFromPoolAsync_ptsz(void** a, size_t b, cudaMemPool_t c, cudaStream_t d) {
   return per_thread([&] { return cudaMallocFromPoolAsync(a, b, c, d); });
 }
-cudaError_t cudaMemPrefetchAsync_ptsz(const void* a, size_t b, cudaMemLocation c, unsigned d, cudaStream_t e) {
+cudaError_t cudaMemPrefetchAsync_ptsz(const void* a, size_t b, cudaMemLocation c, unsigned d,
+                                      cudaStream_t e) {
   return per_thread([&] { return cudaMemPrefetchAsync(a, b, c, d, e); });
 }
-cudaError_t cudaMemcpy2DAsync_ptsz(void* a, size_t b, const void* c, size_t d, size_t e, size_t f, cudaMemcpyKind g,
-                                   cudaStream_t h) {
+cudaError_t cudaMemcpy2DAsync_ptsz(void* a, size_t b, const void* c, size_t d, size_t e, size_t f,
+                                   cudaMemcpyKind g, cudaStream_t h) {
   return per_thread([&] { return cudaMemcpy2DAsync(a, b, c, d, e, f, g, h); });
 }
-cudaError_t cudaMemcpy2D_ptds(void* a, size_t b, const void* c, size_t d, size_t e, size_t f, cudaMemcpyKind g) {
+cudaError_t cudaMemcpy2D_ptds(void* a, size_t b, const void* c, size_t d, size_t e, size_t f,
+                              cudaMemcpyKind g) {
   return per_thread([&] { return cudaMemcpy2D(a, b, c, d, e, f, g); });
 }
 cudaError_t cudaMemcpy3DAsync_ptsz(const cudaMemcpy3DParms* a, cudaStream_t b) {
@@ -80,21 +86,24 @@ cudaError_t cudaMemcpy3DPeer_ptds(const cudaMemcpy3DPeerParms* a) {
 cudaError_t cudaMemcpy3D_ptds(const cudaMemcpy3DParms* a) {
   return per_thread([&] { return cudaMemcpy3D(a); });
 }
-cudaError_t cudaMemcpyAsync_ptsz(void* a, const void* b, size_t c, cudaMemcpyKind d, cudaStream_t e) {
+cudaError_t cudaMemcpyAsync_ptsz(void* a, const void* b, size_t c, cudaMemcpyKind d,
+                                 cudaStream_t e) {
   return per_thread([&] { return cudaMemcpyAsync(a, b, c, d, e); });
 }
-cudaError_t cudaMemcpyFromSymbolAsync_ptsz(void* a, const void* b, size_t c, size_t d, cudaMemcpyKind e,
-                                           cudaStream_t f) {
+cudaError_t cudaMemcpyFromSymbolAsync_ptsz(void* a, const void* b, size_t c, size_t d,
+                                           cudaMemcpyKind e, cudaStream_t f) {
   return per_thread([&] { return cudaMemcpyFromSymbolAsync(a, b, c, d, e, f); });
 }
-cudaError_t cudaMemcpyFromSymbol_ptds(void* a, const void* b, size_t c, size_t d, cudaMemcpyKind e) {
+cudaError_t cudaMemcpyFromSymbol_ptds(void* a, const void* b, size_t c, size_t d,
+                                      cudaMemcpyKind e) {
   return per_thread([&] { return cudaMemcpyFromSymbol(a, b, c, d, e); });
 }
-cudaError_t cudaMemcpyToSymbolAsync_ptsz(const void* a, const void* b, size_t c, size_t d, cudaMemcpyKind e,
-                                         cudaStream_t f) {
+cudaError_t cudaMemcpyToSymbolAsync_ptsz(const void* a, const void* b, size_t c, size_t d,
+                                         cudaMemcpyKind e, cudaStream_t f) {
   return per_thread([&] { return cudaMemcpyToSymbolAsync(a, b, c, d, e, f); });
 }
-cudaError_t cudaMemcpyToSymbol_ptds(const void* a, const void* b, size_t c, size_t d, cudaMemcpyKind e) {
+cudaError_t cudaMemcpyToSymbol_ptds(const void* a, const void* b, size_t c, size_t d,
+                                    cudaMemcpyKind e) {
   return per_thread([&] { return cudaMemcpyToSymbol(a, b, c, d, e); });
 }
 cudaError_t cudaMemcpy_ptds(void* a, const void* b, size_t c, cudaMemcpyKind d) {
@@ -118,14 +127,16 @@ cudaError_t cudaMemsetAsync_ptsz(void* a, int b, size_t c, cudaStream_t d) {
 cudaError_t cudaMemset_ptds(void* a, int b, size_t c) {
   return per_thread([&] { return cudaMemset(a, b, c); });
 }
-cudaError_t cudaStreamAddCallback_ptsz(cudaStream_t a, cudaStreamCallback_t b, void* c, unsigned d) {
+cudaError_t cudaStreamAddCallback_ptsz(cudaStream_t a, cudaStreamCallback_t b, void* c,
+                                       unsigned d) {
   return per_thread([&] { return cudaStreamAddCallback(a, b, c, d); });
 }
 cudaError_t cudaStreamAttachMemAsync_ptsz(cudaStream_t a, void* b, size_t c, unsigned d) {
   return per_thread([&] { return cudaStreamAttachMemAsync(a, b, c, d); });
 }
-cudaError_t cudaStreamBeginCaptureToGraph_ptsz(cudaStream_t a, cudaGraph_t b, const cudaGraphNode_t* c,
-                                               const cudaGraphEdgeData* d, size_t e, cudaStreamCaptureMode f) {
+cudaError_t cudaStreamBeginCaptureToGraph_ptsz(cudaStream_t a, cudaGraph_t b,
+                                               const cudaGraphNode_t* c, const cudaGraphEdgeData* d,
+                                               size_t e, cudaStreamCaptureMode f) {
   return per_thread([&] { return cudaStreamBeginCaptureToGraph(a, b, c, d, e, f); });
 }
 cudaError_t cudaStreamBeginCapture_ptsz(cudaStream_t a, cudaStreamCaptureMode b) {
@@ -137,11 +148,13 @@ cudaError_t cudaStreamCopyAttributes_ptsz(cudaStream_t a, cudaStream_t b) {
 cudaError_t cudaStreamEndCapture_ptsz(cudaStream_t a, cudaGraph_t* b) {
   return per_thread([&] { return cudaStreamEndCapture(a, b); });
 }
-cudaError_t cudaStreamGetAttribute_ptsz(cudaStream_t a, cudaLaunchAttributeID b, cudaLaunchAttributeValue* c) {
+cudaError_t cudaStreamGetAttribute_ptsz(cudaStream_t a, cudaLaunchAttributeID b,
+                                        cudaLaunchAttributeValue* c) {
   return per_thread([&] { return cudaStreamGetAttribute(a, b, c); });
 }
-cudaError_t cudaStreamGetCaptureInfo_ptsz(cudaStream_t a, cudaStreamCaptureStatus* b, unsigned long long* c,
-                                          cudaGraph_t* d, const cudaGraphNode_t** e, const cudaGraphEdgeData** f,
+cudaError_t cudaStreamGetCaptureInfo_ptsz(cudaStream_t a, cudaStreamCaptureStatus* b,
+                                          unsigned long long* c, cudaGraph_t* d,
+                                          const cudaGraphNode_t** e, const cudaGraphEdgeData** f,
                                           size_t* g) {
   return per_thread([&] { return cudaStreamGetCaptureInfo(a, b, c, d, e, f, g); });
 }
@@ -163,14 +176,16 @@ cudaError_t cudaStreamIsCapturing_ptsz(cudaStream_t a, cudaStreamCaptureStatus* 
 cudaError_t cudaStreamQuery_ptsz(cudaStream_t a) {
   return per_thread([&] { return cudaStreamQuery(a); });
 }
-cudaError_t cudaStreamSetAttribute_ptsz(cudaStream_t a, cudaLaunchAttributeID b, const cudaLaunchAttributeValue* c) {
+cudaError_t cudaStreamSetAttribute_ptsz(cudaStream_t a, cudaLaunchAttributeID b,
+                                        const cudaLaunchAttributeValue* c) {
   return per_thread([&] { return cudaStreamSetAttribute(a, b, c); });
 }
 cudaError_t cudaStreamSynchronize_ptsz(cudaStream_t a) {
   return per_thread([&] { return cudaStreamSynchronize(a); });
 }
-cudaError_t cudaStreamUpdateCaptureDependencies_ptsz(cudaStream_t a, cudaGraphNode_t* b, const cudaGraphEdgeData* c,
-                                                     size_t d, unsigned e) {
+cudaError_t cudaStreamUpdateCaptureDependencies_ptsz(cudaStream_t a, cudaGraphNode_t* b,
+                                                     const cudaGraphEdgeData* c, size_t d,
+                                                     unsigned e) {
   return per_thread([&] { return cudaStreamUpdateCaptureDependencies(a, b, c, d, e); });
 }
 cudaError_t cudaStreamWaitEvent_ptsz(cudaStream_t a, cudaEvent_t b, unsigned c) {

@@ -31,7 +31,8 @@ cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
   return api([&] { return allocate_async(pointer, bytes, find_pool(current_pool()), stream); });
 }
 
-cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream) {
   return api([&] { return allocate_async(pointer, bytes, find_pool(pool), stream); });
 }
 
@@ -43,7 +44,9 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   return device_pool(pool, device, default_pool);
 }
 
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) { return device_pool(pool, device, current_pool); }
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  return device_pool(pool, device, current_pool);
+}
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
   return api([&] { return device == 0 ? set_current_pool(pool) : cudaErrorInvalidDevice; });
@@ -58,16 +61,20 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
-  return with_pool(pool, [](Pool&) { return cudaSuccess; });  // nothing is kept, so nothing is left to trim
+  return with_pool(
+      pool, [](Pool&) { return cudaSuccess; });  // nothing is kept, so nothing is left to trim
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  return with_pool(pool, [&](Pool& p) { return value ? pool_attribute(p, attribute, value) : cudaErrorInvalidValue; });
+  return with_pool(pool, [&](Pool& p) {
+    return value ? pool_attribute(p, attribute, value) : cudaErrorInvalidValue;
+  });
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  return with_pool(pool,
-                   [&](Pool& p) { return value ? set_pool_attribute(p, attribute, value) : cudaErrorInvalidValue; });
+  return with_pool(pool, [&](Pool& p) {
+    return value ? set_pool_attribute(p, attribute, value) : cudaErrorInvalidValue;
+  });
 }
 
 // The one device always has access to its own pools, and that cannot be taken away.
@@ -83,7 +90,8 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* li
   });
 }
 
-cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, cudaMemLocation* location) {
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
+                                 cudaMemLocation* location) {
   return with_pool(pool, [&](Pool&) {
     if (!flags || !location) return cudaErrorInvalidValue;
     const bool own = location->type == cudaMemLocationTypeDevice && location->id == 0;

@@ -1,5 +1,5 @@
-// The stubs of refused.def. They take no parameters, which the calling convention allows, and the toolkit's header,
-// which says otherwise, is not included here.
+// The stubs of refused.def. They take no parameters, which the calling convention allows, and the
+// toolkit's header, which says otherwise, is not included here.
 #include "vm/cudart/refuse.h"
 
 #pragma GCC visibility push(default)

@@ -1,4 +1,5 @@
-// What nvcc's host code calls by itself: before main to register, at each <<<>>> to launch, after main to unregister.
+// What nvcc's host code calls by itself: before main to register, at each <<<>>> to launch, after
+// main to unregister.
 #include <utility>
 #include <vector>
 
@@ -32,22 +33,26 @@ void __cudaRegisterFatBinaryEnd(void**) {}
 
 void __cudaUnregisterFatBinary(void** handle) { registrations().remove(image_of(handle)); }
 
-void __cudaRegisterFunction(void** handle, const char* host, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*,
-                            int*) {
+void __cudaRegisterFunction(void** handle, const char* host, char*, const char* name, int, uint3*,
+                            uint3*, dim3*, dim3*, int*) {
   registrations().add_function(image_of(handle), host, name);
 }
 
-void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int, size_t size, int constant, int) {
-  registrations().add_variable(image_of(handle), host, {.name = name, .size = size, .constant = constant != 0});
+void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int, size_t size,
+                       int constant, int) {
+  registrations().add_variable(image_of(handle), host,
+                               {.name = name, .size = size, .constant = constant != 0});
 }
 
-void __cudaRegisterManagedVar(void** handle, void** host_pointer, char*, const char* name, int, size_t size, int constant,
-                              int) {
-  registrations().add_variable(image_of(handle), host_pointer,
-                               {.name = name, .size = size, .constant = constant != 0, .managed_pointer = host_pointer});
+void __cudaRegisterManagedVar(void** handle, void** host_pointer, char*, const char* name, int,
+                              size_t size, int constant, int) {
+  registrations().add_variable(
+      image_of(handle), host_pointer,
+      {.name = name, .size = size, .constant = constant != 0, .managed_pointer = host_pointer});
 }
 
-// Called before the host first touches a __managed__ variable: its pointer must hold an address from now on.
+// Called before the host first touches a __managed__ variable: its pointer must hold an address
+// from now on.
 char __cudaInitModule(void** handle) {
   return api([&] { return registrations().load(image_of(handle)); }) == cudaSuccess;
 }
@@ -74,10 +79,14 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host) {
   return function ? cudaSuccess : remember(cudaErrorInvalidDeviceFunction);
 }
 
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
-                               cudaStream_t stream) {
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                               size_t shared, cudaStream_t stream) {
   return api([&] {
-    return launch({.function = kernel, .grid = grid, .block = block, .arguments = arguments, .dynamic_shared = shared,
+    return launch({.function = kernel,
+                   .grid = grid,
+                   .block = block,
+                   .arguments = arguments,
+                   .dynamic_shared = shared,
                    .stream = stream});
   });
 }

@@ -18,7 +18,8 @@ namespace {
 
 cudaError_t create(cudaStream_t* stream, unsigned flags, int priority) {
   if (!stream || (flags & ~unsigned(cudaStreamNonBlocking))) return cudaErrorInvalidValue;
-  const StreamKind kind = flags & cudaStreamNonBlocking ? StreamKind::non_blocking : StreamKind::blocking;
+  const StreamKind kind =
+      flags & cudaStreamNonBlocking ? StreamKind::non_blocking : StreamKind::blocking;
   *stream = create_stream(kind, flags, std::clamp(priority, kGreatestPriority, kLeastPriority));
   return cudaSuccess;
 }
@@ -84,7 +85,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return api([&] { return wait_event(stream, event, flags); });
 }
 
-cudaError_t cudaStreamAddCallback(cudaStream_t handle, cudaStreamCallback_t callback, void* data, unsigned flags) {
+cudaError_t cudaStreamAddCallback(cudaStream_t handle, cudaStreamCallback_t callback, void* data,
+                                  unsigned flags) {
   return api([&] {
     const StreamRef stream = find_stream(handle);
     if (!stream) return cudaErrorInvalidResourceHandle;
@@ -97,7 +99,9 @@ cudaError_t cudaStreamAddCallback(cudaStream_t handle, cudaStreamCallback_t call
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  return api([&] { return function ? enqueue(stream, HostWork{function, data}) : cudaErrorInvalidValue; });
+  return api([&] {
+    return function ? enqueue(stream, HostWork{function, data}) : cudaErrorInvalidValue;
+  });
 }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
@@ -116,14 +120,16 @@ cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
   return field(stream, device, [](const Stream&) { return 0; });
 }
 
-// Host and device share memory here, so which stream may touch it needs no work: the arguments are checked.
+// Host and device share memory here, so which stream may touch it needs no work: the arguments are
+// checked.
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t handle, void* pointer, size_t, unsigned flags) {
   return api([&] {
     const StreamRef stream = find_stream(handle);
     if (!stream) return cudaErrorInvalidResourceHandle;
     const auto found = find_allocation(pointer);
     const bool single_default = flags == cudaMemAttachSingle && is_default_stream(handle);
-    const bool known = flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle;
+    const bool known =
+        flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle;
     if (!found || !is_managed(*found) || !known || single_default) return cudaErrorInvalidValue;
     return enqueue(stream, EmptyWork{});
   });

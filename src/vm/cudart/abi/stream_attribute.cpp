@@ -7,16 +7,17 @@ using namespace ridge::vm::cudart;
 namespace {
 
 bool is_stream_attribute(cudaLaunchAttributeID id) {
-  return id == cudaLaunchAttributeAccessPolicyWindow || id == cudaLaunchAttributeSynchronizationPolicy ||
-         id == cudaLaunchAttributePriority || id == cudaLaunchAttributeMemSyncDomainMap ||
-         id == cudaLaunchAttributeMemSyncDomain;
+  return id == cudaLaunchAttributeAccessPolicyWindow ||
+         id == cudaLaunchAttributeSynchronizationPolicy || id == cudaLaunchAttributePriority ||
+         id == cudaLaunchAttributeMemSyncDomainMap || id == cudaLaunchAttributeMemSyncDomain;
 }
 
 }  // namespace
 
 extern "C" {
 
-cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttributeID id, const cudaLaunchAttributeValue* value) {
+cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttributeID id,
+                                   const cudaLaunchAttributeValue* value) {
   return api([&] {
     const StreamRef stream = find_stream(handle);
     if (!stream) return cudaErrorInvalidResourceHandle;
@@ -26,7 +27,8 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttributeID id
   });
 }
 
-cudaError_t cudaStreamGetAttribute(cudaStream_t handle, cudaLaunchAttributeID id, cudaLaunchAttributeValue* value) {
+cudaError_t cudaStreamGetAttribute(cudaStream_t handle, cudaLaunchAttributeID id,
+                                   cudaLaunchAttributeValue* value) {
   return api([&] {
     const StreamRef stream = find_stream(handle);
     if (!stream) return cudaErrorInvalidResourceHandle;

@@ -70,7 +70,8 @@ std::shared_ptr<Graph> Graph::clone() const {
     copies[node.get()] = made;
   }
   for (const auto& node : nodes)
-    for (const GraphNode* dependency : node->dependencies) connect(copies.at(dependency), copies.at(node.get()));
+    for (const GraphNode* dependency : node->dependencies)
+      connect(copies.at(dependency), copies.at(node.get()));
   return copy;
 }
 
@@ -101,7 +102,9 @@ bool disconnect(GraphNode* from, GraphNode* to) {
   return std::erase(from->dependents, to) + std::erase(to->dependencies, from) > 0;
 }
 
-cudaGraph_t graph_handle(GraphRef graph) { return static_cast<cudaGraph_t>(live().graphs.add(std::move(graph))); }
+cudaGraph_t graph_handle(GraphRef graph) {
+  return static_cast<cudaGraph_t>(live().graphs.add(std::move(graph)));
+}
 
 cudaGraph_t borrowed_handle(const GraphRef& graph) {
   const std::lock_guard lock(live().mutex);

@@ -40,11 +40,14 @@ bool connected(const GraphNode* from, const GraphNode* to);
 void connect(GraphNode* from, GraphNode* to);
 bool disconnect(GraphNode* from, GraphNode* to);
 
-cudaGraph_t graph_handle(GraphRef graph);       // owns the graph until destroyed
-cudaGraph_t borrowed_handle(const GraphRef& graph);  // a child node's or a capture's: valid as long as its owner
-GraphRef find_graph(cudaGraph_t handle);        // null: no such graph
+cudaGraph_t graph_handle(GraphRef graph);  // owns the graph until destroyed
+cudaGraph_t borrowed_handle(
+    const GraphRef& graph);  // a child node's or a capture's: valid as long as its owner
+GraphRef find_graph(cudaGraph_t handle);  // null: no such graph
 bool destroy_graph(cudaGraph_t handle);
-GraphNode* find_node(cudaGraphNode_t handle);   // null: no such node
-inline cudaGraphNode_t node_handle(GraphNode* node) { return reinterpret_cast<cudaGraphNode_t>(node); }
+GraphNode* find_node(cudaGraphNode_t handle);  // null: no such node
+inline cudaGraphNode_t node_handle(GraphNode* node) {
+  return reinterpret_cast<cudaGraphNode_t>(node);
+}
 
 }  // namespace ridge::vm::cudart

@@ -8,10 +8,14 @@ namespace ridge::vm::cudart {
 
 cudaError_t work_of(const cudaKernelNodeParams* p, Work* work) {
   if (!p) return cudaErrorInvalidValue;
-  if (p->extra && !p->kernelParams) return cudaError_t(refuse("cudaKernelNodeParams::extra", "graphs"));
+  if (p->extra && !p->kernelParams)
+    return cudaError_t(refuse("cudaKernelNodeParams::extra", "graphs"));
   KernelWork kernel{.function = p->func, .launch = {}};
-  const LaunchRequest request{.function = p->func, .grid = p->gridDim, .block = p->blockDim,
-                              .arguments = p->kernelParams, .dynamic_shared = p->sharedMemBytes};
+  const LaunchRequest request{.function = p->func,
+                              .grid = p->gridDim,
+                              .block = p->blockDim,
+                              .arguments = p->kernelParams,
+                              .dynamic_shared = p->sharedMemBytes};
   if (const cudaError_t error = prepare(request, &kernel.launch)) return error;
   *work = std::move(kernel);
   return cudaSuccess;
@@ -26,8 +30,11 @@ cudaError_t work_of(const cudaMemcpy3DParms* p, Work* work) {
 }
 
 cudaError_t work_of(const cudaMemsetParams* p, Work* work) {
-  if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4)) return cudaErrorInvalidValue;
-  const FillPlan plan{.to = {p->dst, p->pitch}, .extent = {p->width * p->elementSize, p->height}, .value = p->value,
+  if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
+    return cudaErrorInvalidValue;
+  const FillPlan plan{.to = {p->dst, p->pitch},
+                      .extent = {p->width * p->elementSize, p->height},
+                      .value = p->value,
                       .element = p->elementSize};
   if (p->height > 1 && p->pitch < plan.extent.width) return cudaErrorInvalidValue;
   if (const cudaError_t error = check(plan)) return error;
@@ -42,16 +49,18 @@ cudaError_t work_of(const cudaHostNodeParams* p, Work* work) {
 }
 
 cudaError_t flat_copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, Work* work) {
-  const CopyPlan plan{.to = {to}, .from = {const_cast<void*>(from)}, .extent = {bytes}, .kind = kind};
+  const CopyPlan plan{
+      .to = {to}, .from = {const_cast<void*>(from)}, .extent = {bytes}, .kind = kind};
   if (const cudaError_t error = check(plan)) return error;
   *work = plan;
   return cudaSuccess;
 }
 
-cudaError_t symbol_copy(const void* symbol, void* other, size_t bytes, size_t offset, cudaMemcpyKind kind, bool out,
-                        Work* work) {
+cudaError_t symbol_copy(const void* symbol, void* other, size_t bytes, size_t offset,
+                        cudaMemcpyKind kind, bool out, Work* work) {
   CopyPlan plan;
-  if (const cudaError_t error = symbol_plan(symbol, other, bytes, offset, kind, out, &plan)) return error;
+  if (const cudaError_t error = symbol_plan(symbol, other, bytes, offset, kind, out, &plan))
+    return error;
   if (const cudaError_t error = check(plan)) return error;
   *work = plan;
   return cudaSuccess;
@@ -83,10 +92,12 @@ cudaError_t work_of(const cudaGraphNodeParams* p, Work* work) {
   switch (p->type) {
     case cudaGraphNodeTypeKernel: {
       const cudaKernelNodeParamsV2& k = p->kernel;
-      const cudaKernelNodeParams same{k.func, k.gridDim, k.blockDim, k.sharedMemBytes, k.kernelParams, k.extra};
+      const cudaKernelNodeParams same{k.func,           k.gridDim,      k.blockDim,
+                                      k.sharedMemBytes, k.kernelParams, k.extra};
       return work_of(&same, work);
     }
-    case cudaGraphNodeTypeMemcpy: return work_of(&p->memcpy.copyParams, work);
+    case cudaGraphNodeTypeMemcpy:
+      return work_of(&p->memcpy.copyParams, work);
     case cudaGraphNodeTypeMemset: {
       const cudaMemsetParamsV2& m = p->memset;
       const cudaMemsetParams same{m.dst, m.pitch, m.value, m.elementSize, m.width, m.height};
@@ -96,15 +107,22 @@ cudaError_t work_of(const cudaGraphNodeParams* p, Work* work) {
       const cudaHostNodeParams same{p->host.fn, p->host.userData};
       return work_of(&same, work);
     }
-    case cudaGraphNodeTypeGraph: return child_graph(p->graph.graph, work);
-    case cudaGraphNodeTypeEmpty: *work = EmptyWork{}; return cudaSuccess;
-    case cudaGraphNodeTypeEventRecord: return event_record(p->eventRecord.event, work);
-    case cudaGraphNodeTypeWaitEvent: return event_wait(p->eventWait.event, work);
+    case cudaGraphNodeTypeGraph:
+      return child_graph(p->graph.graph, work);
+    case cudaGraphNodeTypeEmpty:
+      *work = EmptyWork{};
+      return cudaSuccess;
+    case cudaGraphNodeTypeEventRecord:
+      return event_record(p->eventRecord.event, work);
+    case cudaGraphNodeTypeWaitEvent:
+      return event_wait(p->eventWait.event, work);
     case cudaGraphNodeTypeMemAlloc:
-    case cudaGraphNodeTypeMemFree: return cudaError_t(refuse("a memory node of a graph", "graph memory nodes"));
+    case cudaGraphNodeTypeMemFree:
+      return cudaError_t(refuse("a memory node of a graph", "graph memory nodes"));
     case cudaGraphNodeTypeConditional:
       return cudaError_t(refuse("a conditional node of a graph", "conditional graph nodes"));
-    default: return cudaError_t(refuse("an external semaphore node of a graph", "external semaphores"));
+    default:
+      return cudaError_t(refuse("an external semaphore node of a graph", "external semaphores"));
   }
 }
 
@@ -115,8 +133,9 @@ cudaError_t params_of(GraphNode& node, cudaKernelNodeParams* params) {
   node.argument_pointers.clear();
   for (const auto& param : runtime().engine.info(l.kernel).params)
     node.argument_pointers.push_back(l.params.data() + param.offset);
-  *params = {const_cast<void*>(work->function), dim3(l.grid.x, l.grid.y, l.grid.z), dim3(l.block.x, l.block.y, l.block.z),
-             l.dynamic_shared, node.argument_pointers.data(), nullptr};
+  *params = {const_cast<void*>(work->function),     dim3(l.grid.x, l.grid.y, l.grid.z),
+             dim3(l.block.x, l.block.y, l.block.z), l.dynamic_shared,
+             node.argument_pointers.data(),         nullptr};
   return cudaSuccess;
 }
 
@@ -125,7 +144,8 @@ cudaError_t params_of(const GraphNode& node, cudaMemcpy3DParms* params) {
   if (!plan || !params) return cudaErrorInvalidValue;
   const BoxExtent& e = plan->extent;
   const auto pitched = [&](const Box& box) {
-    return cudaPitchedPtr{box.start, box.pitch ? box.pitch : e.width, e.width, box.pitch ? box.slice / box.pitch : 1};
+    return cudaPitchedPtr{box.start, box.pitch ? box.pitch : e.width, e.width,
+                          box.pitch ? box.slice / box.pitch : 1};
   };
   *params = {};
   params->srcPtr = pitched(plan->from);
@@ -138,7 +158,11 @@ cudaError_t params_of(const GraphNode& node, cudaMemcpy3DParms* params) {
 cudaError_t params_of(const GraphNode& node, cudaMemsetParams* params) {
   const auto* plan = std::get_if<FillPlan>(&node.work);
   if (!plan || !params) return cudaErrorInvalidValue;
-  *params = {plan->to.start, plan->to.pitch, plan->value, unsigned(plan->element), plan->extent.width / plan->element,
+  *params = {plan->to.start,
+             plan->to.pitch,
+             plan->value,
+             unsigned(plan->element),
+             plan->extent.width / plan->element,
              plan->extent.height};
   return cudaSuccess;
 }

@@ -13,8 +13,8 @@ cudaError_t work_of(const cudaMemsetParams* params, Work* work);
 cudaError_t work_of(const cudaHostNodeParams* params, Work* work);
 cudaError_t work_of(const cudaGraphNodeParams* params, Work* work);  // any kind
 cudaError_t flat_copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, Work* work);
-cudaError_t symbol_copy(const void* symbol, void* other, size_t bytes, size_t offset, cudaMemcpyKind kind, bool out,
-                        Work* work);
+cudaError_t symbol_copy(const void* symbol, void* other, size_t bytes, size_t offset,
+                        cudaMemcpyKind kind, bool out, Work* work);
 cudaError_t event_record(cudaEvent_t event, Work* work);
 cudaError_t event_wait(cudaEvent_t event, Work* work);
 cudaError_t child_graph(cudaGraph_t graph, Work* work);  // clones it

@@ -21,11 +21,13 @@ int main() {
   int blocks = 24, *device, sum = 0;
   RIDGE_CUDA(cudaMalloc(&device, (blocks + 1) * sizeof(int)), cudaSuccess);
   void* arguments[] = {&device, &blocks};
-  RIDGE_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(meet), dim3(blocks), dim3(1), arguments, 0, nullptr),
+  RIDGE_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(meet), dim3(blocks), dim3(1),
+                                         arguments, 0, nullptr),
              cudaSuccess);
   RIDGE_CUDA(cudaMemcpy(&sum, device + blocks, sizeof sum, cudaMemcpyDeviceToHost), cudaSuccess);
   RIDGE_CHECK(sum == blocks * (blocks + 1) / 2);
-  RIDGE_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(meet), dim3(1 << 20), dim3(1024), arguments, 0, nullptr),
+  RIDGE_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(meet), dim3(1 << 20), dim3(1024),
+                                         arguments, 0, nullptr),
              cudaErrorCooperativeLaunchTooLarge);
   return failures != 0;
 }

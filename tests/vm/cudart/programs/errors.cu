@@ -1,4 +1,5 @@
-// What goes wrong at a launch, and what a fault leaves behind. The fault comes last: the device is dead after it.
+// What goes wrong at a launch, and what a fault leaves behind. The fault comes last: the device is
+// dead after it.
 #include "check.h"
 
 __global__ void nothing() {}
@@ -23,7 +24,8 @@ int main() {
   RIDGE_CUDA(cudaGetLastError(), cudaErrorInvalidValue);
   dynamic<<<1, 32, 48 * 1024 + 1>>>(nullptr);
   RIDGE_CUDA(cudaGetLastError(), cudaErrorInvalidValue);
-  RIDGE_CUDA(cudaFuncSetAttribute(dynamic, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 * 1024), cudaSuccess);
+  RIDGE_CUDA(cudaFuncSetAttribute(dynamic, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 * 1024),
+             cudaSuccess);
   dynamic<<<1, 32, 64 * 1024>>>(nullptr);
   RIDGE_CUDA(cudaGetLastError(), cudaSuccess);
   RIDGE_CUDA(cudaDeviceSynchronize(), cudaSuccess);

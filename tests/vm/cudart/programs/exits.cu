@@ -1,4 +1,5 @@
-// A program that leaves without tidying up: work still queued, nothing freed but by a static object after main.
+// A program that leaves without tidying up: work still queued, nothing freed but by a static object
+// after main.
 #include "check.h"
 
 __global__ void busy(int* p, int rounds) {

@@ -64,7 +64,8 @@ int main() {
   RIDGE_CUDA(cudaGraphAddMemsetNode(&fill_node, graph, nullptr, 0, &fill), cudaSuccess);
   RIDGE_CUDA(cudaGraphAddKernelNode(&kernel_node, graph, &fill_node, 1, &kernel), cudaSuccess);
   RIDGE_CUDA(cudaGraphAddMemcpyNode1D(&copy_node, graph, &kernel_node, 1, host_a, a, sizeof host_a,
-                                      cudaMemcpyDeviceToHost), cudaSuccess);
+                                      cudaMemcpyDeviceToHost),
+             cudaSuccess);
   RIDGE_CUDA(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
   RIDGE_CUDA(cudaGraphLaunch(exec, s), cudaSuccess);
   RIDGE_CUDA(cudaStreamSynchronize(s), cudaSuccess);

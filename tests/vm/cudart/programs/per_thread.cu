@@ -1,4 +1,5 @@
-// Built with --default-stream per-thread: <<<>>> and cudaMemcpy use the calling thread's own stream.
+// Built with --default-stream per-thread: <<<>>> and cudaMemcpy use the calling thread's own
+// stream.
 #include <thread>
 #include <vector>
 

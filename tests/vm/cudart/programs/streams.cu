@@ -1,4 +1,5 @@
-// A pipeline over several streams: copies in, kernel, copies out, joined by events; timed, with a callback at the end.
+// A pipeline over several streams: copies in, kernel, copies out, joined by events; timed, with a
+// callback at the end.
 #include "check.h"
 
 __global__ void scale(float* data, int n, float by) {
@@ -29,16 +30,20 @@ int main() {
     RIDGE_CUDA(cudaStreamCreateWithFlags(&streams[s], cudaStreamNonBlocking), cudaSuccess);
     RIDGE_CUDA(cudaEventCreateWithFlags(&done[s], cudaEventDisableTiming), cudaSuccess);
     float* part = device + s * kPart;
-    cudaMemcpyAsync(part, host + s * kPart, kPart * sizeof(float), cudaMemcpyHostToDevice, streams[s]);
+    cudaMemcpyAsync(part, host + s * kPart, kPart * sizeof(float), cudaMemcpyHostToDevice,
+                    streams[s]);
     scale<<<kPart / 128, 128, 0, streams[s]>>>(part, kPart, float(s + 1));
     RIDGE_CUDA(cudaEventRecord(done[s], streams[s]), cudaSuccess);
     RIDGE_CUDA(cudaStreamWaitEvent(last, done[s]), cudaSuccess);
   }
   sum<<<1, 1, 0, last>>>(device, kAll, total);
-  RIDGE_CUDA(cudaMemcpyAsync(&result, total, sizeof result, cudaMemcpyDeviceToHost, last), cudaSuccess);
+  RIDGE_CUDA(cudaMemcpyAsync(&result, total, sizeof result, cudaMemcpyDeviceToHost, last),
+             cudaSuccess);
   RIDGE_CUDA(cudaEventRecord(stop, last), cudaSuccess);
   int called = 0;
-  RIDGE_CUDA(cudaLaunchHostFunc(last, [](void* flag) { *static_cast<int*>(flag) = 1; }, &called), cudaSuccess);
+  RIDGE_CUDA(cudaLaunchHostFunc(
+                 last, [](void* flag) { *static_cast<int*>(flag) = 1; }, &called),
+             cudaSuccess);
   RIDGE_CUDA(cudaStreamSynchronize(last), cudaSuccess);
   RIDGE_CHECK(called == 1);
 

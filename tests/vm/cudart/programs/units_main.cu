@@ -1,4 +1,5 @@
-// Separate compilation (-rdc=true): functions and variables of units_other.cu used here, and names both units have.
+// Separate compilation (-rdc=true): functions and variables of units_other.cu used here, and names
+// both units have.
 #include "check.h"
 
 extern __device__ int shared_value;

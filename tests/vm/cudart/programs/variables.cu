@@ -41,7 +41,9 @@ int main() {
   RIDGE_CUDA(cudaGetSymbolSize(&size, table), cudaSuccess);
   RIDGE_CHECK(size == sizeof table);
   float third = 0;
-  RIDGE_CUDA(cudaMemcpy(&third, static_cast<float*>(address) + 2, sizeof third, cudaMemcpyDeviceToHost), cudaSuccess);
+  RIDGE_CUDA(
+      cudaMemcpy(&third, static_cast<float*>(address) + 2, sizeof third, cudaMemcpyDeviceToHost),
+      cudaSuccess);
   RIDGE_CHECK(third == 3);
   RIDGE_CUDA(cudaMemcpyToSymbol(seen, &seen, 4), cudaErrorInvalidSymbol);
   return failures != 0;
