@@ -1,13 +1,11 @@
-// Fat binaries: the containers nvcc puts into an executable, and what the software GPU can use of
-// them.
+// Fat binaries: the containers nvcc puts into an executable, and what the device uses of them.
 //
-//   wrapper    magic 0x466243b1 · version 1 or 2 · pointer to a container · (version 2) pointer to
-//   an array of
-//              containers with the relocatable code of every unit, ended by a null pointer
-//   container  magic 0xBA55ED50 · version · header bytes (16) · body bytes; then one entry after
-//   the other entry      kind (1 PTX, 2 ELF) · header bytes · payload bytes · packed bytes · PTX or
-//   ELF version · architecture ·
-//              flags (bits below) · plain bytes; then options; then the payload, padded to 8 bytes
+//   wrapper     magic 0x466243b1 · version 1 or 2 · pointer to a container
+//               version 2: and one to an array of containers, ended by a null pointer, with the
+//               relocatable code of every unit
+//   container   magic 0xBA55ED50 · version · header bytes (16) · body bytes; then its entries
+//   entry       kind (1 PTX, 2 ELF) · header bytes · payload bytes · packed bytes · version of PTX
+//               or ELF · architecture · flags · plain bytes; then options; then the payload, padded
 //
 // Every field comes from a file someone may have damaged: nothing is read before it is known to lie
 // inside.

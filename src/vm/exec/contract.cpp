@@ -178,7 +178,10 @@ void Contraction::find_stretches() {
   begins[0] = 1;
   for (size_t i = 0; i < items_.size(); ++i) {
     const Item& item = items_[i];
-    if (item.kind == Item::Kind::jump || item.kind == Item::Kind::branch) begins[item.target] = 1;
+    if (item.kind == Item::Kind::jump || item.kind == Item::Kind::branch) {
+      if (item.target == i + 1) continue;  // goes nowhere
+      begins[item.target] = 1;
+    }
     const bool immediate =
         item.source && item.source->operands.size() == 2 && item.source->operands[1].kind == Operand::Kind::imm;
     if (ends_stretch(item, immediate)) begins[i + 1] = 1;

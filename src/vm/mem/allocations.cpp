@@ -80,13 +80,26 @@ void Allocations::return_range(uint64_t base, uint64_t size) {
   free_[base] = size;
 }
 
+void Allocations::end_quarantine() {
+  const Allocation& oldest = freed_[freed_.size() - quarantined_];
+  return_range(oldest.base, footprint(oldest.size));
+  --quarantined_;
+}
+
 std::optional<uint64_t> Allocations::allocate(uint64_t size, uint64_t align, MemKind kind, uint32_t flags,
                                               std::string name) {
   const std::unique_lock lock(mutex_);
   if (size > capacity_ || used_ + size > capacity_) return std::nullopt;
   // Variables live at the other end, so that what lies next to an allocation is an allocation.
   const uint64_t unit = std::max(align, kGranule);
-  const uint64_t base = kind == MemKind::variable ? take_highest(footprint(size), unit) : take_range(footprint(size), unit);
+  const auto take = [&] {
+    return kind == MemKind::variable ? take_highest(footprint(size), unit) : take_range(footprint(size), unit);
+  };
+  uint64_t base = take();
+  while (!base && quarantined_) {  // rather reuse freed memory early than fail
+    end_quarantine();
+    base = take();
+  }
   if (!base) return std::nullopt;
   live_[base] = {base, size, kind, flags, next_id_++, std::move(name)};
   used_ += size;
@@ -118,11 +131,7 @@ bool Allocations::release(uint64_t base, MemKind kind) {
     if (last > first) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
   }
   freed_.push_back(freed);
-  if (++quarantined_ > kQuarantine) {
-    const Allocation& old = freed_[freed_.size() - quarantined_];
-    return_range(old.base, footprint(old.size));
-    --quarantined_;
-  }
+  if (++quarantined_ > kQuarantine) end_quarantine();
   if (freed_.size() > kRemembered) freed_.pop_front();
   return true;
 }

@@ -58,6 +58,7 @@ class Allocations {
   uint64_t take_range(uint64_t size, uint64_t align);       // lowest
   uint64_t take_highest(uint64_t size, uint64_t align);
   void return_range(uint64_t base, uint64_t size);
+  void end_quarantine();  // of the range freed first
 
   mutable std::shared_mutex mutex_;
   std::map<uint64_t, Allocation> live_;            // by base
