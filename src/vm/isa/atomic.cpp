@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "vm/isa/float.h"
 #include "vm/isa/groups.h"
 #include "vm/isa/half.h"
 #include "vm/isa/memory.h"
@@ -12,13 +13,25 @@ namespace {
 
 // Fields: d = destination (kNoOperand for red), a, b = address, c = operand, x[0] = second operand of cas.
 
+// Floating-point additions of global memory flush subnormals in f32, and leave a f64 NaN as it is; those of shared memory
+// do neither.
 struct Add {
   template <class T> T operator()(T old, T b, T) const {
     if constexpr (std::is_integral_v<T>) return wrap_add(old, b);
-    else return canonical(old + b);
+    else return sum(old, b);
   }
-  static float canonical(float r) { return r == r ? r : std::bit_cast<float>(0x7fffffffu); }
-  static double canonical(double r) { return r == r ? r : std::bit_cast<double>(0x7fffffffffffffffull); }
+  template <class T> static T in_global(T old, T b) {
+    if constexpr (std::is_same_v<T, float>) return flush(sum(flush(old), flush(b)));
+    else if constexpr (std::is_same_v<T, double>) return b != b ? b : old != old ? old : sum(old, b);
+    else return wrap_add(old, b);
+  }
+  static float sum(float old, float b) { return canonical(old + b); }
+  static double sum(double old, double b) {
+    if (old != old) return double_of(bits_of(old) | kQuiet64);
+    if (b != b) return double_of(bits_of(b) | kQuiet64);
+    const double r = old + b;
+    return r == r ? r : double_of(kNan64);
+  }
 };
 struct Min { template <class T> T operator()(T old, T b, T) const { return b < old ? b : old; } };
 struct Max { template <class T> T operator()(T old, T b, T) const { return old < b ? b : old; } };
@@ -59,7 +72,10 @@ T update_global(uint64_t address, T b, T c) {
   U seen = __atomic_load_n(p, __ATOMIC_RELAXED);
   while (true) {
     const T old = std::bit_cast<T>(seen);
-    const U wanted = std::bit_cast<U>(T(Op()(old, b, c)));
+    T result;
+    if constexpr (std::is_same_v<Op, Add>) result = Add::in_global(old, b);
+    else result = Op()(old, b, c);
+    const U wanted = std::bit_cast<U>(result);
     if (__atomic_compare_exchange_n(p, &seen, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return old;
   }
 }

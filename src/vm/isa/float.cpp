@@ -58,7 +58,7 @@ struct Multiply {
 };
 struct Fused {
   static constexpr int kArity = 3;
-  static constexpr int kNans[] = {2, 1, 0};
+  static constexpr int kNans[] = {1, 2, 0};
   template <class V>
   static V of(V a, V b, V c) {
     return fused(a, b, c);
