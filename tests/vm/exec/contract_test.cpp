@@ -161,8 +161,6 @@ TEST_F(Contract, FactorsThatWereOverwritten) {
 TEST_F(Contract, ConstantsAreMultipliedBeforehand) {
   EXPECT_EQ(result("mov.f32 %t,0f3f800800; mul.f32 %u,%t,%t; add.f32 %z,%u,%c;"), kRounded);
   EXPECT_EQ(result("mov.f32 %t,0f3f800800; mul.f32 %u,%t,%a; add.f32 %z,%u,%c;"), kFused);
-  EXPECT_EQ(result("mul.f32 %t,%one,0f3f800000; mul.f32 %u,%a,%b; mov.f32 %v,%c; add.f32 %w,%t,%u; add.f32 %z,%w,%v;"),
-            kRounded);
 }
 
 TEST_F(Contract, DebugCodeIsLeftAlone) {

@@ -92,7 +92,7 @@ uint64_t reference(const Layout& f, Op op, const Options& o, Row row) {
   const auto nan = [&]() -> uint64_t {
     if (o.sat) return 0;
     if (f.bits == 32) return kNan32Bits;
-    const std::vector<int> order = op == Op::fma                     ? std::vector<int>{2, 1, 0}
+    const std::vector<int> order = op == Op::fma                     ? std::vector<int>{1, 2, 0}
                                    : op == Op::div                   ? std::vector<int>{0, 1}
                                    : op == Op::rcp || op == Op::sqrt ? std::vector<int>{0}
                                                                      : std::vector<int>{1, 0};
