@@ -27,6 +27,9 @@ uint64_t host_memory() {
 uint64_t capacity_for(const GpuSpec& gpu) {
   return std::min<uint64_t>(uint64_t(gpu.memory_bytes), host_memory() / 10 * 9);
 }
+// Workers take several blocks at a time where there are many, few enough that they finish together.
+constexpr uint64_t kChunksPerWorker = 64;
+constexpr uint64_t kMostBlocksAChunk = 8;
 constexpr uint64_t kWorkspaceBytes = 4096;  // cooperative launches: the grid barrier and its kin
 
 }  // namespace
@@ -192,8 +195,10 @@ Fault Engine::run(const Launch& launch) {
   const Occupancy fits = occupancy(impl_->options.gpu, {.block_threads = int(launch.block.count()),
                                                         .registers_per_thread = int(usage->registers),
                                                         .shared_bytes = grid.shared_bytes});
-  grid.resident_limit = std::max<uint64_t>(uint64_t(fits.blocks_per_sm) * uint64_t(impl_->options.gpu.sm_count),
-                                           launch.cooperative ? grid.blocks : impl_->options.threads);
+  const uint64_t threads = impl_->options.threads;
+  const uint64_t resident = uint64_t(fits.blocks_per_sm) * uint64_t(impl_->options.gpu.sm_count);
+  grid.extra_limit = launch.cooperative ? grid.blocks : resident - std::min(resident, threads);
+  if (!launch.cooperative) grid.chunk = std::clamp<uint64_t>(grid.blocks / (threads * kChunksPerWorker), 1, kMostBlocksAChunk);
   std::optional<uint64_t> workspace;
   if (launch.cooperative) {
     workspace = impl_->memory.allocate(kWorkspaceBytes, 256, MemKind::variable, 0, "cooperative launch workspace");

@@ -3,8 +3,10 @@
 // would keep resident.
 #include "vm/exec/grid.h"
 
+#include <algorithm>
 #include <deque>
 #include <thread>
+#include <utility>
 
 #include "vm/exec/block.h"
 
@@ -39,30 +41,33 @@ void work(GridRun& grid, unsigned index) {
   worker.index = index;
   std::deque<std::unique_ptr<Block>> resident;
   int patience = 0;
+  uint64_t next = 0, end = 0;  // this worker's chunk of blocks
+  uint64_t done = 0;           // blocks done and not yet told to the grid
 
   const auto start_next = [&] {
-    if (grid.resident.fetch_add(1) >= grid.resident_limit) {
-      grid.resident.fetch_sub(1);
-      return false;
-    }
-    const uint64_t next = grid.next.fetch_add(1);
-    if (next >= grid.blocks) {
-      grid.resident.fetch_sub(1);
-      return false;
+    if (next == end) {
+      grid.done.fetch_add(std::exchange(done, 0), std::memory_order_relaxed);
+      next = grid.next.fetch_add(grid.chunk);
+      end = std::min(next + grid.chunk, grid.blocks);
+      if (next >= grid.blocks) {
+        next = end;
+        return false;
+      }
     }
     auto block = take_block();
-    start_block(worker, *block, next);
+    start_block(worker, *block, next++);
     resident.push_front(std::move(block));
     return true;
   };
+  // A worker's own block always may start: the earliest unfinished block is then always under way, whatever waits for it.
+  const auto start_extra = [&] {
+    if (grid.extra.fetch_add(1) < grid.extra_limit && start_next()) return true;
+    grid.extra.fetch_sub(1);
+    return false;
+  };
 
   while (!grid.stop.load(std::memory_order_relaxed)) {
-    if (resident.empty() && !start_next()) {
-      // All handed out; or too many resident, all at other workers, who will finish them.
-      if (grid.next.load() >= grid.blocks) break;
-      std::this_thread::yield();
-      continue;
-    }
+    if (resident.empty() && !start_next()) break;
     const uint64_t epoch = worker.memory->epoch();
     if (epoch != worker.epoch) {
       worker.ranges.fill(CheckedRange{});
@@ -72,15 +77,15 @@ void work(GridRun& grid, unsigned index) {
       case BlockState::done:
         give_back(std::move(resident.front()));
         resident.pop_front();
-        grid.resident.fetch_sub(1);
-        grid.done.fetch_add(1);
+        if (!resident.empty()) grid.extra.fetch_sub(1);
+        ++done;
         patience = 0;
         break;
       case BlockState::stalled: {
         resident.push_back(std::move(resident.front()));
         resident.pop_front();
         const bool make_room = grid.launch->cooperative || ++patience > kPatience;
-        if (make_room && start_next()) patience = 0;
+        if (make_room && start_extra()) patience = 0;
         else if (resident.size() == 1) std::this_thread::yield();
         break;
       }
@@ -103,6 +108,7 @@ void work(GridRun& grid, unsigned index) {
     give_back(std::move(resident.front()));
     resident.pop_front();
   }
+  grid.done.fetch_add(done);
   grid.warp_instructions += worker.warp_instructions;
   grid.thread_instructions += worker.thread_instructions;
 }

@@ -19,17 +19,20 @@ struct GridRun {
   uint64_t blocks = 0;
   uint32_t shared_bytes = 0;   // a block, static and dynamic
   uint64_t workspace = 0;      // cooperative launches: the grid barrier's memory
-  uint64_t resident_limit = 1; // blocks that may be under way at once
+  uint64_t extra_limit = 0;    // blocks that may be under way beside the one each worker runs
   bool counting = false;
   std::chrono::steady_clock::time_point start;
 
-  std::atomic<uint64_t> next{0};     // block to hand out
-  std::atomic<uint64_t> done{0};
-  std::atomic<uint64_t> resident{0};
-  std::atomic<bool> stop{false};     // a fault or the time limit: everybody leaves
+  uint64_t chunk = 1;           // blocks a worker takes at a time
+  std::atomic<bool> stop{false};  // a fault or the time limit: everybody leaves
   std::atomic<bool> timed_out{false};
-  std::mutex mutex;                  // guards fault
-  Fault fault;                       // the first one
+  std::mutex mutex;  // guards fault
+  Fault fault;       // the first one
+
+  // Written by every worker all the time: on a cache line of their own, away from what all read.
+  alignas(64) std::atomic<uint64_t> next{0};  // block to hand out
+  std::atomic<uint64_t> done{0};
+  std::atomic<uint64_t> extra{0};  // blocks under way beside each worker's own
   std::atomic<uint64_t> warp_instructions{0}, thread_instructions{0};
 };
 
