@@ -1,5 +1,7 @@
-// The software GPU's own benchmark: four kernels that stress different parts of it, run on whatever device there is.
-//   kernels NAME REPEATS   runs one of sgemm, vector_add, reduction, collatz, launches; prints seconds a launch
+// The software GPU's own benchmark: four kernels that stress different parts of it, run on whatever
+// device there is.
+//   kernels NAME REPEATS   runs one of sgemm, vector_add, reduction, collatz, launches; prints
+//   seconds a launch
 // run.py runs this under the software GPU, counts its instructions and records the rates.
 #include <chrono>
 #include <cmath>
@@ -10,16 +12,17 @@
 #include <functional>
 #include <vector>
 
-#define CHECK(call)                                                                       \
-  do {                                                                                    \
-    const cudaError_t error_ = (call);                                                    \
-    if (error_ != cudaSuccess) {                                                          \
+#define CHECK(call)                                                                        \
+  do {                                                                                     \
+    const cudaError_t error_ = (call);                                                     \
+    if (error_ != cudaSuccess) {                                                           \
       std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error_)); \
-      std::exit(4);                                                                       \
-    }                                                                                     \
+      std::exit(4);                                                                        \
+    }                                                                                      \
   } while (0)
 
-// C = A B, all n x n and n a multiple of 128: a block makes a 128 x 128 tile in steps of 8, a thread 8 x 8 of it.
+// C = A B, all n x n and n a multiple of 128: a block makes a 128 x 128 tile in steps of 8, a
+// thread 8 x 8 of it.
 constexpr int kTile = 128, kStep = 8, kPerThread = 8;
 __global__ void __launch_bounds__(256) sgemm(int n, const float* a, const float* b, float* c) {
   __shared__ float as[kStep][kTile];  // (k, row)
@@ -30,8 +33,10 @@ __global__ void __launch_bounds__(256) sgemm(int n, const float* a, const float*
   c += blockIdx.y * kTile * n + blockIdx.x * kTile;
   float acc[kPerThread][kPerThread] = {};
   for (int k0 = 0; k0 < n; k0 += kStep) {
-    for (int i = t; i < kTile * kStep; i += 256) as[i % kStep][i / kStep] = a[(i / kStep) * n + k0 + i % kStep];
-    for (int i = t; i < kTile * kStep; i += 256) bs[i / kTile][i % kTile] = b[(k0 + i / kTile) * n + i % kTile];
+    for (int i = t; i < kTile * kStep; i += 256)
+      as[i % kStep][i / kStep] = a[(i / kStep) * n + k0 + i % kStep];
+    for (int i = t; i < kTile * kStep; i += 256)
+      bs[i / kTile][i % kTile] = b[(k0 + i / kTile) * n + i % kTile];
     __syncthreads();
     for (int k = 0; k < kStep; ++k) {
       float ra[kPerThread], rb[kPerThread];
@@ -43,7 +48,8 @@ __global__ void __launch_bounds__(256) sgemm(int n, const float* a, const float*
     __syncthreads();
   }
   for (int i = 0; i < kPerThread; ++i)
-    for (int j = 0; j < kPerThread; ++j) c[(ty * kPerThread + i) * n + tx * kPerThread + j] = acc[i][j];
+    for (int j = 0; j < kPerThread; ++j)
+      c[(ty * kPerThread + i) * n + tx * kPerThread + j] = acc[i][j];
 }
 
 __global__ void vector_add(int n, const float* a, const float* b, float* c) {
@@ -179,7 +185,8 @@ int main(int argc, char** argv) {
     launch();
     CHECK(cudaGetLastError());
     CHECK(cudaDeviceSynchronize());
-    std::printf("%.9f\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    std::printf("%.9f\n",
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   verify();
 }

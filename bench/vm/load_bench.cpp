@@ -1,4 +1,5 @@
-// How long a module takes from PTX text to a kernel that can be launched, and what the engine costs in memory.
+// How long a module takes from PTX text to a kernel that can be launched, and what the engine costs
+// in memory.
 //   vm_load_bench FILE.ptx KERNEL   prints seconds and resident megabytes
 #include <chrono>
 #include <cstdio>
@@ -38,6 +39,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "no usable kernel %s\n", argv[2]);
     return 1;
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::printf("%.6f %.1f\n", seconds, resident_mb());
 }

@@ -1,4 +1,5 @@
-// What anybody would write first, for scale: a 512 x 512 x 512 matrix product as three loops, g++ -O2.
+// What anybody would write first, for scale: a 512 x 512 x 512 matrix product as three loops, g++
+// -O2.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -16,7 +17,8 @@ int main(int argc, char** argv) {
         for (int k = 0; k < n; ++k) sum += a[i * n + k] * b[k * n + j];
         c[i * n + j] = sum;
       }
-    std::printf("%.9f\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    std::printf("%.9f\n",
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   return c[n] > 0 ? 0 : 1;
 }

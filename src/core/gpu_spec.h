@@ -1,5 +1,5 @@
-// The numbers that make one GPU different from another, as far as Ridge reports or models them. One row a GPU in
-// gpu_spec.cpp; `ridge run --gpu NAME` picks one.
+// The numbers that make one GPU different from another, as far as Ridge reports or models them. One
+// row a GPU in gpu_spec.cpp; `ridge run --gpu NAME` picks one.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ struct GpuSpec {
   int max_threads_per_sm = 2048;
   int max_blocks_per_sm = 32;
   int registers_per_sm = 65536;
-  int shared_per_sm = 0;          // bytes, all of it
-  int shared_per_block_optin = 0; // bytes
+  int shared_per_sm = 0;           // bytes, all of it
+  int shared_per_block_optin = 0;  // bytes
   int shared_reserved_per_block = 1024;
   int64_t memory_bytes = 0;
   int64_t l2_bytes = 0;
-  int clock_khz = 0;              // boost
+  int clock_khz = 0;  // boost
   int memory_clock_khz = 0;
   int memory_bus_bits = 0;
   int fp32_lanes_per_sm = 128;

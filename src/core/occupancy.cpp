@@ -68,16 +68,11 @@ Occupancy occupancy(const GpuSpec& gpu, const KernelResources& kernel) {
 
 const char* to_string(Limiter limiter) {
   switch (limiter) {
-    case Limiter::threads:
-      return "threads";
-    case Limiter::blocks:
-      return "blocks";
-    case Limiter::registers:
-      return "registers";
-    case Limiter::shared:
-      return "shared memory";
-    case Limiter::does_not_fit:
-      return "does not fit";
+    case Limiter::threads: return "threads";
+    case Limiter::blocks: return "blocks";
+    case Limiter::registers: return "registers";
+    case Limiter::shared: return "shared memory";
+    case Limiter::does_not_fit: return "does not fit";
   }
   return "?";
 }

@@ -1,4 +1,5 @@
-// Status and Expected: how every fallible function below the command line answers. Nothing here prints or exits.
+// Status and Expected: how every fallible function below the command line answers. Nothing here
+// prints or exits.
 #pragma once
 
 #include <string>
@@ -7,8 +8,9 @@
 
 namespace ridge {
 
-// An error in words a user can act on: what, where, and what to do. `code` is the caller's vocabulary (a CUDA error
-// number in the runtime, an exit code in the tools); 0 is never used for an error.
+// An error in words a user can act on: what, where, and what to do. `code` is the caller's
+// vocabulary (a CUDA error number in the runtime, an exit code in the tools); 0 is never used for
+// an error.
 struct Error {
   int code = 1;
   std::string message;

@@ -225,8 +225,7 @@ Expected<fs::path> compile_into(const fs::path& cache, const CompileRequest& req
                                           strerror(outcome.start_error))};
   else if (outcome.signal != 0)
     program = Error{128 + outcome.signal, "the compiler was interrupted"};
-  else if (outcome.exit_code == 0)
-    program = store(cache, key, work, name);
+  else if (outcome.exit_code == 0) program = store(cache, key, work, name);
   std::error_code error;
   fs::remove_all(work, error);
   return program;

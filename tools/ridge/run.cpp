@@ -145,8 +145,7 @@ int run_on(const Target& target, const RunFlags& flags) {
   const int code = report_end(outcome, flags, fs::path(flags.file).filename());
   if (const auto counted = count.warp_instructions())
     complain(fmt::format("{} warp instructions", thousands(*counted)));
-  else if (flags.count)
-    complain("no count: no kernel ran");
+  else if (flags.count) complain("no count: no kernel ran");
   return code;
 }
 

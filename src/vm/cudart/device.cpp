@@ -11,8 +11,7 @@ std::optional<int> device_attribute(const GpuSpec& gpu, cudaDeviceAttr attribute
     return int(value);
 #include "vm/cudart/attributes.def"
 #undef RIDGE_ATTRIBUTE
-    default:
-      break;
+    default: break;
   }
   // Numbers inside the range that the header keeps for itself answer 0.
   if (attribute > 0 && attribute <= cudaDevAttrOnlyPartialHostNativeAtomicSupported) return 0;

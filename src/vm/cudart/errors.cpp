@@ -66,30 +66,18 @@ void clear_sticky_error() { sticky.store(cudaSuccess, std::memory_order_release)
 
 cudaError_t error_of(FaultKind kind) {
   switch (kind) {
-    case FaultKind::none:
-      return cudaSuccess;
-    case FaultKind::illegal_address:
-      return cudaErrorIllegalAddress;
-    case FaultKind::misaligned_address:
-      return cudaErrorMisalignedAddress;
-    case FaultKind::invalid_address_space:
-      return cudaErrorInvalidAddressSpace;
-    case FaultKind::invalid_pc:
-      return cudaErrorInvalidPc;
-    case FaultKind::illegal_instruction:
-      return cudaErrorIllegalInstruction;
-    case FaultKind::hardware_stack:
-      return cudaErrorHardwareStackError;
-    case FaultKind::assert_failed:
-      return cudaErrorAssert;
-    case FaultKind::trap:
-      return cudaErrorLaunchFailure;
-    case FaultKind::timeout:
-      return cudaErrorLaunchTimeout;
-    case FaultKind::out_of_memory:
-      return cudaErrorMemoryAllocation;
-    case FaultKind::unsupported:
-      return cudaErrorNotSupported;
+    case FaultKind::none: return cudaSuccess;
+    case FaultKind::illegal_address: return cudaErrorIllegalAddress;
+    case FaultKind::misaligned_address: return cudaErrorMisalignedAddress;
+    case FaultKind::invalid_address_space: return cudaErrorInvalidAddressSpace;
+    case FaultKind::invalid_pc: return cudaErrorInvalidPc;
+    case FaultKind::illegal_instruction: return cudaErrorIllegalInstruction;
+    case FaultKind::hardware_stack: return cudaErrorHardwareStackError;
+    case FaultKind::assert_failed: return cudaErrorAssert;
+    case FaultKind::trap: return cudaErrorLaunchFailure;
+    case FaultKind::timeout: return cudaErrorLaunchTimeout;
+    case FaultKind::out_of_memory: return cudaErrorMemoryAllocation;
+    case FaultKind::unsupported: return cudaErrorNotSupported;
   }
   return cudaErrorUnknown;
 }

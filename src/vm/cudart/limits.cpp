@@ -25,20 +25,13 @@ std::mutex mutex;
 
 size_t* slot(cudaLimit limit) {
   switch (limit) {
-    case cudaLimitStackSize:
-      return &limits.stack;
-    case cudaLimitPrintfFifoSize:
-      return &limits.printf_fifo;
-    case cudaLimitMallocHeapSize:
-      return &limits.malloc_heap;
-    case cudaLimitDevRuntimePendingLaunchCount:
-      return &limits.pending_launches;
-    case cudaLimitMaxL2FetchGranularity:
-      return &limits.l2_fetch;
-    case cudaLimitPersistingL2CacheSize:
-      return &limits.persisting_l2;
-    default:
-      return nullptr;
+    case cudaLimitStackSize: return &limits.stack;
+    case cudaLimitPrintfFifoSize: return &limits.printf_fifo;
+    case cudaLimitMallocHeapSize: return &limits.malloc_heap;
+    case cudaLimitDevRuntimePendingLaunchCount: return &limits.pending_launches;
+    case cudaLimitMaxL2FetchGranularity: return &limits.l2_fetch;
+    case cudaLimitPersistingL2CacheSize: return &limits.persisting_l2;
+    default: return nullptr;
   }
 }
 

@@ -23,18 +23,12 @@ std::string hex(const void* pointer) {
 
 const char* noun(MemKind kind) {
   switch (kind) {
-    case MemKind::device:
-      return "device memory";
-    case MemKind::managed:
-      return "managed memory";
-    case MemKind::pinned:
-      return "pinned host memory";
-    case MemKind::registered:
-      return "registered host memory";
-    case MemKind::variable:
-      return "a variable of the program";
-    case MemKind::device_heap:
-      return "memory from device malloc";
+    case MemKind::device: return "device memory";
+    case MemKind::managed: return "managed memory";
+    case MemKind::pinned: return "pinned host memory";
+    case MemKind::registered: return "registered host memory";
+    case MemKind::variable: return "a variable of the program";
+    case MemKind::device_heap: return "memory from device malloc";
   }
   return "memory";
 }

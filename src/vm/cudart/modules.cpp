@@ -37,12 +37,9 @@ Expected<Text> text_of_units(const Wrapper& wrapper) {
   Error first{0, {}};
   for (const auto& unit : wrapper.units) {
     auto text = text_of_container(unit);
-    if (text)
-      units.push_back(std::move(text->ptx));
-    else if (text.error().code != cudaErrorNoKernelImageForDevice)
-      return text.error();
-    else if (!first.code)
-      first = text.error();
+    if (text) units.push_back(std::move(text->ptx));
+    else if (text.error().code != cudaErrorNoKernelImageForDevice) return text.error();
+    else if (!first.code) first = text.error();
   }
   if (units.empty()) return first;
   return Text{link_ptx(units), "linked PTX"};

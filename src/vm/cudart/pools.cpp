@@ -144,17 +144,12 @@ namespace {
 
 uint64_t* counter(Pool& pool, cudaMemPoolAttr attribute) {
   switch (attribute) {
-    case cudaMemPoolAttrReleaseThreshold:
-      return &pool.release_threshold;
+    case cudaMemPoolAttrReleaseThreshold: return &pool.release_threshold;
     case cudaMemPoolAttrReservedMemCurrent:
-    case cudaMemPoolAttrUsedMemCurrent:
-      return &pool.used;
-    case cudaMemPoolAttrReservedMemHigh:
-      return &pool.reserved_high;
-    case cudaMemPoolAttrUsedMemHigh:
-      return &pool.used_high;
-    default:
-      return nullptr;
+    case cudaMemPoolAttrUsedMemCurrent: return &pool.used;
+    case cudaMemPoolAttrReservedMemHigh: return &pool.reserved_high;
+    case cudaMemPoolAttrUsedMemHigh: return &pool.used_high;
+    default: return nullptr;
   }
 }
 
@@ -180,16 +175,13 @@ cudaError_t set_pool_attribute(Pool& pool, cudaMemPoolAttr attribute, const void
     return *flag = *static_cast<const int*>(value), cudaSuccess;
   const uint64_t number = *static_cast<const uint64_t*>(value);
   switch (attribute) {
-    case cudaMemPoolAttrReleaseThreshold:
-      pool.release_threshold = number;
-      return cudaSuccess;
+    case cudaMemPoolAttrReleaseThreshold: pool.release_threshold = number; return cudaSuccess;
     case cudaMemPoolAttrReservedMemHigh:
     case cudaMemPoolAttrUsedMemHigh:  // a high mark can only be reset
       if (number) return cudaErrorInvalidValue;
       *counter(pool, attribute) = pool.used;
       return cudaSuccess;
-    default:
-      return cudaErrorInvalidValue;
+    default: return cudaErrorInvalidValue;
   }
 }
 

@@ -8,9 +8,10 @@
 namespace ridge::vm {
 namespace {
 
-// Backward branches a warp may take in a turn. Long enough that turns cost nothing, short enough that a warp which spins
-// on another does not waste much; shorter where spinning is expected. First turns are short and grow: on hardware the
-// warps of a block start together, and programs are used to it.
+// Backward branches a warp may take in a turn. Long enough that turns cost nothing, short enough
+// that a warp which spins on another does not waste much; shorter where spinning is expected. First
+// turns are short and grow: on hardware the warps of a block start together, and programs are used
+// to it.
 constexpr int32_t kTurn = 8192, kShortTurn = 128, kFirstTurn = 1;
 
 enum class WarpState : uint8_t { waiting, yielded, stopped };
@@ -66,9 +67,7 @@ WarpState run_warp(Warp& w, bool counting) {
         w.polls = false;
         if (++yields >= w.fragments.size()) return WarpState::yielded;
         break;
-      case Stop::reschedule:
-        w.next_fragment = w.current;
-        break;
+      case Stop::reschedule: w.next_fragment = w.current; break;
     }
   }
 }
@@ -103,7 +102,8 @@ BlockState run_block(Worker& worker, Block& block) {
     if (!alive) return BlockState::done;
     if (moved) continue;
     if (yielded) return BlockState::stalled;
-    // Nothing ran. A barrier may have opened during the pass; otherwise lanes may have met at different instructions.
+    // Nothing ran. A barrier may have opened during the pass; otherwise lanes may have met at
+    // different instructions.
     bool can_run = false;
     for (Warp& w : block.warps) {
       for (const Fragment& f : w.fragments) can_run |= f.state == Fragment::State::runnable;
@@ -130,7 +130,8 @@ void start_block(Worker& worker, Block& block, uint64_t index) {
   block.exited_threads = warps * kWarpSize - threads;
   if (block.open_barriers) block.barriers.fill(Barrier{});
   block.open_barriers = 0;
-  // Warps' registers start a few lines apart so that the same slot of two warps is not in the same cache set.
+  // Warps' registers start a few lines apart so that the same slot of two warps is not in the same
+  // cache set.
   const size_t stride = code.frame_bytes + 64 * (warps > 1);
   uint8_t* registers = block.registers.at_least(stride * warps + 64);
   uint8_t* shared = block.shared.at_least(grid.shared_bytes + 64);

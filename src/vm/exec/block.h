@@ -13,11 +13,13 @@ inline void enter_frame(Warp& w, Frame* frame) {
   w.base[1] = const_cast<uint8_t*>(frame->code->constants);
 }
 
-// Lets a group of parked fragments go whose member masks are complete. With any_place they need not wait at the same
-// instruction: the last resort before a deadlock is reported. True when some fragment can run again.
+// Lets a group of parked fragments go whose member masks are complete. With any_place they need not
+// wait at the same instruction: the last resort before a deadlock is reported. True when some
+// fragment can run again.
 bool release_gathered(Warp& w, bool any_place);
 
-// Lets lanes that wait at joins go on without those that spin: the spinning ones may be waiting for them.
+// Lets lanes that wait at joins go on without those that spin: the spinning ones may be waiting for
+// them.
 void release_joined(Warp& w);
 
 // Opens barrier `id` if everybody it waits for has arrived.

@@ -12,11 +12,13 @@ namespace {
 
 constexpr uint32_t kFrameAlign = 16;
 
-// Copies `bytes` of local memory at `from` to `to` for the active lanes, by words; both are 4-byte aligned in practice,
-// and the padding of smaller values may be copied along.
+// Copies `bytes` of local memory at `from` to `to` for the active lanes, by words; both are 4-byte
+// aligned in practice, and the padding of smaller values may be copied along.
 void copy_local(Warp& w, uint32_t from, uint32_t to, uint32_t bytes) {
   for (uint32_t k = 0; k < bytes; k += 4)
-    each_active(w.mask, [&](int i) { std::memcpy(local_byte(w, to + k, i), local_byte(w, from + k, i), 4); });
+    each_active(w.mask, [&](int i) {
+      std::memcpy(local_byte(w, to + k, i), local_byte(w, from + k, i), 4);
+    });
 }
 
 template <class T>
@@ -39,7 +41,9 @@ std::string device_string(const Warp& w, uint64_t address) {
 
 const Inst* call_builtin(Warp& w, const Inst* inst, const CallSite& site) {
   const uint32_t base = w.frame->local_base;
-  const auto argument = [&](size_t k, int lane) { return local_value<uint64_t>(w, base + site.arguments[k], lane); };
+  const auto argument = [&](size_t k, int lane) {
+    return local_value<uint64_t>(w, base + site.arguments[k], lane);
+  };
   switch (site.builtin) {
     case Builtin::vprintf:
       each_active(w.mask, [&](int i) {
@@ -49,17 +53,19 @@ const Inst* call_builtin(Warp& w, const Inst* inst, const CallSite& site) {
       return inst + 1;
     case Builtin::assert_fail: {
       const int lane = __builtin_ctz(w.mask);
-      const std::string message = device_string(w, argument(0, lane)), file = device_string(w, argument(1, lane)),
+      const std::string message = device_string(w, argument(0, lane)),
+                        file = device_string(w, argument(1, lane)),
                         function = device_string(w, argument(3, lane));
       const uint32_t line = local_value<uint32_t>(w, base + site.arguments[2], lane);
-      const std::string what =
-          file + ":" + std::to_string(line) + ": " + function + ": assertion `" + message + "' failed";
+      const std::string what = file + ":" + std::to_string(line) + ": " + function +
+                               ": assertion `" + message + "' failed";
       return raise(w, inst, FaultKind::assert_failed, uint32_t(lane), 0, 0, what.c_str());
     }
     case Builtin::malloc:
       each_active(w.mask, [&](int i) {
-        const auto memory = const_cast<Allocations*>(w.worker->memory)
-                                ->allocate(std::max<uint64_t>(argument(0, i), 1), 16, MemKind::device_heap);
+        const auto memory =
+            const_cast<Allocations*>(w.worker->memory)
+                ->allocate(std::max<uint64_t>(argument(0, i), 1), 16, MemKind::device_heap);
         set_local_value<uint64_t>(w, base + site.results[0], i, memory.value_or(0));
       });
       return inst + 1;
@@ -67,8 +73,10 @@ const Inst* call_builtin(Warp& w, const Inst* inst, const CallSite& site) {
       for (uint32_t left = w.mask; left; left &= left - 1) {
         const int i = __builtin_ctz(left);
         const uint64_t address = argument(0, i);
-        if (address && !const_cast<Allocations*>(w.worker->memory)->release(address, MemKind::device_heap))
-          return raise(w, inst, FaultKind::illegal_address, uint32_t(i), address, 1, "free of a pointer not from malloc");
+        if (address &&
+            !const_cast<Allocations*>(w.worker->memory)->release(address, MemKind::device_heap))
+          return raise(w, inst, FaultKind::illegal_address, uint32_t(i), address, 1,
+                       "free of a pointer not from malloc");
       }
       w.worker->ranges.fill(CheckedRange{});
       return inst + 1;
@@ -77,7 +85,8 @@ const Inst* call_builtin(Warp& w, const Inst* inst, const CallSite& site) {
   return inst + 1;
 }
 
-// a = register with the function's address (kNoOperand: direct), b = call site, c = join offset of an indirect call.
+// a = register with the function's address (kNoOperand: direct), b = call site, c = join offset of
+// an indirect call.
 const Inst* call(Warp& w, const Inst* inst) {
   const CallSite& site = w.frame->code->calls[inst->b];
   if (site.builtin != Builtin::none) return call_builtin(w, inst, site);
@@ -93,22 +102,25 @@ const Inst* call(Warp& w, const Inst* inst) {
     if (same != w.mask) return diverge(w, same, inst, inst, inst + int32_t(inst->c));
     callee = decode_address(*w.frame->code->kernel, address[first]);
     if (!callee)
-      return raise(w, inst, FaultKind::invalid_pc, uint32_t(first), address[first], 0, "call of an invalid function pointer");
+      return raise(w, inst, FaultKind::invalid_pc, uint32_t(first), address[first], 0,
+                   "call of an invalid function pointer");
   }
   auto frame = std::make_unique<Frame>();
   frame->code = callee;
   frame->storage.reset(new uint8_t[callee->frame_bytes + 64]);
-  frame->registers =
-      reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(frame->storage.get()) + 63) / 64 * 64);
-  frame->local_base = (w.frame->local_base + w.frame->code->local_bytes + kFrameAlign - 1) / kFrameAlign * kFrameAlign;
+  frame->registers = reinterpret_cast<uint8_t*>(
+      (reinterpret_cast<uintptr_t>(frame->storage.get()) + 63) / 64 * 64);
+  frame->local_base = (w.frame->local_base + w.frame->code->local_bytes + kFrameAlign - 1) /
+                      kFrameAlign * kFrameAlign;
   frame->caller = w.frame;
   frame->return_pc = inst + 1;
   frame->lanes = w.mask;
   if (frame->local_base + callee->local_bytes > w.local_size || w.frames.size() > 4096)
-    return raise(w, inst, FaultKind::hardware_stack, uint32_t(__builtin_ctz(w.mask)), 0, 0, "stack overflow");
+    return raise(w, inst, FaultKind::hardware_stack, uint32_t(__builtin_ctz(w.mask)), 0, 0,
+                 "stack overflow");
   for (size_t k = 0; k < site.arguments.size() && k < callee->params.size(); ++k)
-    copy_local(w, w.frame->local_base + site.arguments[k], frame->local_base + callee->params[k].offset,
-               callee->params[k].bytes);
+    copy_local(w, w.frame->local_base + site.arguments[k],
+               frame->local_base + callee->params[k].offset, callee->params[k].bytes);
   w.fragments[w.current].frame = frame.get();
   enter_frame(w, frame.get());
   w.frames.push_back(std::move(frame));
@@ -121,8 +133,8 @@ const Inst* ret(Warp& w, const Inst*) {
   const Inst* pc = frame->return_pc;
   const CallSite& site = caller->code->calls[(pc - 1)->b];
   for (size_t k = 0; k < site.results.size() && k < frame->code->results.size(); ++k)
-    copy_local(w, frame->local_base + frame->code->results[k].offset, caller->local_base + site.results[k],
-               frame->code->results[k].bytes);
+    copy_local(w, frame->local_base + frame->code->results[k].offset,
+               caller->local_base + site.results[k], frame->code->results[k].bytes);
   frame->lanes &= ~w.mask;
   w.fragments[w.current].frame = caller;
   enter_frame(w, caller);
@@ -136,11 +148,13 @@ const Inst* branch_table(Warp& w, const Inst* inst) {
   const uint32_t* index = w.src<uint32_t>(inst->a);
   const int first = __builtin_ctz(w.mask);
   if (index[first] >= table.size())
-    return raise(w, inst, FaultKind::invalid_pc, uint32_t(first), index[first], 0, "branch index outside its table");
+    return raise(w, inst, FaultKind::invalid_pc, uint32_t(first), index[first], 0,
+                 "branch index outside its table");
   uint32_t same = 0;
   each_active(w.mask, [&](int i) { same |= uint32_t(index[i] == index[first]) << i; });
   const Inst* target = code.insts.data() + table[index[first]];
-  if (same != w.mask) return diverge(w, same, target, inst, inst->c ? inst + int32_t(inst->c) : nullptr);
+  if (same != w.mask)
+    return diverge(w, same, target, inst, inst->c ? inst + int32_t(inst->c) : nullptr);
   if (target <= inst && --w.budget <= 0) return yield(w, target);
   return target;
 }

@@ -21,8 +21,8 @@ namespace ridge::vm {
 class Program;
 struct KernelCode;
 
-// Beside each Inst: where it came from, and how many PTX instructions it stands for: none for the auxiliary ones the
-// decoder adds, several where it merged some.
+// Beside each Inst: where it came from, and how many PTX instructions it stands for: none for the
+// auxiliary ones the decoder adds, several where it merged some.
 struct InstMeta {
   const Instruction* source = nullptr;
   const Match* match = nullptr;
@@ -35,7 +35,8 @@ enum class Builtin : uint8_t { none, vprintf, assert_fail, malloc, free };
 struct CallSite {
   const Function* function = nullptr;  // nullptr: indirect, through the register
   Builtin builtin = Builtin::none;
-  std::vector<uint32_t> arguments, results;  // offsets of the call's .param variables in the caller's local frame
+  std::vector<uint32_t> arguments,
+      results;  // offsets of the call's .param variables in the caller's local frame
 };
 
 struct Code {
@@ -43,25 +44,27 @@ struct Code {
   const Module* module = nullptr;
   KernelCode* kernel = nullptr;
   std::vector<Inst> insts;
-  std::vector<InstMeta> meta;         // parallel to insts
+  std::vector<InstMeta> meta;  // parallel to insts
   std::vector<uint8_t> constant_storage;
   const uint8_t* constants = nullptr;  // 64-byte aligned, inside constant_storage
-  uint32_t frame_bytes = 0;           // registers of one activation
-  uint32_t local_bytes = 0;           // a thread: parameters, results, call parameters, local variables
+  uint32_t frame_bytes = 0;            // registers of one activation
+  uint32_t local_bytes = 0;  // a thread: parameters, results, call parameters, local variables
   struct Slot {
     uint32_t offset, bytes;
   };
   std::vector<Slot> params, results;  // of a function, in its local frame
   std::vector<CallSite> calls;
   std::vector<std::vector<uint32_t>> tables;  // brx: instruction indices
-  uint32_t register_count = 0;        // 32-bit registers live at once, ptxas's measure, estimated
-  std::deque<Instruction> contracted;  // instructions that the PTX text does not have (contract.cpp)
-  std::deque<std::string> spellings;   // their mnemonics
+  uint32_t register_count = 0;  // 32-bit registers live at once, ptxas's measure, estimated
+  std::deque<Instruction>
+      contracted;                     // instructions that the PTX text does not have (contract.cpp)
+  std::deque<std::string> spellings;  // their mnemonics
 
   const InstMeta& meta_of(const Inst* inst) const { return meta[size_t(inst - insts.data())]; }
 };
 
-// A kernel with every function it can reach, decoded together because they share one layout of shared memory.
+// A kernel with every function it can reach, decoded together because they share one layout of
+// shared memory.
 struct KernelCode {
   Program* program = nullptr;
   const Function* entry = nullptr;
@@ -70,9 +73,9 @@ struct KernelCode {
   std::unordered_map<const Variable*, uint32_t> shared_offsets;
   uint32_t static_shared = 0;
   uint32_t dynamic_shared_offset = 0;  // where unsized arrays start
-  uint32_t local_bytes = 0;            // a thread, the whole call tree (an allowance when it recurses)
+  uint32_t local_bytes = 0;  // a thread, the whole call tree (an allowance when it recurses)
   bool recursive = false;
-  std::mutex mutex;                    // functions reached through pointers are decoded when first called
+  std::mutex mutex;  // functions reached through pointers are decoded when first called
 };
 
 // A loaded module and where its variables are.
@@ -97,9 +100,11 @@ class Kernel {
   std::once_flag decoded;
 };
 
-// Decodes `function` (its body parsed by now) into kernel->functions. The error is a diagnostic with line and caret.
+// Decodes `function` (its body parsed by now) into kernel->functions. The error is a diagnostic
+// with line and caret.
 Expected<Code*> decode(KernelCode& kernel, Function& function);
-// The same for a function known only by its address at run time; nullptr when no function has that address.
+// The same for a function known only by its address at run time; nullptr when no function has that
+// address.
 Code* decode_address(KernelCode& kernel, uint64_t address);
 
 // Function addresses are numbers no memory has; they mean something only to an indirect call.

@@ -1,10 +1,10 @@
-// A product is an unrounded mul, and a sum an unrounded add or sub. Registers that hold a product, or a
-// copy or negation of it, lead from sums back to products. A sum takes in one product and becomes an
-// fma; a product whose readers have all taken it in is no longer computed.
+// A product is an unrounded mul, and a sum an unrounded add or sub. Registers that hold a product,
+// or a copy or negation of it, lead from sums back to products. A sum takes in one product and
+// becomes an fma; a product whose readers have all taken it in is no longer computed.
 //
-// Code is read in stretches without branches. A stretch ends where ptxas has a basic block end when it
-// contracts: at branches, and at instructions that it expands into some. A product goes into sums of
-// its own stretch only, unless a factor is a constant, which is at hand everywhere.
+// Code is read in stretches without branches. A stretch ends where ptxas has a basic block end when
+// it contracts: at branches, and at instructions that it expands into some. A product goes into
+// sums of its own stretch only, unless a factor is a constant, which is at hand everywhere.
 #include "vm/exec/contract.h"
 
 #include <algorithm>
@@ -42,8 +42,8 @@ int unit_sign(const Operand& op) {
   return op.bits == one ? 1 : op.bits == (one | sign) ? -1 : 0;
 }
 
-// Whether ptxas has replaced the instruction by branches and calls, or by a branch around it, before
-// it contracts.
+// Whether ptxas has replaced the instruction by branches and calls, or by a branch around it,
+// before it contracts.
 bool ends_stretch(const Item& item, bool constant_operands) {
   if (item.kind != Item::Kind::op) return true;
   if (!item.match) return false;
@@ -59,7 +59,8 @@ bool ends_stretch(const Item& item, bool constant_operands) {
 
 // Operations that ptxas evaluates when their operands are constants.
 bool is_folded(const Item& item) {
-  constexpr std::string_view kFolded[] = {"mov", "cvt", "add", "sub", "mul", "neg", "abs", "min", "max"};
+  constexpr std::string_view kFolded[] = {"mov", "cvt", "add", "sub", "mul",
+                                          "neg", "abs", "min", "max"};
   return std::find(std::begin(kFolded), std::end(kFolded), root_of(item)) != std::end(kFolded);
 }
 
@@ -85,21 +86,21 @@ class Contraction {
   // An instruction whose result is a product, or a product it got from another node.
   struct Node {
     uint32_t item;
-    uint32_t product;        // the node of the mul
-    uint32_t from = kNone;   // the node it copies or negates
+    uint32_t product;       // the node of the mul
+    uint32_t from = kNone;  // the node it copies or negates
     bool negated = false;
-    bool taken = false;      // by a sum
-    uint32_t readers = 0;    // of the register it wrote
+    bool taken = false;    // by a sum
+    uint32_t readers = 0;  // of the register it wrote
     // Of a product:
-    uint32_t uses = 0;       // before the first was taken
-    uint32_t others = 0;     // uses that need the product itself
+    uint32_t uses = 0;    // before the first was taken
+    uint32_t others = 0;  // uses that need the product itself
     uint32_t stretch = kNone;
-    bool anywhere = false;   // goes into sums of other stretches, too
+    bool anywhere = false;        // goes into sums of other stretches, too
     int32_t saved[2] = {-1, -1};  // registers that keep its operands
   };
   struct Sum {
     uint32_t item;
-    uint32_t term[2] = {kNone, kNone};             // nodes that it may take
+    uint32_t term[2] = {kNone, kNone};                    // nodes that it may take
     bool stale[2][2] = {{false, false}, {false, false}};  // the product's operands were overwritten
     int taken = -1;
   };
@@ -152,18 +153,18 @@ class Contraction {
   std::vector<std::vector<uint32_t>>& tables_;
   std::vector<Register>& registers_;
   Code& code_;
-  std::vector<uint32_t> stretches_;  // where each begins; the last is the end
+  std::vector<uint32_t> stretches_;   // where each begins; the last is the end
   std::vector<uint32_t> stretch_of_;  // by item
-  std::vector<uint8_t> crossing_;    // registers that some stretch reads before it writes them
-  std::vector<uint8_t> writes_;      // to each register: none, one, or 2 for more
+  std::vector<uint8_t> crossing_;     // registers that some stretch reads before it writes them
+  std::vector<uint8_t> writes_;       // to each register: none, one, or 2 for more
   std::vector<uint32_t> first_read_;  // of each register: an item
   // Registers with one write, of an immediate or of a kernel parameter or constant variable.
   enum : uint8_t { kVarying, kBank, kImmediate };
   std::vector<uint8_t> constant_;
-  std::vector<int32_t> column_;      // of a crossing register with several writes in live_out_, else -1
+  std::vector<int32_t> column_;  // of a crossing register with several writes in live_out_, else -1
   size_t columns_ = 0;
-  std::vector<uint8_t> live_out_;    // stretches by columns
-  std::vector<uint32_t> written_;    // one more than the item of the latest write
+  std::vector<uint8_t> live_out_;  // stretches by columns
+  std::vector<uint32_t> written_;  // one more than the item of the latest write
   std::vector<Held> held_;
   uint32_t stretch_ = 0;
   std::vector<Node> nodes_;
@@ -182,8 +183,8 @@ void Contraction::find_stretches() {
       if (item.target == i + 1) continue;  // goes nowhere
       begins[item.target] = 1;
     }
-    const bool immediate =
-        item.source && item.source->operands.size() == 2 && item.source->operands[1].kind == Operand::Kind::imm;
+    const bool immediate = item.source && item.source->operands.size() == 2 &&
+                           item.source->operands[1].kind == Operand::Kind::imm;
     if (ends_stretch(item, immediate)) begins[i + 1] = 1;
   }
   for (const auto& table : tables_)
@@ -231,7 +232,8 @@ void Contraction::find_constants() {
       kind = constant_[size_t(ops[1].reg)];
     } else if (root == "ld" && ops[1].variable && ops[1].reg < 0) {
       const Space space = item.match->form.space();
-      if (space == Space::constant || (space == Space::param && code_.function->entry)) kind = kBank;
+      if (space == Space::constant || (space == Space::param && code_.function->entry))
+        kind = kBank;
     }
     for (int32_t r : item.defs)
       if (writes_[size_t(r)] == 1) constant_[size_t(r)] = kind;
@@ -246,7 +248,8 @@ std::vector<uint32_t> Contraction::successors(uint32_t stretch) const {
   if (last.kind == Item::Kind::jump || last.kind == Item::Kind::branch)
     next.push_back(stretch_of_[last.target]);
   const bool leaves = last.kind == Item::Kind::jump || last.kind == Item::Kind::brx ||
-                      last.kind == Item::Kind::ret || (last.kind == Item::Kind::exit && last.guard < 0);
+                      last.kind == Item::Kind::ret ||
+                      (last.kind == Item::Kind::exit && last.guard < 0);
   if (!leaves) next.push_back(stretch + 1);
   return next;
 }
@@ -279,7 +282,8 @@ void Contraction::find_live_out() {
         for (size_t c = 0; c < columns_; ++c) {
           uint8_t& live = live_out_[k * columns_ + c];
           const uint8_t does = first[next * columns_ + c];
-          if (live || !(does == kRead || (does == kUntouched && live_out_[next * columns_ + c]))) continue;
+          if (live || !(does == kRead || (does == kUntouched && live_out_[next * columns_ + c])))
+            continue;
           live = 1;
           changed = true;
         }
@@ -292,13 +296,15 @@ bool Contraction::is_live_out(int32_t reg) const {
 }
 
 bool Contraction::is_product(const Item& item) const {
-  if (item.kind != Item::Kind::op || !item.match || item.guard >= 0 || root_of(item) != "mul") return false;
+  if (item.kind != Item::Kind::op || !item.match || item.guard >= 0 || root_of(item) != "mul")
+    return false;
   const Form& form = item.match->form;
   const auto& ops = item.source->operands;
   if (!is_contracted(form.type()) || is_rounded(form) || form.has("sat")) return false;
   if (ops.size() != 3 || ops[0].kind != Operand::Kind::reg) return false;
   for (int k : {1, 2})
-    if (ops[size_t(k)].kind != Operand::Kind::reg && ops[size_t(k)].kind != Operand::Kind::imm) return false;
+    if (ops[size_t(k)].kind != Operand::Kind::reg && ops[size_t(k)].kind != Operand::Kind::imm)
+      return false;
   // Products of constants are folded, and those with 1 and -1 are no multiplications.
   if (is_half(form.type())) return true;
   return !(is_constant(ops[1]) && is_constant(ops[2])) && !unit_sign(ops[1]) && !unit_sign(ops[2]);
@@ -310,7 +316,8 @@ bool Contraction::goes_anywhere(uint32_t at) const {
   const size_t result = size_t(ops[0].reg);
   if (writes_[result] != 1 || first_read_[result] <= at) return false;
   for (size_t k : {1, 2})
-    if (is_constant(ops[k]) || (ops[k].kind == Operand::Kind::reg && constant_[size_t(ops[k].reg)])) return true;
+    if (is_constant(ops[k]) || (ops[k].kind == Operand::Kind::reg && constant_[size_t(ops[k].reg)]))
+      return true;
   return false;
 }
 
@@ -322,8 +329,8 @@ bool Contraction::takes(const Item& sum, const Node& node) const {
 bool Contraction::is_constant(const Item& item) const {
   if (!is_folded(item)) return false;
   const auto& ops = item.source->operands;
-  return ops.size() > 1 &&
-         std::all_of(ops.begin() + 1, ops.end(), [&](const Operand& op) { return is_constant(op); });
+  return ops.size() > 1 && std::all_of(ops.begin() + 1, ops.end(),
+                                       [&](const Operand& op) { return is_constant(op); });
 }
 
 // The node whose product, or its negation, this instruction copies.
@@ -417,8 +424,9 @@ void Contraction::write(uint32_t at) {
     if (const uint32_t from = result_node(at); from != kNone) {
       result.node = uint32_t(nodes_.size());
       const auto& ops = item.source->operands;
-      const bool negates = root_of(item) == "neg" ||
-                           (root_of(item) == "mul" && (unit_sign(ops[1]) < 0 || unit_sign(ops[2]) < 0));
+      const bool negates =
+          root_of(item) == "neg" ||
+          (root_of(item) == "mul" && (unit_sign(ops[1]) < 0 || unit_sign(ops[2]) < 0));
       nodes_.push_back({at, nodes_[from].product, from, nodes_[from].negated != negates});
     } else if (is_product(item)) {
       result.node = uint32_t(nodes_.size());
@@ -456,7 +464,8 @@ void Contraction::take_products() {
   for (Sum& sum : sums_) {
     if (is_half(items_[sum.item].match->form.type())) continue;
     for (int k : {0, 1})
-      if (sum.taken < 0 && sum.term[k] != kNone && nodes_[nodes_[sum.term[k]].product].uses == 1) take(sum, k);
+      if (sum.taken < 0 && sum.term[k] != kNone && nodes_[nodes_[sum.term[k]].product].uses == 1)
+        take(sum, k);
   }
   for (Sum& sum : sums_) {
     if (sum.taken >= 0) continue;
@@ -464,7 +473,8 @@ void Contraction::take_products() {
     for (int k : {0, 1})
       if (sum.term[k] != kNone && !nodes_[nodes_[sum.term[k]].product].others)
         candidates[k] = &nodes_[nodes_[sum.term[k]].product];
-    if (candidates[0] && candidates[1]) take(sum, candidates[1]->uses < candidates[0]->uses ? 1 : 0);
+    if (candidates[0] && candidates[1])
+      take(sum, candidates[1]->uses < candidates[0]->uses ? 1 : 0);
     else if (candidates[0] || candidates[1]) take(sum, candidates[0] ? 0 : 1);
   }
 }
@@ -485,7 +495,8 @@ Instruction& Contraction::keep(const Instruction& like, const std::string& mnemo
 }
 
 // `mnemonic` of op into a new register, before an item.
-Operand Contraction::insert_unary(const std::string& mnemonic, Type type, const Operand& op, uint32_t before) {
+Operand Contraction::insert_unary(const std::string& mnemonic, Type type, const Operand& op,
+                                  uint32_t before) {
   Operand result;
   result.kind = Operand::Kind::reg;
   result.reg = int32_t(registers_.size());
@@ -542,7 +553,8 @@ void Contraction::apply(const Sum& sum) {
 
   Operand factors[2];
   for (int j : {0, 1})
-    factors[j] = sum.stale[k][j] ? save(product, j) : items_[product.item].source->operands[size_t(j) + 1];
+    factors[j] =
+        sum.stale[k][j] ? save(product, j) : items_[product.item].source->operands[size_t(j) + 1];
   Operand addend = item.source->operands[2 - k];
   if (node.negated != (subtracts && k == 1)) {
     Operand& cheaper = factors[factors[1].kind == Operand::Kind::imm ? 1 : 0];
@@ -583,11 +595,13 @@ void Contraction::rebuild() {
   auto next = inserted_.begin();
   for (uint32_t i = 0; i < items_.size(); ++i) {
     moved[i] = uint32_t(rebuilt.size());
-    for (; next != inserted_.end() && next->first == i; ++next) rebuilt.push_back(std::move(next->second));
+    for (; next != inserted_.end() && next->first == i; ++next)
+      rebuilt.push_back(std::move(next->second));
     if (!dropped_[i]) rebuilt.push_back(std::move(items_[i]));
   }
   for (Item& item : rebuilt)
-    if (item.kind == Item::Kind::jump || item.kind == Item::Kind::branch) item.target = moved[item.target];
+    if (item.kind == Item::Kind::jump || item.kind == Item::Kind::branch)
+      item.target = moved[item.target];
   for (auto& table : tables_)
     for (uint32_t& target : table) target = moved[target];
   items_ = std::move(rebuilt);

@@ -1,4 +1,5 @@
-// Contraction of multiplications with additions, as ptxas does it; docs/contraction.md has the rule.
+// Contraction of multiplications with additions, as ptxas does it; docs/contraction.md has the
+// rule.
 #pragma once
 
 #include "vm/exec/flow.h"

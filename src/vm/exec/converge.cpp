@@ -1,4 +1,5 @@
-// Divergence, reconvergence, warp-wide waits and block barriers: everything that changes which lanes run together.
+// Divergence, reconvergence, warp-wide waits and block barriers: everything that changes which
+// lanes run together.
 #include <bit>
 
 #include "vm/exec/block.h"
@@ -8,7 +9,9 @@
 namespace ridge::vm {
 namespace {
 
-uint32_t count_lanes(uint32_t mask) { return mask == kAllLanes ? kWarpSize : uint32_t(std::popcount(mask)); }
+uint32_t count_lanes(uint32_t mask) {
+  return mask == kAllLanes ? kWarpSize : uint32_t(std::popcount(mask));
+}
 
 Fragment& running(Warp& w) { return w.fragments[w.current]; }
 
@@ -31,7 +34,8 @@ const Inst* reschedule(Warp& w) {
   w.stop = Stop::reschedule;
   return nullptr;
 }
-// The running fragment goes on with `mask` at `pc`. A change from or to a full warp needs the other loop.
+// The running fragment goes on with `mask` at `pc`. A change from or to a full warp needs the other
+// loop.
 const Inst* go_on(Warp& w, uint32_t mask, const Inst* pc) {
   const bool same_loop = (w.mask == kAllLanes) == (mask == kAllLanes);
   Fragment& f = running(w);
@@ -47,7 +51,8 @@ const Inst* leave(Warp& w) {
 
 }  // namespace
 
-const Inst* diverge(Warp& w, uint32_t taken, const Inst* target, const Inst* next, const Inst* join_pc) {
+const Inst* diverge(Warp& w, uint32_t taken, const Inst* target, const Inst* next,
+                    const Inst* join_pc) {
   const uint32_t rest = w.mask & ~taken;
   Frame* frame = running(w).frame;
   Join* join = running(w).join;
@@ -135,7 +140,7 @@ const Inst* yield(Warp& w, const Inst* next) {
   return nullptr;
 }
 
-// --- .sync instructions --------------------------------------------------------------------------------------------
+// --- .sync instructions ---
 
 bool gather_lanes_slow(Warp& w, const Inst* inst, const uint32_t* members) {
   if (w.sync_open) {
@@ -174,8 +179,8 @@ bool release_gathered(Warp& w, bool any_place) {
     if (need & ~w.exited & ~lanes) continue;
 
     if (any_place) {
-      // Lanes meet at different instructions, as in the two halves of an if that both call __syncwarp: the wait is over,
-      // and each executes its own with the lanes it has.
+      // Lanes meet at different instructions, as in the two halves of an if that both call
+      // __syncwarp: the wait is over, and each executes its own with the lanes it has.
       for (Fragment& f : w.fragments)
         if (f.state == Fragment::State::at_sync && (f.mask & lanes)) {
           f.state = Fragment::State::runnable;
@@ -186,7 +191,8 @@ bool release_gathered(Warp& w, bool any_place) {
     }
     bool one_join = true;
     for (const Fragment& f : w.fragments)
-      if (f.state == Fragment::State::at_sync && (f.mask & lanes)) one_join &= f.join == w.fragments[s].join;
+      if (f.state == Fragment::State::at_sync && (f.mask & lanes))
+        one_join &= f.join == w.fragments[s].join;
     if (one_join) {
       // Converged again: one fragment.
       w.fragments[s].mask = lanes;
@@ -220,15 +226,17 @@ bool release_gathered(Warp& w, bool any_place) {
   return false;
 }
 
-// --- barriers of a block -------------------------------------------------------------------------------------------
+// --- barriers of a block ---
 
-const Inst* arrive_at_barrier(Warp& w, const Inst* inst, const Inst* next, const BarrierUse& use, uint32_t votes) {
+const Inst* arrive_at_barrier(Warp& w, const Inst* inst, const Inst* next, const BarrierUse& use,
+                              uint32_t votes) {
   Block& block = *w.block;
   Barrier& barrier = block.barriers[use.id];
   block.open_barriers |= 1u << use.id;
   barrier.whole_block = use.count == 0;
   barrier.expected = use.count;
-  // A counted barrier counts whole warps: the last lanes of a warp bring those that have exited along.
+  // A counted barrier counts whole warps: the last lanes of a warp bring those that have exited
+  // along.
   const bool completes_warp = (w.mask | w.exited) == kAllLanes;
   barrier.arrived += use.count && completes_warp ? kWarpSize : count_lanes(w.mask);
   if (use.reduces) {
@@ -252,7 +260,9 @@ void complete_barrier(Block& block, uint32_t id) {
   Barrier& barrier = block.barriers[id];
   if (!barrier.arrived) return;
   const uint32_t all = uint32_t(block.warps.size()) * kWarpSize;
-  if (barrier.whole_block ? barrier.arrived + block.exited_threads < all : barrier.arrived < barrier.expected) return;
+  if (barrier.whole_block ? barrier.arrived + block.exited_threads < all
+                          : barrier.arrived < barrier.expected)
+    return;
   for (Warp& w : block.warps)
     for (Fragment& f : w.fragments) {
       if (f.state != Fragment::State::at_barrier || f.barrier != id) continue;

@@ -38,14 +38,18 @@ OperandSpec parse_spec(std::string_view text) {
   return spec;
 }
 
-std::string_view root_of(std::string_view mnemonic) { return mnemonic.substr(0, mnemonic.find('.')); }
+std::string_view root_of(std::string_view mnemonic) {
+  return mnemonic.substr(0, mnemonic.find('.'));
+}
 
 bool is_plain_exit(const Instruction& ins) {
-  return ins.guard < 0 && (ins.mnemonic == "ret" || ins.mnemonic == "exit" || ins.mnemonic == "ret.uni");
+  return ins.guard < 0 &&
+         (ins.mnemonic == "ret" || ins.mnemonic == "exit" || ins.mnemonic == "ret.uni");
 }
 
 void collect(const Operand& op, std::vector<int32_t>& out) {
-  if ((op.kind == Operand::Kind::reg || op.kind == Operand::Kind::address) && op.reg >= 0) out.push_back(op.reg);
+  if ((op.kind == Operand::Kind::reg || op.kind == Operand::Kind::address) && op.reg >= 0)
+    out.push_back(op.reg);
   for (const Operand& e : op.elems) collect(e, out);
 }
 
@@ -82,13 +86,18 @@ Type operand_type(const OperandSpec& spec, const Form& form) {
 
 void Decoder::fail(const std::string& message, uint32_t column) const {
   const Instruction* ins = current_ ? current_->source : nullptr;
-  throw DecodeError{ins ? ins->line : function_.line, column ? column : ins ? ins->column : 1, message};
+  throw DecodeError{ins ? ins->line : function_.line,
+                    column ? column
+                    : ins  ? ins->column
+                           : 1,
+                    message};
 }
 
 void Decoder::run() {
   lay_out_locals();
   read_items();
-  if (!code_.module->debug) contract(items_, tables_, registers_, code_);  // ptxas does not optimise for debuggers
+  if (!code_.module->debug)
+    contract(items_, tables_, registers_, code_);  // ptxas does not optimise for debuggers
   flow_ = build_flow(items_, function_, tables_);
   merge_shared_loads(items_, flow_);
   slots_ = assign_slots(items_, flow_, registers_, kReservedBytes);
@@ -128,7 +137,8 @@ void Decoder::read_items() {
     read_instruction(ins);
   }
   item_of_.push_back(uint32_t(items_.size()));
-  // The end: falling off a kernel exits, and every return of a function comes here, so that lanes leave together.
+  // The end: falling off a kernel exits, and every return of a function comes here, so that lanes
+  // leave together.
   Item end;
   end.kind = function_.entry ? Item::Kind::exit : Item::Kind::ret;
   end.counts = 0;
@@ -153,8 +163,10 @@ void Decoder::read_instruction(const Instruction& ins) {
   const std::string_view root = root_of(ins.mnemonic);
   std::string error;
   const bool hinted = ins.mnemonic.find("cache_hint") != std::string_view::npos;
-  const bool free_form = root == "bra" || root == "brx" || root == "call" || root == "ret" || root == "exit";
-  item.match = find_instruction(ins.mnemonic, &error, free_form ? -1 : int(ins.operands.size()) - hinted);
+  const bool free_form =
+      root == "bra" || root == "brx" || root == "call" || root == "ret" || root == "exit";
+  item.match =
+      find_instruction(ins.mnemonic, &error, free_form ? -1 : int(ins.operands.size()) - hinted);
   if (!item.match) fail(error);
 
   const auto skip_around = [&] {
@@ -167,14 +179,16 @@ void Decoder::read_instruction(const Instruction& ins) {
     item.counts = 0;
   };
   if (root == "bra") {
-    if (ins.operands.empty() || ins.operands[0].kind != Operand::Kind::label) fail("bra needs a label");
+    if (ins.operands.empty() || ins.operands[0].kind != Operand::Kind::label)
+      fail("bra needs a label");
     item.target = ins.operands[0].target;
     const bool leads_to_exit = item.target >= function_.instructions.size() ||
                                is_plain_exit(function_.instructions[item.target]);
     if (ins.guard < 0) {
       item.kind = Item::Kind::jump;
     } else if (function_.entry && leads_to_exit) {
-      item.kind = Item::Kind::exit;  // an early return: the others need not wait for these lanes anywhere
+      item.kind =
+          Item::Kind::exit;  // an early return: the others need not wait for these lanes anywhere
     } else {
       item.kind = Item::Kind::branch;
     }
@@ -209,7 +223,9 @@ uint32_t Decoder::read_table(const Instruction& ins) {
 void Decoder::find_registers(Item& item) {
   if (item.guard >= 0) item.uses.push_back(item.guard);
   if (!item.source || !item.match) return;
-  if (item.kind == Item::Kind::jump || item.kind == Item::Kind::branch || item.kind == Item::Kind::exit) return;
+  if (item.kind == Item::Kind::jump || item.kind == Item::Kind::branch ||
+      item.kind == Item::Kind::exit)
+    return;
   const auto& operands = item.source->operands;
   if (item.kind == Item::Kind::call || item.kind == Item::Kind::brx) {
     for (const Operand& op : operands) collect(op, item.uses);
@@ -246,7 +262,8 @@ Code* decode_address(KernelCode& kernel, uint64_t address) {
     if (at == address) {
       auto& module = *kernel.program->module;
       auto& fn = const_cast<Function&>(*function);
-      if (const auto it = kernel.functions.find(function); it != kernel.functions.end()) return it->second.get();
+      if (const auto it = kernel.functions.find(function); it != kernel.functions.end())
+        return it->second.get();
       if (!fn.defined || !parse_body(module, fn)) return nullptr;
       auto code = decode(kernel, fn);
       return code ? *code : nullptr;

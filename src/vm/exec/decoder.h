@@ -1,5 +1,5 @@
-// The decoder's working state. decode.cpp reads PTX instructions into items and finds the flow; emit.cpp writes the
-// executable form of each item.
+// The decoder's working state. decode.cpp reads PTX instructions into items and finds the flow;
+// emit.cpp writes the executable form of each item.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace ridge::vm {
 // One operand of a row, read from its text ("d4", "b:u32", "p|q", "[a]").
 struct OperandSpec {
   bool dest = false, second = false, address = false, vector = false;
-  int type_index = 0;      // which type of the spelling; -1: `type`; -2: twice as wide as the first
+  int type_index = 0;  // which type of the spelling; -1: `type`; -2: twice as wide as the first
   Type type = Type::none;
 };
 const std::vector<OperandSpec>& operand_specs(const InstrDef& row);
@@ -29,7 +29,8 @@ struct DecodeError {
 
 class Decoder {
  public:
-  Decoder(KernelCode& kernel, Function& function, Code& code) : kernel_(kernel), function_(function), code_(code), registers_(function.registers) {}
+  Decoder(KernelCode& kernel, Function& function, Code& code)
+      : kernel_(kernel), function_(function), code_(code), registers_(function.registers) {}
   void run();
 
  private:
@@ -73,8 +74,8 @@ class Decoder {
   Code& code_;
   std::vector<Register> registers_;  // the function's, and those that contraction adds
   std::vector<Item> items_;
-  std::vector<uint32_t> item_of_;  // first item of each PTX instruction
-  std::vector<std::vector<uint32_t>> tables_;  // brx targets: PTX instruction indices, then items
+  std::vector<uint32_t> item_of_;               // first item of each PTX instruction
+  std::vector<std::vector<uint32_t>> tables_;   // brx targets: PTX instruction indices, then items
   std::map<const Variable*, uint32_t> locals_;  // offsets in the thread's local frame
   std::map<const Variable*, uint32_t> params_;  // a kernel's parameters
   Flow flow_;
@@ -91,8 +92,8 @@ class Decoder {
   std::vector<Extension> extensions_;
   struct Fixup {
     uint32_t inst;
-    uint32_t block;   // target
-    int32_t join;     // block or -1
+    uint32_t block;  // target
+    int32_t join;    // block or -1
   };
   std::vector<Fixup> fixups_;
   std::vector<uint32_t> block_inst_;

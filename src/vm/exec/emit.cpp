@@ -1,4 +1,5 @@
-// From items to executable instructions: operands to register slots and constant vectors, handlers, jump offsets.
+// From items to executable instructions: operands to register slots and constant vectors, handlers,
+// jump offsets.
 #include <bit>
 #include <cstring>
 
@@ -20,7 +21,7 @@ const InstMeta kNoMeta;
 
 }  // namespace
 
-// --- operands ------------------------------------------------------------------------------------------------------
+// --- operands ---
 
 uint32_t Decoder::constant(int bytes, uint64_t value) {
   if (bytes < 8) value &= (1ull << (8 * (bytes ? bytes : 4))) - 1;
@@ -54,7 +55,8 @@ uint64_t Decoder::symbol_value(const Operand& op) const {
   if (op.function) {
     const auto& addresses = kernel_.program->function_addresses;
     const auto it = addresses.find(op.function);
-    if (it == addresses.end()) fail("the function '" + op.function->name + "' has no address", op.column);
+    if (it == addresses.end())
+      fail("the function '" + op.function->name + "' has no address", op.column);
     return it->second;
   }
   const Variable* v = op.variable;
@@ -64,7 +66,8 @@ uint64_t Decoder::symbol_value(const Operand& op) const {
   if (const auto it = params_.find(v); it != params_.end()) return it->second + uint64_t(op.offset);
   if (const auto it = locals_.find(v); it != locals_.end()) return it->second + uint64_t(op.offset);
   const auto& addresses = kernel_.program->addresses;
-  if (const auto it = addresses.find(v); it != addresses.end()) return it->second + uint64_t(op.offset);
+  if (const auto it = addresses.find(v); it != addresses.end())
+    return it->second + uint64_t(op.offset);
   fail("the variable '" + v->name + "' is declared but defined nowhere", op.column);
 }
 
@@ -110,7 +113,9 @@ uint32_t Decoder::source(const Operand& op, Type type) {
     }
     case Operand::Kind::special: {
       const auto* special = internal::find_special(op.text);
-      if (!special) fail("the special register " + op.text + " is not supported by the software GPU", op.column);
+      if (!special)
+        fail("the special register " + op.text + " is not supported by the software GPU",
+             op.column);
       if (special->is64 && need < 8) fail(op.text + " is 64 bits wide", op.column);
       const uint32_t temp = temporary(need);
       push(need == 8 ? internal::kSpecial64 : internal::kSpecial32, temp, uint32_t(special->id));
@@ -141,7 +146,8 @@ uint32_t Decoder::second_destination(const Operand& op) {
 void Decoder::flush_extensions() {
   const auto pending = std::move(extensions_);
   extensions_.clear();
-  for (const Extension& e : pending) push(internal::resize(e.from_bytes, e.to_bytes, e.is_signed), e.to, e.from);
+  for (const Extension& e : pending)
+    push(internal::resize(e.from_bytes, e.to_bytes, e.is_signed), e.to, e.from);
 }
 
 Decoder::Address Decoder::address(const Operand& op, Space space) {
@@ -165,7 +171,7 @@ Decoder::Address Decoder::address(const Operand& op, Space space) {
   return {constant(need, uint64_t(op.offset)), 0, 0};
 }
 
-// --- instructions --------------------------------------------------------------------------------------------------
+// --- instructions ---
 
 void Decoder::push(const Handlers& h, uint32_t d, uint32_t a, uint32_t b, uint32_t c,
                    const std::vector<uint32_t>& more) {
@@ -177,7 +183,8 @@ void Decoder::push(const Handlers& h, uint32_t d, uint32_t a, uint32_t b, uint32
   inst.b = b;
   inst.c = c;
   code_.insts.push_back(inst);
-  code_.meta.push_back({current_ ? current_->source : nullptr, current_ ? current_->match : nullptr, 0});
+  code_.meta.push_back(
+      {current_ ? current_->source : nullptr, current_ ? current_->match : nullptr, 0});
   if (!h.wide) return;
   Wide extra;
   for (size_t k = 0; k < 7; ++k) extra.x[k] = k < more.size() ? more[k] : kNoOperand;
@@ -197,8 +204,9 @@ void Decoder::emit_general(const Item& item, const Match& match, Handlers handle
   for (size_t k = 0; k < specs.size() && k < operands.size(); ++k) {
     const Type type = operand_type(specs[k], match.form);
     if (specs[k].dest) {
-      d = operands[k].kind == Operand::Kind::sink && specs[k].second ? temporary(lane_bytes(type) ? lane_bytes(type) : 4)
-                                                                     : destination(operands[k], type);
+      d = operands[k].kind == Operand::Kind::sink && specs[k].second
+              ? temporary(lane_bytes(type) ? lane_bytes(type) : 4)
+              : destination(operands[k], type);
       if (specs[k].second) {
         has_second = true;
         seconds = second_destination(operands[k]);
@@ -211,14 +219,16 @@ void Decoder::emit_general(const Item& item, const Match& match, Handlers handle
   }
   if (has_second) fields.push_back(seconds);
   const auto field = [&](size_t k) { return k < fields.size() ? fields[k] : kNoOperand; };
-  std::vector<uint32_t> more(fields.begin() + long(std::min<size_t>(3, fields.size())), fields.end());
+  std::vector<uint32_t> more(fields.begin() + long(std::min<size_t>(3, fields.size())),
+                             fields.end());
   // Video instructions select bytes and halves of their operands.
   for (size_t k = 0; k < operands.size() && k < 3; ++k) {
     if (operands[k].text.empty() || operands[k].kind != Operand::Kind::reg) continue;
     more.resize(7, kNoOperand);
     more[kSelectorField + k] = pack_selector(operands[k].text);
   }
-  if (!more.empty() && !handlers.wide) fail("internal: '" + std::string(item.source->mnemonic) + "' needs a wide row");
+  if (!more.empty() && !handlers.wide)
+    fail("internal: '" + std::string(item.source->mnemonic) + "' needs a wide row");
   push(handlers, d, field(0), field(1), field(2), more);
 }
 
@@ -242,7 +252,8 @@ void Decoder::emit_memory(const Item& item) {
     } else if (where->variable) {
       // Parameters of functions and calls live in the thread's local memory.
       std::string local(item.source->mnemonic);
-      local.replace(local.find(".param"), local.find('.', local.find(".param") + 1) - local.find(".param"), ".local");
+      local.replace(local.find(".param"),
+                    local.find('.', local.find(".param") + 1) - local.find(".param"), ".local");
       std::string error;
       const Match* in_local = find_instruction(local, &error);
       if (!in_local) fail(error);
@@ -253,8 +264,10 @@ void Decoder::emit_memory(const Item& item) {
   const Address at = address(*where, space);
   if (!item.merged.empty()) {
     std::vector<uint32_t> others;
-    for (const Instruction* other : item.merged) others.push_back(destination(other->operands[0], type));
-    push(internal::load_shared_run(1 + int(others.size())), destination(operands[0], type), at.base, at.offset, 0, others);
+    for (const Instruction* other : item.merged)
+      others.push_back(destination(other->operands[0], type));
+    push(internal::load_shared_run(1 + int(others.size())), destination(operands[0], type), at.base,
+         at.offset, 0, others);
     return;
   }
   uint32_t d = kNoOperand, c = at.frame_relative;
@@ -267,11 +280,12 @@ void Decoder::emit_memory(const Item& item) {
       std::vector<const Operand*> parts;
       if (operands[k].kind == Operand::Kind::vec)
         for (const Operand& e : operands[k].elems) parts.push_back(&e);
-      else
-        parts.push_back(&operands[k]);
-      if (int(parts.size()) != elements) fail("the vector has the wrong number of elements", operands[k].column);
+      else parts.push_back(&operands[k]);
+      if (int(parts.size()) != elements)
+        fail("the vector has the wrong number of elements", operands[k].column);
       for (size_t e = 0; e < parts.size(); ++e) {
-        const uint32_t slot = specs[k].dest ? destination(*parts[e], operand) : source(*parts[e], operand);
+        const uint32_t slot =
+            specs[k].dest ? destination(*parts[e], operand) : source(*parts[e], operand);
         if (e == 0) d = slot;
         else more.push_back(slot);
       }
@@ -284,7 +298,8 @@ void Decoder::emit_memory(const Item& item) {
       first_source = false;
     }
   }
-  const uint32_t offset = space == Space::param && where->variable ? uint32_t(symbol_value(*where)) : at.offset;
+  const uint32_t offset =
+      space == Space::param && where->variable ? uint32_t(symbol_value(*where)) : at.offset;
   push(handlers, d, at.base, offset, c, more);
 }
 
@@ -313,8 +328,11 @@ void Decoder::emit_mov(const Item& item) {
   } else if (from.kind == Operand::Kind::special && to.kind == Operand::Kind::reg) {
     // Straight into the destination, not through a temporary.
     const auto* special = internal::find_special(from.text);
-    if (!special) fail("the special register " + from.text + " is not supported by the software GPU", from.column);
-    push(whole == 8 ? internal::kSpecial64 : internal::kSpecial32, destination(to, type), uint32_t(special->id));
+    if (!special)
+      fail("the special register " + from.text + " is not supported by the software GPU",
+           from.column);
+    push(whole == 8 ? internal::kSpecial64 : internal::kSpecial32, destination(to, type),
+         uint32_t(special->id));
   } else {
     emit_general(item, *item.match, item.match->handlers);
   }
@@ -391,14 +409,16 @@ void Decoder::emit(const Item& item) {
       push(internal::kJump, 0);
       break;
     case Item::Kind::branch:
-      fixups_.push_back({at, flow_.block_of[item.target],
-                         flow_.blocks[flow_.block_of[size_t(&item - items_.data())]].post_dominator});
+      fixups_.push_back(
+          {at, flow_.block_of[item.target],
+           flow_.blocks[flow_.block_of[size_t(&item - items_.data())]].post_dominator});
       push(internal::kBranch, predicate(item.guard, item.guard_negated));
       break;
     case Item::Kind::brx: {
       const uint32_t index = source(item.source->operands[0], Type::u32);
-      fixups_.push_back({uint32_t(code_.insts.size()), ~0u,
-                         flow_.blocks[flow_.block_of[size_t(&item - items_.data())]].post_dominator});
+      fixups_.push_back(
+          {uint32_t(code_.insts.size()), ~0u,
+           flow_.blocks[flow_.block_of[size_t(&item - items_.data())]].post_dominator});
       push(internal::kBranchTable, 0, index, item.target);
       break;
     }
@@ -439,7 +459,8 @@ void Decoder::emit_all() {
   }
   for (const auto& table : tables_) {
     code_.tables.emplace_back();
-    for (uint32_t target : table) code_.tables.back().push_back(block_inst_[flow_.block_of[target]]);
+    for (uint32_t target : table)
+      code_.tables.back().push_back(block_inst_[flow_.block_of[target]]);
   }
   code_.constant_storage.resize(constants_.size() + 64);
   uint8_t* aligned = reinterpret_cast<uint8_t*>(

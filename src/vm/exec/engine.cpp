@@ -52,7 +52,8 @@ struct Engine::Impl {
   bool closing = false;
   Watch watch;
 
-  explicit Impl(EngineOptions o) : options(o), memory(capacity_for(o.gpu)), watch(o.timeout_seconds, o.progress) {
+  explicit Impl(EngineOptions o)
+      : options(o), memory(capacity_for(o.gpu)), watch(o.timeout_seconds, o.progress) {
     if (options.threads == 0) options.threads = std::max(1u, std::thread::hardware_concurrency());
   }
   ~Impl() {
@@ -132,7 +133,8 @@ Expected<Program*> Engine::load(std::string ptx, std::string name) {
 
 void Engine::unload(Program* program) {
   const std::lock_guard lock(impl_->mutex);
-  for (const auto& [variable, address] : program->addresses) impl_->memory.release(address, MemKind::variable);
+  for (const auto& [variable, address] : program->addresses)
+    impl_->memory.release(address, MemKind::variable);
   std::erase_if(impl_->programs, [&](const auto& p) { return p.get() == program; });
 }
 
@@ -168,7 +170,8 @@ Expected<KernelUsage> Engine::usage(Kernel* kernel) {
     }
     kernel->code = std::move(*code);
     uint32_t registers = 0;
-    for (const auto& [f, c] : kernel->code->functions) registers = std::max(registers, c->register_count);
+    for (const auto& [f, c] : kernel->code->functions)
+      registers = std::max(registers, c->register_count);
     kernel->usage.registers = std::clamp<uint32_t>((registers + 7) / 8 * 8, 16, 255);
     kernel->usage.static_shared = kernel->code->static_shared;
     kernel->usage.local_bytes = kernel->code->local_bytes;
@@ -189,20 +192,26 @@ Fault Engine::run(const Launch& launch) {
   grid.id = impl_->next_grid++;
   grid.blocks = launch.grid.count();
   grid.shared_bytes = grid.code->static_shared;
-  if (launch.dynamic_shared) grid.shared_bytes = grid.code->dynamic_shared_offset + launch.dynamic_shared;
+  if (launch.dynamic_shared)
+    grid.shared_bytes = grid.code->dynamic_shared_offset + launch.dynamic_shared;
   grid.counting = impl_->counting.load();
   grid.start = std::chrono::steady_clock::now();
-  const Occupancy fits = occupancy(impl_->options.gpu, {.block_threads = int(launch.block.count()),
-                                                        .registers_per_thread = int(usage->registers),
-                                                        .shared_bytes = grid.shared_bytes});
+  const Occupancy fits =
+      occupancy(impl_->options.gpu, {.block_threads = int(launch.block.count()),
+                                     .registers_per_thread = int(usage->registers),
+                                     .shared_bytes = grid.shared_bytes});
   const uint64_t threads = impl_->options.threads;
   const uint64_t resident = uint64_t(fits.blocks_per_sm) * uint64_t(impl_->options.gpu.sm_count);
   grid.extra_limit = launch.cooperative ? grid.blocks : resident - std::min(resident, threads);
-  if (!launch.cooperative) grid.chunk = std::clamp<uint64_t>(grid.blocks / (threads * kChunksPerWorker), 1, kMostBlocksAChunk);
+  if (!launch.cooperative)
+    grid.chunk =
+        std::clamp<uint64_t>(grid.blocks / (threads * kChunksPerWorker), 1, kMostBlocksAChunk);
   std::optional<uint64_t> workspace;
   if (launch.cooperative) {
-    workspace = impl_->memory.allocate(kWorkspaceBytes, 256, MemKind::variable, 0, "cooperative launch workspace");
-    if (!workspace) return {FaultKind::out_of_memory, "no memory for the cooperative launch's workspace"};
+    workspace = impl_->memory.allocate(kWorkspaceBytes, 256, MemKind::variable, 0,
+                                       "cooperative launch workspace");
+    if (!workspace)
+      return {FaultKind::out_of_memory, "no memory for the cooperative launch's workspace"};
     std::memset(reinterpret_cast<void*>(*workspace), 0, kWorkspaceBytes);
     grid.workspace = *workspace;
   }
@@ -217,6 +226,8 @@ Fault Engine::run(const Launch& launch) {
 
 void Engine::flush_printf() { flush_device_printf(); }
 void Engine::set_counting(bool on) { impl_->counting = on; }
-InstructionCounts Engine::counts() const { return {impl_->warp_instructions, impl_->thread_instructions}; }
+InstructionCounts Engine::counts() const {
+  return {impl_->warp_instructions, impl_->thread_instructions};
+}
 
 }  // namespace ridge::vm

@@ -1,5 +1,6 @@
-// The software GPU as its runtime sees it: load PTX, look things up, launch a grid and wait for its result.
-// Everything above (streams, events, error state, the CUDA ABI) is src/vm/cudart's; everything below is hidden here.
+// The software GPU as its runtime sees it: load PTX, look things up, launch a grid and wait for its
+// result. Everything above (streams, events, error state, the CUDA ABI) is src/vm/cudart's;
+// everything below is hidden here.
 #pragma once
 
 #include <cstddef>
@@ -30,33 +31,34 @@ struct KernelInfo {
   std::vector<Param> params;
   uint32_t param_bytes = 0;
   uint32_t max_threads = 1024;  // from .maxntid, or the device's limit
-  uint32_t max_registers = 255;  // ptxas spills rather than use more: .maxnreg, .maxntid and .minnctapersm
+  uint32_t max_registers =
+      255;  // ptxas spills rather than use more: .maxnreg, .maxntid and .minnctapersm
   uint32_t required_threads[3] = {0, 0, 0};
   uint32_t required_cluster[3] = {0, 0, 0};  // from .reqnctapercluster
-  int ptx_version = 0;  // 90 for sm_90 PTX
+  int ptx_version = 0;                       // 90 for sm_90 PTX
 };
 // Known after the body has been decoded.
 struct KernelUsage {
-  uint32_t registers = 0;     // our estimate, as ptxas would report it
+  uint32_t registers = 0;  // our estimate, as ptxas would report it
   uint32_t static_shared = 0;
-  uint32_t local_bytes = 0;   // a thread
+  uint32_t local_bytes = 0;  // a thread
   uint32_t constant_bytes = 0;
 };
 
 // Why a launch stopped. The runtime maps it to a cudaError_t.
 enum class FaultKind : uint8_t {
   none,
-  illegal_address,     // 700
-  misaligned_address,  // 716
+  illegal_address,        // 700
+  misaligned_address,     // 716
   invalid_address_space,  // 717
-  invalid_pc,          // 718
-  illegal_instruction, // 715
-  hardware_stack,      // 714
-  assert_failed,       // 710
-  trap,                // 719 launch failure
-  timeout,             // 702
-  out_of_memory,       // 2
-  unsupported,         // 801
+  invalid_pc,             // 718
+  illegal_instruction,    // 715
+  hardware_stack,         // 714
+  assert_failed,          // 710
+  trap,                   // 719 launch failure
+  timeout,                // 702
+  out_of_memory,          // 2
+  unsupported,            // 801
 };
 struct Fault {
   FaultKind kind = FaultKind::none;
@@ -64,7 +66,8 @@ struct Fault {
   explicit operator bool() const { return kind != FaultKind::none; }
 };
 
-constexpr uint32_t kManagedVariable = 1;  // Allocation::flags of a variable with .attribute(.managed)
+constexpr uint32_t kManagedVariable =
+    1;  // Allocation::flags of a variable with .attribute(.managed)
 
 class Program;  // a loaded module
 class Kernel;   // one entry of it
@@ -79,9 +82,9 @@ struct Launch {
 
 struct EngineOptions {
   GpuSpec gpu;
-  unsigned threads = 0;          // worker threads; 0: one a core
-  double timeout_seconds = 0;    // 0: none
-  bool progress = false;         // a progress line on stderr after two seconds
+  unsigned threads = 0;        // worker threads; 0: one a core
+  double timeout_seconds = 0;  // 0: none
+  bool progress = false;       // a progress line on stderr after two seconds
 };
 
 // Totals over all launches while counting is on (see observe/).
@@ -112,12 +115,14 @@ class Engine {
   Symbol find_variable(Program* program, std::string_view name);
 
   const KernelInfo& info(const Kernel* kernel);
-  Expected<KernelUsage> usage(Kernel* kernel);  // decodes the body on first use; an unknown instruction is the error
+  Expected<KernelUsage> usage(
+      Kernel* kernel);  // decodes the body on first use; an unknown instruction is the error
 
   // Runs the whole grid; returns when the last block is done. Safe from several threads at once.
   Fault run(const Launch& launch);
 
-  // Device printf collects here; the runtime flushes at its synchronisation points (and the engine when it grows large).
+  // Device printf collects here; the runtime flushes at its synchronisation points (and the engine
+  // when it grows large).
   void flush_printf();
 
   // Counting for benchmarks: off by default, and free when off.

@@ -6,9 +6,12 @@ namespace ridge::vm {
 namespace {
 
 bool ends_block(Item::Kind kind) {
-  return kind == Item::Kind::jump || kind == Item::Kind::branch || kind == Item::Kind::brx || kind == Item::Kind::ret;
+  return kind == Item::Kind::jump || kind == Item::Kind::branch || kind == Item::Kind::brx ||
+         kind == Item::Kind::ret;
 }
-bool is_unconditional_exit(const Item& item) { return item.kind == Item::Kind::exit && item.guard < 0; }
+bool is_unconditional_exit(const Item& item) {
+  return item.kind == Item::Kind::exit && item.guard < 0;
+}
 
 // Reverse post-order of the reversed graph from the virtual exit (index n).
 struct Reverse {
@@ -17,7 +20,8 @@ struct Reverse {
   std::vector<int32_t> number;
 };
 
-void visit(const Reverse& graph, uint32_t root, std::vector<uint8_t>& seen, std::vector<uint32_t>& post) {
+void visit(const Reverse& graph, uint32_t root, std::vector<uint8_t>& seen,
+           std::vector<uint32_t>& post) {
   std::vector<std::pair<uint32_t, size_t>> stack{{root, 0}};
   seen[root] = 1;
   while (!stack.empty()) {
@@ -82,7 +86,8 @@ void find_post_dominators(std::vector<BasicBlock>& blocks) {
       }
     }
   }
-  for (uint32_t b = 0; b < n; ++b) blocks[b].post_dominator = parent[b] == int32_t(exit) ? -1 : parent[b];
+  for (uint32_t b = 0; b < n; ++b)
+    blocks[b].post_dominator = parent[b] == int32_t(exit) ? -1 : parent[b];
 }
 
 }  // namespace
@@ -123,7 +128,8 @@ Flow build_flow(const std::vector<Item>& items, const Function& function,
         block.successors.push_back(flow.block_of[last.target]);
         break;
       case Item::Kind::brx:
-        for (uint32_t target : tables[last.target]) block.successors.push_back(flow.block_of[target]);
+        for (uint32_t target : tables[last.target])
+          block.successors.push_back(flow.block_of[target]);
         break;
       case Item::Kind::ret: break;
       default:
@@ -145,14 +151,17 @@ int lane_bytes(Type type) {
   return size <= 2 ? 2 : size;
 }
 
-Slots assign_slots(const std::vector<Item>& items, const Flow& flow, const std::vector<Register>& registers,
-                   uint32_t reserved) {
+Slots assign_slots(const std::vector<Item>& items, const Flow& flow,
+                   const std::vector<Register>& registers, uint32_t reserved) {
   const size_t count = registers.size(), blocks = flow.blocks.size();
   const size_t words = (count + 63) / 64;
-  const auto bit = [](std::vector<uint64_t>& set, int32_t r) -> uint64_t& { return set[size_t(r) / 64]; };
+  const auto bit = [](std::vector<uint64_t>& set, int32_t r) -> uint64_t& {
+    return set[size_t(r) / 64];
+  };
 
   // Upward-exposed uses and kills of each block, then the usual backward iteration.
-  std::vector<std::vector<uint64_t>> live_in(blocks, std::vector<uint64_t>(words)), live_out = live_in, kill = live_in;
+  std::vector<std::vector<uint64_t>> live_in(blocks, std::vector<uint64_t>(words)),
+      live_out = live_in, kill = live_in;
   for (size_t b = 0; b < blocks; ++b)
     for (uint32_t i = flow.blocks[b].begin; i < flow.blocks[b].end; ++i) {
       for (int32_t r : items[i].uses)
@@ -200,10 +209,11 @@ Slots assign_slots(const std::vector<Item>& items, const Flow& flow, const std::
   std::vector<uint32_t> order;
   for (uint32_t r = 0; r < count; ++r)
     if (first[r] != kNever) order.push_back(r);
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return first[a] < first[b]; });
+  std::sort(order.begin(), order.end(),
+            [&](uint32_t a, uint32_t b) { return first[a] < first[b]; });
 
-  // Linear scan, a free list for each width. A slot ends at its last use and may be taken by the same item's result:
-  // handlers read all sources of a lane before they write it.
+  // Linear scan, a free list for each width. A slot ends at its last use and may be taken by the
+  // same item's result: handlers read all sources of a lane before they write it.
   Slots slots;
   slots.offset.assign(count, reserved);
   struct Active {

@@ -1,6 +1,6 @@
-// Blocks of a grid over CPU threads, in launch order. A worker runs a block to its end; only when all its warps do
-// nothing but spin does it start another beside it, so that blocks may wait for each other up to the number the GPU
-// would keep resident.
+// Blocks of a grid over CPU threads, in launch order. A worker runs a block to its end; only when
+// all its warps do nothing but spin does it start another beside it, so that blocks may wait for
+// each other up to the number the GPU would keep resident.
 #include "vm/exec/grid.h"
 
 #include <algorithm>
@@ -13,8 +13,9 @@
 namespace ridge::vm {
 namespace {
 
-// How often a block is found spinning before its worker starts another. A cooperative launch promises residency, so its
-// blocks make room at once; elsewhere spinning is usually on a block that another worker is about to finish.
+// How often a block is found spinning before its worker starts another. A cooperative launch
+// promises residency, so its blocks make room at once; elsewhere spinning is usually on a block
+// that another worker is about to finish.
 constexpr int kPatience = 64;
 
 // Blocks keep their memory between launches.
@@ -59,7 +60,8 @@ void work(GridRun& grid, unsigned index) {
     resident.push_front(std::move(block));
     return true;
   };
-  // A worker's own block always may start: the earliest unfinished block is then always under way, whatever waits for it.
+  // A worker's own block always may start: the earliest unfinished block is then always under way,
+  // whatever waits for it.
   const auto start_extra = [&] {
     if (grid.extra.fetch_add(1) < grid.extra_limit && start_next()) return true;
     grid.extra.fetch_sub(1);
@@ -102,7 +104,8 @@ void work(GridRun& grid, unsigned index) {
   // The time may have run out between two turns, with no block running to notice.
   if (grid.timed_out.load() && !resident.empty()) {
     const std::lock_guard lock(grid.mutex);
-    if (!grid.fault) grid.fault = {FaultKind::timeout, describe_timeout(grid, resident.front().get())};
+    if (!grid.fault)
+      grid.fault = {FaultKind::timeout, describe_timeout(grid, resident.front().get())};
   }
   while (!resident.empty()) {
     give_back(std::move(resident.front()));

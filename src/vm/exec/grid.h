@@ -17,13 +17,13 @@ struct GridRun {
   Engine* engine = nullptr;
   uint64_t id = 0;
   uint64_t blocks = 0;
-  uint32_t shared_bytes = 0;   // a block, static and dynamic
-  uint64_t workspace = 0;      // cooperative launches: the grid barrier's memory
-  uint64_t extra_limit = 0;    // blocks that may be under way beside the one each worker runs
+  uint32_t shared_bytes = 0;  // a block, static and dynamic
+  uint64_t workspace = 0;     // cooperative launches: the grid barrier's memory
+  uint64_t extra_limit = 0;   // blocks that may be under way beside the one each worker runs
   bool counting = false;
   std::chrono::steady_clock::time_point start;
 
-  uint64_t chunk = 1;           // blocks a worker takes at a time
+  uint64_t chunk = 1;             // blocks a worker takes at a time
   std::atomic<bool> stop{false};  // a fault or the time limit: everybody leaves
   std::atomic<bool> timed_out{false};
   std::mutex mutex;  // guards fault
@@ -44,8 +44,8 @@ enum class BlockState : uint8_t { done, stalled, stopped };
 BlockState run_block(Worker& worker, Block& block);
 
 // The readable text of a fault at `inst` (src/vm/exec/report.cpp).
-std::string describe_fault(const Warp& w, const Inst* inst, FaultKind kind, uint32_t lane, uint64_t address,
-                           uint32_t size, const char* what);
+std::string describe_fault(const Warp& w, const Inst* inst, FaultKind kind, uint32_t lane,
+                           uint64_t address, uint32_t size, const char* what);
 std::string describe_deadlock(const Block& block);
 std::string describe_timeout(const GridRun& grid, const Block* block);
 std::string kernel_name(const GridRun& grid);

@@ -1,8 +1,10 @@
-// Neighbouring 32-bit shared loads become one: unrolled tile loops read eight words in a row from each lane's address,
-// and one pass over 32 addresses with transposes costs a third of eight gathers.
+// Neighbouring 32-bit shared loads become one: unrolled tile loops read eight words in a row from
+// each lane's address, and one pass over 32 addresses with transposes costs a third of eight
+// gathers.
 //
-// A load may move up to the first of its run when nothing between them writes memory, waits, or touches its register.
-// Items that moved stay in place as empty ones (Kind::op without a match), so that no index changes.
+// A load may move up to the first of its run when nothing between them writes memory, waits, or
+// touches its register. Items that moved stay in place as empty ones (Kind::op without a match), so
+// that no index changes.
 #include "vm/exec/merge.h"
 
 #include <algorithm>
@@ -17,15 +19,18 @@ constexpr int kLongestRun = 8;
 bool is_candidate(const Item& item) {
   if (item.kind != Item::Kind::op || item.guard >= 0 || !item.match) return false;
   if (item.match->row->touches != kReads || item.match->form.space() != Space::shared) return false;
-  if (item.match->form.vector() != 1 || item.match->form.has("volatile") || item.defs.size() != 1) return false;
+  if (item.match->form.vector() != 1 || item.match->form.has("volatile") || item.defs.size() != 1)
+    return false;
   const auto& ops = item.source->operands;
-  return size_of(item.match->form.type()) == 4 && ops.size() == 2 && ops[0].kind == Operand::Kind::reg &&
-         ops[1].kind == Operand::Kind::address && ops[1].reg >= 0;
+  return size_of(item.match->form.type()) == 4 && ops.size() == 2 &&
+         ops[0].kind == Operand::Kind::reg && ops[1].kind == Operand::Kind::address &&
+         ops[1].reg >= 0;
 }
 
 bool is_fence(const Item& item) {
   return item.kind != Item::Kind::op ||
-         (item.match && (item.match->row->touches & (kWrites | kAtomic | kFence | kConverges | kControl)));
+         (item.match &&
+          (item.match->row->touches & (kWrites | kAtomic | kFence | kConverges | kControl)));
 }
 
 struct Load {
@@ -35,10 +40,13 @@ struct Load {
 
 // Loads of one base register, none of them fenced from the others. Takes runs of 8, 4 and 2 words.
 void take_runs(std::vector<Item>& items, std::vector<Load>& loads) {
-  std::sort(loads.begin(), loads.end(), [](const Load& a, const Load& b) { return a.offset < b.offset; });
+  std::sort(loads.begin(), loads.end(),
+            [](const Load& a, const Load& b) { return a.offset < b.offset; });
   for (size_t begin = 0; begin < loads.size();) {
     size_t end = begin + 1;
-    while (end < loads.size() && end - begin < kLongestRun && loads[end].offset == loads[end - 1].offset + 4) ++end;
+    while (end < loads.size() && end - begin < kLongestRun &&
+           loads[end].offset == loads[end - 1].offset + 4)
+      ++end;
     size_t length = end - begin;
     while (length & (length - 1)) --length;  // a power of two
     if (length > 1) {
@@ -71,7 +79,8 @@ void take_runs(std::vector<Item>& items, std::vector<Load>& loads) {
 void merge_shared_loads(std::vector<Item>& items, const Flow& flow) {
   for (const BasicBlock& block : flow.blocks) {
     std::map<int32_t, std::vector<Load>> open;  // by base register
-    std::map<int32_t, uint32_t> touched;        // register -> last item that read or wrote it, in this stretch
+    std::map<int32_t, uint32_t>
+        touched;  // register -> last item that read or wrote it, in this stretch
     uint32_t start = block.begin;
     const auto close_all = [&](uint32_t next) {
       for (auto& [base, loads] : open) take_runs(items, loads);

@@ -1,4 +1,5 @@
-// Device printf. Output collects in order and is written at the runtime's synchronisation points, as on hardware.
+// Device printf. Output collects in order and is written at the runtime's synchronisation points,
+// as on hardware.
 #include <unistd.h>
 
 #include <cstdio>
@@ -34,7 +35,8 @@ uint64_t read_argument(const Warp& w, uint32_t lane, uint64_t address, int bytes
     if (offset + uint32_t(bytes) <= w.local_size)
       for (int k = 0; k < bytes; ++k)
         value |= uint64_t(*local_byte(w, offset + uint32_t(k), int(lane))) << (8 * k);
-  } else if (const auto a = w.worker->memory->find(address); a && address + uint64_t(bytes) <= a->end()) {
+  } else if (const auto a = w.worker->memory->find(address);
+             a && address + uint64_t(bytes) <= a->end()) {
     std::memcpy(&value, reinterpret_cast<const void*>(address), size_t(bytes));
   }
   return value;
@@ -74,7 +76,8 @@ void device_printf(Warp& w, uint32_t lane, uint64_t format_address, uint64_t arg
       i += 2;
       continue;
     }
-    // One conversion: flags, width, precision, length, letter. Stars take their values from the arguments.
+    // One conversion: flags, width, precision, length, letter. Stars take their values from the
+    // arguments.
     std::string spec = "%";
     bool is_long = false;
     size_t k = i + 1;
@@ -95,16 +98,21 @@ void device_printf(Warp& w, uint32_t lane, uint64_t format_address, uint64_t arg
     i = k + 1;
     int length = 0;
     switch (letter) {
-      case 'd': case 'i':
+      case 'd':
+      case 'i':
         spec += is_long ? "lld" : "d";
         length = is_long ? std::snprintf(text, sizeof text, spec.c_str(), (long long)next(8))
                          : std::snprintf(text, sizeof text, spec.c_str(), int32_t(next(4)));
         break;
-      case 'o': case 'u': case 'x': case 'X':
+      case 'o':
+      case 'u':
+      case 'x':
+      case 'X':
         spec += is_long ? "ll" : "";
         spec.push_back(letter);
-        length = is_long ? std::snprintf(text, sizeof text, spec.c_str(), (unsigned long long)next(8))
-                         : std::snprintf(text, sizeof text, spec.c_str(), uint32_t(next(4)));
+        length = is_long
+                     ? std::snprintf(text, sizeof text, spec.c_str(), (unsigned long long)next(8))
+                     : std::snprintf(text, sizeof text, spec.c_str(), uint32_t(next(4)));
         break;
       case 'c':
         spec.push_back('c');

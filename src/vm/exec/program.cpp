@@ -1,4 +1,5 @@
-// Loading: variables to memory, initialisers with their relocations, kernels with everything they reach.
+// Loading: variables to memory, initialisers with their relocations, kernels with everything they
+// reach.
 #include "vm/exec/program.h"
 
 #include <algorithm>
@@ -36,7 +37,8 @@ Mentions mentions_of(const Function& function) {
 }
 
 // Bytes of local memory the deepest chain of calls needs; `deep` is set when the chain has no end.
-uint32_t stack_depth(const KernelCode& kernel, const Function* function, std::vector<const Function*>& path, bool& deep) {
+uint32_t stack_depth(const KernelCode& kernel, const Function* function,
+                     std::vector<const Function*>& path, bool& deep) {
   if (std::find(path.begin(), path.end(), function) != path.end()) {
     deep = true;
     return 0;
@@ -79,7 +81,8 @@ Status place_variables(Program& program, Allocations& memory) {
       uint64_t value = 0;
       if (r.function) {
         value = program.function_addresses.at(r.function);
-      } else if (const auto it = program.addresses.find(r.variable); it != program.addresses.end()) {
+      } else if (const auto it = program.addresses.find(r.variable);
+                 it != program.addresses.end()) {
         value = it->second;
       } else {
         return Error{1, "the initialiser of '" + v.name + "' needs the address of '" +
@@ -87,7 +90,8 @@ Status place_variables(Program& program, Allocations& memory) {
       }
       value += uint64_t(r.addend);
       value >>= 8 * r.byte;
-      if (r.offset + r.size > v.size) return Error{1, "the initialiser of '" + v.name + "' runs past its end"};
+      if (r.offset + r.size > v.size)
+        return Error{1, "the initialiser of '" + v.name + "' runs past its end"};
       std::memcpy(reinterpret_cast<uint8_t*>(home->second) + r.offset, &value, r.size);
     }
   }
@@ -105,10 +109,13 @@ KernelInfo describe(const Module& module, const Function& function, const GpuSpe
   }
   info.param_bytes = offset;
   if (function.maxntid[0])
-    info.max_threads = function.maxntid[0] * std::max(function.maxntid[1], 1u) * std::max(function.maxntid[2], 1u);
-  if (function.maxntid[0]) {  // this many blocks of this size must fit; a warp gets its registers in steps of 256
+    info.max_threads =
+        function.maxntid[0] * std::max(function.maxntid[1], 1u) * std::max(function.maxntid[2], 1u);
+  if (function.maxntid[0]) {  // this many blocks of this size must fit; a warp gets its registers
+                              // in steps of 256
     const uint32_t warps = (info.max_threads + 31) / 32 * std::max(function.minnctapersm, 1u);
-    info.max_registers = std::min<uint32_t>(info.max_registers, uint32_t(gpu.registers_per_sm) / warps / 256 * 256 / 32);
+    info.max_registers = std::min<uint32_t>(
+        info.max_registers, uint32_t(gpu.registers_per_sm) / warps / 256 * 256 / 32);
   }
   if (function.maxnreg) info.max_registers = std::min(info.max_registers, function.maxnreg);
   for (int k = 0; k < 3; ++k) info.required_threads[k] = function.reqntid[k];

@@ -1,5 +1,5 @@
-// What the user reads when a kernel goes wrong: what happened, where in the source, which thread, and which memory was
-// nearest. One report a launch.
+// What the user reads when a kernel goes wrong: what happened, where in the source, which thread,
+// and which memory was nearest. One report a launch.
 #include <cxxabi.h>
 
 #include <cstdarg>
@@ -36,7 +36,8 @@ std::string place(const Module& module, const SourceLoc& loc) {
   return file + ":" + std::to_string(loc.line);
 }
 
-// "kernel.cu:27" with -lineinfo, and where the function it was inlined into called it; the PTX line otherwise.
+// "kernel.cu:27" with -lineinfo, and where the function it was inlined into called it; the PTX line
+// otherwise.
 std::string source_of(const Code& code, const Inst* inst) {
   const Inst* first = code.insts.data();
   if (inst < first || inst >= first + code.insts.size()) return "an unknown place";
@@ -60,8 +61,8 @@ std::string source_of(const Code& code, const Inst* inst) {
 
 std::string thread_text(const Block& block, uint32_t thread) {
   const Dim3& n = block.grid->launch->block;
-  return format("block (%u,%u,%u), thread (%u,%u,%u)", block.ctaid[0], block.ctaid[1], block.ctaid[2], thread % n.x,
-                thread / n.x % n.y, thread / n.x / n.y);
+  return format("block (%u,%u,%u), thread (%u,%u,%u)", block.ctaid[0], block.ctaid[1],
+                block.ctaid[2], thread % n.x, thread / n.x % n.y, thread / n.x / n.y);
 }
 
 const char* kind_name(MemKind kind) {
@@ -76,25 +77,29 @@ const char* kind_name(MemKind kind) {
   return "?";
 }
 std::string describe(const Allocation& a) {
-  if (!a.name.empty()) return format("the variable '%s' (%llu bytes)", a.name.c_str(), (unsigned long long)a.size);
-  return format("%s allocation #%llu (0x%llx, %llu bytes)", kind_name(a.kind), (unsigned long long)a.id,
-                (unsigned long long)a.base, (unsigned long long)a.size);
+  if (!a.name.empty())
+    return format("the variable '%s' (%llu bytes)", a.name.c_str(), (unsigned long long)a.size);
+  return format("%s allocation #%llu (0x%llx, %llu bytes)", kind_name(a.kind),
+                (unsigned long long)a.id, (unsigned long long)a.base, (unsigned long long)a.size);
 }
 
 std::string nearest_text(const Allocations& memory, uint64_t address, uint32_t size) {
   if (const auto freed = memory.find_freed(address); freed && !memory.find(address))
-    return "the address is " + format("%llu bytes into ", (unsigned long long)(address - freed->base)) +
+    return "the address is " +
+           format("%llu bytes into ", (unsigned long long)(address - freed->base)) +
            describe(*freed) + ", which has been freed: use after free";
   if (address < 4096) return "the address is a null pointer (or an offset from one)";
   if (const auto inside = memory.find(address))
     return format("the access ends %llu bytes past the end of ",
-                  (unsigned long long)(address + size - inside->end())) + describe(*inside);
+                  (unsigned long long)(address + size - inside->end())) +
+           describe(*inside);
   const auto near = memory.nearest(address);
   if (!near) return "the program has allocated no device memory";
   const bool after = address >= near->end();
   const uint64_t distance = after ? address - near->end() : near->base - address;
   std::string text = format("the address is %llu bytes %s ", (unsigned long long)distance,
-                            after ? "after the end of" : "before") + describe(*near);
+                            after ? "after the end of" : "before") +
+                     describe(*near);
   if (!memory.is_device_range(address) && distance > (1ull << 32))
     text = "the address is not device memory: is it a host pointer? nearest: " + describe(*near);
   return text;
@@ -123,18 +128,21 @@ std::string kernel_name(const GridRun& grid) {
   return name;
 }
 
-std::string describe_fault(const Warp& w, const Inst* inst, FaultKind kind, uint32_t lane, uint64_t address,
-                           uint32_t size, const char* what) {
+std::string describe_fault(const Warp& w, const Inst* inst, FaultKind kind, uint32_t lane,
+                           uint64_t address, uint32_t size, const char* what) {
   const Block& block = *w.block;
   const GridRun& grid = *block.grid;
   std::string text = format("ridge: %s in kernel %s\n", headline(kind), kernel_name(grid).c_str());
   if (kind == FaultKind::assert_failed) {
     text += std::string("  ") + what + "\n";
   } else if (size) {
-    const bool window = kind != FaultKind::invalid_address_space && std::string_view(what).find(' ') != std::string_view::npos;
-    text += format("  %s of %u bytes at %s0x%llx\n", what, size, window ? "offset " : "", (unsigned long long)address);
+    const bool window = kind != FaultKind::invalid_address_space &&
+                        std::string_view(what).find(' ') != std::string_view::npos;
+    text += format("  %s of %u bytes at %s0x%llx\n", what, size, window ? "offset " : "",
+                   (unsigned long long)address);
   } else {
-    text += format("  %s%s\n", what, address ? format(" (0x%llx)", (unsigned long long)address).c_str() : "");
+    text += format("  %s%s\n", what,
+                   address ? format(" (0x%llx)", (unsigned long long)address).c_str() : "");
   }
   text += "  at " + source_of(*w.frame->code, inst) + "\n";
   text += "  by " + thread_text(block, w.index * kWarpSize + lane);
@@ -143,21 +151,23 @@ std::string describe_fault(const Warp& w, const Inst* inst, FaultKind kind, uint
     text += format("\n  the address must be a multiple of %u", size);
   } else if (kind == FaultKind::illegal_address && size) {
     if (kind_of_access.starts_with("shared"))
-      text += format("\n  the block has %u bytes of shared memory (%u static, %u dynamic)", w.shared_size,
-                     grid.code->static_shared, grid.launch->dynamic_shared);
+      text += format("\n  the block has %u bytes of shared memory (%u static, %u dynamic)",
+                     w.shared_size, grid.code->static_shared, grid.launch->dynamic_shared);
     else if (kind_of_access.starts_with("local"))
       text += format("\n  the thread has %u bytes of local memory", w.local_size);
-    else
-      text += "\n  " + nearest_text(*w.worker->memory, address, size);
+    else text += "\n  " + nearest_text(*w.worker->memory, address, size);
   } else if (kind == FaultKind::hardware_stack) {
-    text += format("\n  the thread has %u bytes of local memory for its calls; is the recursion endless?", w.local_size);
+    text += format(
+        "\n  the thread has %u bytes of local memory for its calls; is the recursion endless?",
+        w.local_size);
   }
   return text;
 }
 
 std::string describe_deadlock(const Block& block) {
-  std::string text = format("ridge: the kernel cannot finish: %s waits for threads that will never come\n",
-                            kernel_name(*block.grid).c_str());
+  std::string text =
+      format("ridge: the kernel cannot finish: %s waits for threads that will never come\n",
+             kernel_name(*block.grid).c_str());
   int lines = 0;
   for (const Warp& w : block.warps)
     for (const Fragment& f : w.fragments) {
@@ -168,38 +178,46 @@ std::string describe_deadlock(const Block& block) {
                      barrier ? format("barrier %u", unsigned(f.barrier)).c_str()
                              : format("a .sync instruction for lanes 0x%08x", f.need).c_str());
       const Inst* pc = f.pc - (barrier ? 2 : 0);
-      text += "at " + source_of(*f.frame->code, pc) + "; first is " + thread_text(block, first) + "\n";
+      text +=
+          "at " + source_of(*f.frame->code, pc) + "; first is " + thread_text(block, first) + "\n";
     }
   for (uint32_t id = 0; id < block.barriers.size(); ++id) {
     const Barrier& b = block.barriers[id];
     if (!b.arrived) continue;
     if (b.whole_block)
-      text += format("  barrier %u: %u of %u threads arrived, %u have exited\n", id, b.arrived, block.threads,
-                     block.exited_threads - (uint32_t(block.warps.size()) * kWarpSize - block.threads));
+      text += format(
+          "  barrier %u: %u of %u threads arrived, %u have exited\n", id, b.arrived, block.threads,
+          block.exited_threads - (uint32_t(block.warps.size()) * kWarpSize - block.threads));
     else
-      text += format("  barrier %u: %u of the %u threads it was told to expect arrived\n", id, b.arrived, b.expected);
+      text += format("  barrier %u: %u of the %u threads it was told to expect arrived\n", id,
+                     b.arrived, b.expected);
   }
-  text += "  hardware would hang here; is a __syncthreads() or __syncwarp() inside a branch that some threads skip?";
+  text +=
+      "  hardware would hang here; is a __syncthreads() or __syncwarp() inside a branch that some "
+      "threads skip?";
   return text;
 }
 
 std::string describe_timeout(const GridRun& grid, const Block* block) {
-  std::string text = format("ridge: kernel %s ran past the time limit: %llu of %llu blocks were done",
-                            kernel_name(grid).c_str(), (unsigned long long)grid.done.load(),
-                            (unsigned long long)grid.blocks);
+  std::string text =
+      format("ridge: kernel %s ran past the time limit: %llu of %llu blocks were done",
+             kernel_name(grid).c_str(), (unsigned long long)grid.done.load(),
+             (unsigned long long)grid.blocks);
   if (block)
     for (const Warp& w : block->warps)
       for (const Fragment& f : w.fragments)
         if (f.state == Fragment::State::runnable) {
           const uint32_t first = w.index * kWarpSize + uint32_t(__builtin_ctz(f.mask));
-          return text + "\n  still running at " + source_of(*f.frame->code, f.pc) + " in " + thread_text(*block, first);
+          return text + "\n  still running at " + source_of(*f.frame->code, f.pc) + " in " +
+                 thread_text(*block, first);
         }
   return text;
 }
 
-const Inst* raise(Warp& w, const Inst* inst, FaultKind kind, uint32_t lane, uint64_t address, uint32_t size,
-                  const char* what) {
-  if (!w.worker->fault) w.worker->fault = {kind, describe_fault(w, inst, kind, lane, address, size, what)};
+const Inst* raise(Warp& w, const Inst* inst, FaultKind kind, uint32_t lane, uint64_t address,
+                  uint32_t size, const char* what) {
+  if (!w.worker->fault)
+    w.worker->fault = {kind, describe_fault(w, inst, kind, lane, address, size, what)};
   w.stop = Stop::fault;
   return nullptr;
 }
@@ -207,7 +225,8 @@ const Inst* raise(Warp& w, const Inst* inst, FaultKind kind, uint32_t lane, uint
 bool check_range(Warp& w, const Inst* inst, uint64_t begin, uint64_t end) {
   const auto allocation = w.worker->memory->find(begin);
   if (!allocation || end > allocation->end() || end < begin) return false;
-  w.worker->ranges[(reinterpret_cast<uintptr_t>(inst) >> 5) & 63] = {allocation->base, allocation->end()};
+  w.worker->ranges[(reinterpret_cast<uintptr_t>(inst) >> 5) & 63] = {allocation->base,
+                                                                     allocation->end()};
   return true;
 }
 

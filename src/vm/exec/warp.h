@@ -1,9 +1,10 @@
-// The state of a warp, its block and its worker while a kernel runs: what every instruction handler sees.
+// The state of a warp, its block and its worker while a kernel runs: what every instruction handler
+// sees.
 //
-// A warp is a set of *fragments*: lanes that share a program counter. A converged warp is one fragment. A divergent
-// branch splits a fragment in two and creates a *join* at the branch's immediate post-dominator, where the lanes wait
-// for each other (this is Volta's convergence barrier). Fragments are scheduled in turn, so each makes progress whatever
-// the others wait for.
+// A warp is a set of *fragments*: lanes that share a program counter. A converged warp is one
+// fragment. A divergent branch splits a fragment in two and creates a *join* at the branch's
+// immediate post-dominator, where the lanes wait for each other (this is Volta's convergence
+// barrier). Fragments are scheduled in turn, so each makes progress whatever the others wait for.
 #pragma once
 
 #include <array>
@@ -29,11 +30,13 @@ inline constexpr uint64_t kSharedWindow = 0x200000000000ull;
 inline constexpr uint64_t kLocalWindow = 0x200100000000ull;
 inline constexpr uint64_t kWindowSize = 0x1000000ull;  // 16 MiB each
 
-// One activation of a function: its registers, and where its local variables start in each thread's local memory.
+// One activation of a function: its registers, and where its local variables start in each thread's
+// local memory.
 struct Frame {
   const Code* code = nullptr;
   uint8_t* registers = nullptr;
-  std::unique_ptr<uint8_t[]> storage;  // holds `registers` of a called function; the entry's are the block's
+  std::unique_ptr<uint8_t[]>
+      storage;  // holds `registers` of a called function; the entry's are the block's
   uint32_t local_base = 0;
   Frame* caller = nullptr;
   const Inst* return_pc = nullptr;
@@ -52,10 +55,10 @@ struct Fragment {
   const Inst* pc = nullptr;
   uint32_t mask = 0;
   State state = State::runnable;
-  uint8_t barrier = 0;      // at_barrier: which
+  uint8_t barrier = 0;            // at_barrier: which
   const Inst* reduces = nullptr;  // at_barrier: the bar.red that waits for the barrier's result
-  uint32_t need = 0;        // at_sync: lanes the member masks name
-  bool sync_open = false;   // resumes at a .sync instruction whose wait is over
+  uint32_t need = 0;              // at_sync: lanes the member masks name
+  bool sync_open = false;         // resumes at a .sync instruction whose wait is over
   Join* join = nullptr;
   Frame* frame = nullptr;
 };
@@ -64,31 +67,35 @@ struct Fragment {
 enum class Stop : uint8_t { reschedule, yield, fault };
 
 struct Warp {
-  uint8_t* base[2] = {nullptr, nullptr};  // registers of the running frame; constant vectors of its function
-  uint32_t mask = 0;                      // lanes executing now
-  uint32_t carry = 0;                     // the carry flag of add.cc and its kind, a bit a lane
-  int32_t budget = 0;                     // backward branches left before the warp yields
+  uint8_t* base[2] = {nullptr,
+                      nullptr};  // registers of the running frame; constant vectors of its function
+  uint32_t mask = 0;             // lanes executing now
+  uint32_t carry = 0;            // the carry flag of add.cc and its kind, a bit a lane
+  int32_t budget = 0;            // backward branches left before the warp yields
   Stop stop = Stop::reschedule;
   uint8_t* shared = nullptr;
   uint32_t shared_size = 0;
-  uint32_t local_size = 0;    // bytes a thread
-  uint8_t* local = nullptr;   // 4-byte words interleaved by lane: word w of lane l at (w * 32 + l) * 4
+  uint32_t local_size = 0;  // bytes a thread
+  uint8_t* local =
+      nullptr;  // 4-byte words interleaved by lane: word w of lane l at (w * 32 + l) * 4
   Worker* worker = nullptr;
   Block* block = nullptr;
   const uint8_t* params = nullptr;
 
-  Frame* frame = nullptr;     // of the running fragment
-  uint32_t present = 0;       // lanes that exist
-  uint32_t exited = 0;        // lanes that are gone (or never were)
-  uint32_t index = 0;         // in the block
-  uint32_t current = 0;       // running fragment
-  bool sync_open = false;     // the running .sync instruction has all its lanes: do not gather again
-  bool polls = false;         // it has used atomics or volatile loads in this turn: it may be waiting for somebody
-  int32_t turn = 0;           // how long the next turn may be
-  uint32_t next_fragment = 0; // where the scheduler looks first
+  Frame* frame = nullptr;  // of the running fragment
+  uint32_t present = 0;    // lanes that exist
+  uint32_t exited = 0;     // lanes that are gone (or never were)
+  uint32_t index = 0;      // in the block
+  uint32_t current = 0;    // running fragment
+  bool sync_open = false;  // the running .sync instruction has all its lanes: do not gather again
+  bool polls =
+      false;  // it has used atomics or volatile loads in this turn: it may be waiting for somebody
+  int32_t turn = 0;            // how long the next turn may be
+  uint32_t next_fragment = 0;  // where the scheduler looks first
   std::vector<Fragment> fragments;
-  std::vector<Join*> joins;   // live ones
-  std::vector<std::unique_ptr<Frame>> frames;  // activations of called functions; the entry's is first
+  std::vector<Join*> joins;  // live ones
+  std::vector<std::unique_ptr<Frame>>
+      frames;  // activations of called functions; the entry's is first
   std::vector<std::unique_ptr<Join>> join_pool;
   std::vector<Join*> free_joins;
 
@@ -111,16 +118,17 @@ struct Warp {
 };
 
 struct Barrier {
-  uint32_t arrived = 0;     // threads
-  uint32_t expected = 0;    // 0: nobody has arrived yet
-  bool whole_block = false; // expected is all threads: exited ones count as arrived
+  uint32_t arrived = 0;      // threads
+  uint32_t expected = 0;     // 0: nobody has arrived yet
+  bool whole_block = false;  // expected is all threads: exited ones count as arrived
   bool any = false, all = true;
-  uint32_t count = 0;       // bar.red accumulators
+  uint32_t count = 0;                          // bar.red accumulators
   bool result_any = false, result_all = true;  // of the last completed phase
   uint32_t result_count = 0;
 };
 
-// Memory that grows and is otherwise kept from one block to the next. 64-byte aligned, never cleared.
+// Memory that grows and is otherwise kept from one block to the next. 64-byte aligned, never
+// cleared.
 class Buffer {
  public:
   uint8_t* at_least(size_t bytes) {
@@ -168,14 +176,15 @@ struct Worker {
   Fault fault;
 };
 
-// --- what handlers call -------------------------------------------------------------------------------------------
+// --- what handlers call ---
 
-// A lane did something the hardware would fault on. Records the report and returns nullptr for the handler to return.
-const Inst* raise(Warp& w, const Inst* inst, FaultKind kind, uint32_t lane, uint64_t address, uint32_t size,
-                  const char* what);
+// A lane did something the hardware would fault on. Records the report and returns nullptr for the
+// handler to return.
+const Inst* raise(Warp& w, const Inst* inst, FaultKind kind, uint32_t lane, uint64_t address,
+                  uint32_t size, const char* what);
 
-// The host address of global memory [address, address + size) if a live allocation holds all of it, else nullptr;
-// remembers the allocation for `inst`.
+// The host address of global memory [address, address + size) if a live allocation holds all of it,
+// else nullptr; remembers the allocation for `inst`.
 bool check_range(Warp& w, const Inst* inst, uint64_t begin, uint64_t end);
 
 inline bool range_is_known(const Warp& w, const Inst* inst, uint64_t begin, uint64_t end) {

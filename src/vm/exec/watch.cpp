@@ -9,8 +9,8 @@
 namespace ridge::vm {
 namespace {
 constexpr auto kPeriod = std::chrono::milliseconds(100);
-constexpr double kQuietSeconds = 2;      // no progress line before this
-constexpr double kPlainLineEvery = 10;   // seconds between lines where stderr is not a terminal
+constexpr double kQuietSeconds = 2;     // no progress line before this
+constexpr double kPlainLineEvery = 10;  // seconds between lines where stderr is not a terminal
 }  // namespace
 
 Watch::~Watch() {
@@ -45,7 +45,8 @@ void Watch::loop() {
     const auto now = std::chrono::steady_clock::now();
     for (GridRun* grid : grids_) {
       const double seconds = std::chrono::duration<double>(now - grid->start).count();
-      if (timeout_ > 0 && seconds > timeout_ && !grid->timed_out.exchange(true)) grid->stop.store(true);
+      if (timeout_ > 0 && seconds > timeout_ && !grid->timed_out.exchange(true))
+        grid->stop.store(true);
       if (progress_ && seconds > kQuietSeconds && grid == grids_.front()) show(*grid, seconds);
     }
   }

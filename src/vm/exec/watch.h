@@ -1,4 +1,5 @@
-// Watches running launches from a thread of its own: the time limit, and the progress line of long kernels.
+// Watches running launches from a thread of its own: the time limit, and the progress line of long
+// kernels.
 #pragma once
 
 #include <condition_variable>

@@ -1,5 +1,6 @@
-// atom and red. Global memory is shared by all workers, so global atomics are the host's; a block runs on one worker, so
-// shared and local ones are plain. Lanes are served in order, which is one of the orders hardware may take.
+// atom and red. Global memory is shared by all workers, so global atomics are the host's; a block
+// runs on one worker, so shared and local ones are plain. Lanes are served in order, which is one
+// of the orders hardware may take.
 #include <bit>
 #include <cmath>
 
@@ -11,18 +12,22 @@
 namespace ridge::vm {
 namespace {
 
-// Fields: d = destination (kNoOperand for red), a, b = address, c = operand, x[0] = second operand of cas.
+// Fields: d = destination (kNoOperand for red), a, b = address, c = operand, x[0] = second operand
+// of cas.
 
-// Floating-point additions of global memory flush subnormals in f32, and leave a f64 NaN as it is; those of shared memory
-// do neither.
+// Floating-point additions of global memory flush subnormals in f32, and leave a f64 NaN as it is;
+// those of shared memory do neither.
 struct Add {
-  template <class T> T operator()(T old, T b, T) const {
+  template <class T>
+  T operator()(T old, T b, T) const {
     if constexpr (std::is_integral_v<T>) return wrap_add(old, b);
     else return sum(old, b);
   }
-  template <class T> static T in_global(T old, T b) {
+  template <class T>
+  static T in_global(T old, T b) {
     if constexpr (std::is_same_v<T, float>) return flush(sum(flush(old), flush(b)));
-    else if constexpr (std::is_same_v<T, double>) return b != b ? b : old != old ? old : sum(old, b);
+    else if constexpr (std::is_same_v<T, double>)
+      return b != b ? b : old != old ? old : sum(old, b);
     else return wrap_add(old, b);
   }
   static float sum(float old, float b) { return canonical(old + b); }
@@ -33,15 +38,60 @@ struct Add {
     return r == r ? r : double_of(kNan64);
   }
 };
-struct Min { template <class T> T operator()(T old, T b, T) const { return b < old ? b : old; } };
-struct Max { template <class T> T operator()(T old, T b, T) const { return old < b ? b : old; } };
-struct And { template <class T> T operator()(T old, T b, T) const { return old & b; } };
-struct Or { template <class T> T operator()(T old, T b, T) const { return old | b; } };
-struct Xor { template <class T> T operator()(T old, T b, T) const { return old ^ b; } };
-struct Inc { template <class T> T operator()(T old, T b, T) const { return old >= b ? 0 : old + 1; } };
-struct Dec { template <class T> T operator()(T old, T b, T) const { return old == 0 || old > b ? b : old - 1; } };
-struct Exch { template <class T> T operator()(T, T b, T) const { return b; } };
-struct Cas { template <class T> T operator()(T old, T b, T c) const { return old == b ? c : old; } };
+struct Min {
+  template <class T>
+  T operator()(T old, T b, T) const {
+    return b < old ? b : old;
+  }
+};
+struct Max {
+  template <class T>
+  T operator()(T old, T b, T) const {
+    return old < b ? b : old;
+  }
+};
+struct And {
+  template <class T>
+  T operator()(T old, T b, T) const {
+    return old & b;
+  }
+};
+struct Or {
+  template <class T>
+  T operator()(T old, T b, T) const {
+    return old | b;
+  }
+};
+struct Xor {
+  template <class T>
+  T operator()(T old, T b, T) const {
+    return old ^ b;
+  }
+};
+struct Inc {
+  template <class T>
+  T operator()(T old, T b, T) const {
+    return old >= b ? 0 : old + 1;
+  }
+};
+struct Dec {
+  template <class T>
+  T operator()(T old, T b, T) const {
+    return old == 0 || old > b ? b : old - 1;
+  }
+};
+struct Exch {
+  template <class T>
+  T operator()(T, T b, T) const {
+    return b;
+  }
+};
+struct Cas {
+  template <class T>
+  T operator()(T old, T b, T c) const {
+    return old == b ? c : old;
+  }
+};
 
 // Half-precision additions: two halves of a word, or one.
 template <bool Brain16>
@@ -61,9 +111,18 @@ struct AddPair {
   }
 };
 
-template <class T> struct BitsOf { using U = T; };
-template <> struct BitsOf<float> { using U = uint32_t; };
-template <> struct BitsOf<double> { using U = uint64_t; };
+template <class T>
+struct BitsOf {
+  using U = T;
+};
+template <>
+struct BitsOf<float> {
+  using U = uint32_t;
+};
+template <>
+struct BitsOf<double> {
+  using U = uint64_t;
+};
 
 template <class T, class Op>
 T update_global(uint64_t address, T b, T c) {
@@ -76,7 +135,8 @@ T update_global(uint64_t address, T b, T c) {
     if constexpr (std::is_same_v<Op, Add>) result = Add::in_global(old, b);
     else result = Op()(old, b, c);
     const U wanted = std::bit_cast<U>(result);
-    if (__atomic_compare_exchange_n(p, &seen, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return old;
+    if (__atomic_compare_exchange_n(p, &seen, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+      return old;
   }
 }
 template <>
@@ -105,11 +165,13 @@ const Inst* atom(Warp& w, const Inst* inst) {
   };
   const auto in_global = [&](const uint64_t* address) {
     if (!check_global(w, inst, address, offset, sizeof(T), "atomic")) return false;
-    each_active(w.mask, [&](int i) { put(i, update_global<T, Op>(address[i] + offset, b[i], c[i])); });
+    each_active(w.mask,
+                [&](int i) { put(i, update_global<T, Op>(address[i] + offset, b[i], c[i])); });
     return true;
   };
   const auto in_shared = [&](const uint32_t* address, int32_t shift) {
-    if (!check_window(w, inst, address, shift, sizeof(T), w.shared_size, "shared atomic")) return false;
+    if (!check_window(w, inst, address, shift, sizeof(T), w.shared_size, "shared atomic"))
+      return false;
     each_active(w.mask, [&](int i) {
       put(i, update_plain<T, Op>(w.shared + uint32_t(address[i] + shift), b[i], c[i]));
     });
@@ -138,16 +200,20 @@ template <class T, class Op, bool IsRed>
 Handlers by_space_of(const Form& form) {
   constexpr bool kWide = std::is_same_v<Op, Cas>;
   switch (form.space()) {
-    case Space::global: return {atom<T, Op, Space::global, IsRed>, atom<T, Op, Space::global, IsRed>, kWide};
-    case Space::shared: return {atom<T, Op, Space::shared, IsRed>, atom<T, Op, Space::shared, IsRed>, kWide};
-    case Space::generic: return {atom<T, Op, Space::generic, IsRed>, atom<T, Op, Space::generic, IsRed>, kWide};
+    case Space::global:
+      return {atom<T, Op, Space::global, IsRed>, atom<T, Op, Space::global, IsRed>, kWide};
+    case Space::shared:
+      return {atom<T, Op, Space::shared, IsRed>, atom<T, Op, Space::shared, IsRed>, kWide};
+    case Space::generic:
+      return {atom<T, Op, Space::generic, IsRed>, atom<T, Op, Space::generic, IsRed>, kWide};
     default: return {};
   }
 }
 
 template <class Op, class Set, bool IsRed>
 Handlers select(const Form& form) {
-  return detail::Pick<Set>::of(form.type(), [&]<Type K>() { return by_space_of<LaneT<K>, Op, IsRed>(form); });
+  return detail::Pick<Set>::of(form.type(),
+                               [&]<Type K>() { return by_space_of<LaneT<K>, Op, IsRed>(form); });
 }
 template <bool IsRed>
 Handlers select_half_add(const Form& form) {
@@ -166,30 +232,45 @@ using U32 = TypeSet<Type::u32>;
 using Words = TypeSet<Type::b32, Type::b64>;
 using CasWords = TypeSet<Type::b16, Type::b32, Type::b64>;
 
-#define RIDGE_SEMANTICS "{relaxed|acquire|release|acq_rel}{%scope}{global|shared|shared::cta}{%hint}"
+#define RIDGE_SEMANTICS \
+  "{relaxed|acquire|release|acq_rel}{%scope}{global|shared|shared::cta}{%hint}"
 constexpr uint16_t kAtom = kReads | kWrites | kAtomic;
 constexpr InstrDef kRows[] = {
-    {"atom" RIDGE_SEMANTICS "[add][u32|s32|u64|s64|f32|f64]", "d,[a],b", Unit::memory, kAtom, select<Add, Adds, false>},
+    {"atom" RIDGE_SEMANTICS "[add][u32|s32|u64|s64|f32|f64]", "d,[a],b", Unit::memory, kAtom,
+     select<Add, Adds, false>},
     {"atom" RIDGE_SEMANTICS "[add]{noftz}[f16|bf16|f16x2|bf16x2]", "d,[a],b", Unit::memory, kAtom,
      select_half_add<false>},
-    {"atom" RIDGE_SEMANTICS "[min][%int32_64]", "d,[a],b", Unit::memory, kAtom, select<Min, MinMax, false>},
-    {"atom" RIDGE_SEMANTICS "[max][%int32_64]", "d,[a],b", Unit::memory, kAtom, select<Max, MinMax, false>},
+    {"atom" RIDGE_SEMANTICS "[min][%int32_64]", "d,[a],b", Unit::memory, kAtom,
+     select<Min, MinMax, false>},
+    {"atom" RIDGE_SEMANTICS "[max][%int32_64]", "d,[a],b", Unit::memory, kAtom,
+     select<Max, MinMax, false>},
     {"atom" RIDGE_SEMANTICS "[inc][u32]", "d,[a],b", Unit::memory, kAtom, select<Inc, U32, false>},
     {"atom" RIDGE_SEMANTICS "[dec][u32]", "d,[a],b", Unit::memory, kAtom, select<Dec, U32, false>},
-    {"atom" RIDGE_SEMANTICS "[and][b32|b64]", "d,[a],b", Unit::memory, kAtom, select<And, Words, false>},
-    {"atom" RIDGE_SEMANTICS "[or][b32|b64]", "d,[a],b", Unit::memory, kAtom, select<Or, Words, false>},
-    {"atom" RIDGE_SEMANTICS "[xor][b32|b64]", "d,[a],b", Unit::memory, kAtom, select<Xor, Words, false>},
-    {"atom" RIDGE_SEMANTICS "[exch][b32|b64]", "d,[a],b", Unit::memory, kAtom, select<Exch, Words, false>},
-    {"atom" RIDGE_SEMANTICS "[cas][b16|b32|b64]", "d,[a],b,c", Unit::memory, kAtom, select<Cas, CasWords, false>},
-    {"red" RIDGE_SEMANTICS "[add][u32|s32|u64|s64|f32|f64]", "[a],b", Unit::memory, kAtom, select<Add, Adds, true>},
-    {"red" RIDGE_SEMANTICS "[add]{noftz}[f16|bf16|f16x2|bf16x2]", "[a],b", Unit::memory, kAtom, select_half_add<true>},
-    {"red" RIDGE_SEMANTICS "[min][%int32_64]", "[a],b", Unit::memory, kAtom, select<Min, MinMax, true>},
-    {"red" RIDGE_SEMANTICS "[max][%int32_64]", "[a],b", Unit::memory, kAtom, select<Max, MinMax, true>},
+    {"atom" RIDGE_SEMANTICS "[and][b32|b64]", "d,[a],b", Unit::memory, kAtom,
+     select<And, Words, false>},
+    {"atom" RIDGE_SEMANTICS "[or][b32|b64]", "d,[a],b", Unit::memory, kAtom,
+     select<Or, Words, false>},
+    {"atom" RIDGE_SEMANTICS "[xor][b32|b64]", "d,[a],b", Unit::memory, kAtom,
+     select<Xor, Words, false>},
+    {"atom" RIDGE_SEMANTICS "[exch][b32|b64]", "d,[a],b", Unit::memory, kAtom,
+     select<Exch, Words, false>},
+    {"atom" RIDGE_SEMANTICS "[cas][b16|b32|b64]", "d,[a],b,c", Unit::memory, kAtom,
+     select<Cas, CasWords, false>},
+    {"red" RIDGE_SEMANTICS "[add][u32|s32|u64|s64|f32|f64]", "[a],b", Unit::memory, kAtom,
+     select<Add, Adds, true>},
+    {"red" RIDGE_SEMANTICS "[add]{noftz}[f16|bf16|f16x2|bf16x2]", "[a],b", Unit::memory, kAtom,
+     select_half_add<true>},
+    {"red" RIDGE_SEMANTICS "[min][%int32_64]", "[a],b", Unit::memory, kAtom,
+     select<Min, MinMax, true>},
+    {"red" RIDGE_SEMANTICS "[max][%int32_64]", "[a],b", Unit::memory, kAtom,
+     select<Max, MinMax, true>},
     {"red" RIDGE_SEMANTICS "[inc][u32]", "[a],b", Unit::memory, kAtom, select<Inc, U32, true>},
     {"red" RIDGE_SEMANTICS "[dec][u32]", "[a],b", Unit::memory, kAtom, select<Dec, U32, true>},
-    {"red" RIDGE_SEMANTICS "[and][b32|b64]", "[a],b", Unit::memory, kAtom, select<And, Words, true>},
+    {"red" RIDGE_SEMANTICS "[and][b32|b64]", "[a],b", Unit::memory, kAtom,
+     select<And, Words, true>},
     {"red" RIDGE_SEMANTICS "[or][b32|b64]", "[a],b", Unit::memory, kAtom, select<Or, Words, true>},
-    {"red" RIDGE_SEMANTICS "[xor][b32|b64]", "[a],b", Unit::memory, kAtom, select<Xor, Words, true>},
+    {"red" RIDGE_SEMANTICS "[xor][b32|b64]", "[a],b", Unit::memory, kAtom,
+     select<Xor, Words, true>},
 };
 #undef RIDGE_SEMANTICS
 

@@ -11,7 +11,8 @@ namespace {
 constexpr auto popc = [](auto a) { return uint32_t(std::popcount(a)); };
 constexpr auto clz = [](auto a) { return uint32_t(std::countl_zero(a)); };
 
-// The highest bit that differs from the sign (the highest set bit of an unsigned value), or all ones.
+// The highest bit that differs from the sign (the highest set bit of an unsigned value), or all
+// ones.
 constexpr auto bfind = []<class T>(T a) {
   const Unsigned<T> x = Unsigned<T>(std::is_signed_v<T> && a < 0 ? ~a : a);
   return uint32_t(8 * sizeof(T) - 1) - uint32_t(std::countl_zero(x));  // none set: -1
@@ -35,7 +36,8 @@ constexpr U ones_from(uint64_t n) {
   return n < 8 * sizeof(U) ? U(U(-1) << n) : U(0);
 }
 
-// Position and length of a field. PTX says their low 8 bits count; the hardware's 64-bit forms take all 32.
+// Position and length of a field. PTX says their low 8 bits count; the hardware's 64-bit forms take
+// all 32.
 template <class U>
 constexpr uint64_t field_amount(uint32_t x) {
   return sizeof(U) == 4 ? x & 0xff : x;
@@ -50,7 +52,8 @@ constexpr auto bfe = []<class T>(T a, uint32_t b, uint32_t c) {
   U field = low & U(~ones_from<U>(length));
   if (std::is_signed_v<T> && length != 0) {
     const uint64_t sign_at = std::min(position + length - 1, kTop);
-    const uint64_t kept = position <= kTop ? std::min(length, kTop + 1 - position) : 0;  // bits that came from a
+    const uint64_t kept =
+        position <= kTop ? std::min(length, kTop + 1 - position) : 0;  // bits that came from a
     if (U(a) >> sign_at & 1) field |= ones_from<U>(kept);
   }
   return T(field);
@@ -79,8 +82,8 @@ constexpr auto szext = []<class T>(T a, uint32_t b) {
   return T(T(uint32_t(a) << (32 - width)) >> (32 - width));
 };
 
-// The offset-th set bit of mask, counted from base upwards or, for a negative offset, downwards; -1 when there is none.
-// The hardware answers 0 for the one offset whose magnitude does not fit.
+// The offset-th set bit of mask, counted from base upwards or, for a negative offset, downwards; -1
+// when there is none. The hardware answers 0 for the one offset whose magnitude does not fit.
 constexpr auto fns = [](uint32_t mask, uint32_t base, int32_t offset) -> uint32_t {
   if (offset == INT32_MIN) return 0;
   if (base > 31) return 0xffffffffu;
@@ -92,7 +95,7 @@ constexpr auto fns = [](uint32_t mask, uint32_t base, int32_t offset) -> uint32_
   return 0xffffffffu;
 };
 
-// --- handlers -----------------------------------------------------------------------------------------------------
+// --- handlers ---
 
 template <class Set, auto Op>
 Handlers lane_u32_u32(const Form& form) {  // two u32 sources after the first
@@ -108,11 +111,13 @@ const Inst* bfi_handler(Warp& w, const Inst* inst) {
   const U* b = w.src<U>(inst->b);
   const uint32_t* c = w.src<uint32_t>(inst->c);
   const uint32_t* length = w.src<uint32_t>(wide(inst).x[0]);
-  each_lane<Full>(w.reg<U>(inst->d), w.mask, [&](int i) { return bfi(a[i], b[i], c[i], length[i]); });
+  each_lane<Full>(w.reg<U>(inst->d), w.mask,
+                  [&](int i) { return bfi(a[i], b[i], c[i], length[i]); });
   return inst + 2;
 }
 Handlers select_bfi(const Form& form) {
-  if (form.type() == Type::b32) return {bfi_handler<uint32_t, true>, bfi_handler<uint32_t, false>, true};
+  if (form.type() == Type::b32)
+    return {bfi_handler<uint32_t, true>, bfi_handler<uint32_t, false>, true};
   return {bfi_handler<uint64_t, true>, bfi_handler<uint64_t, false>, true};
 }
 
@@ -151,8 +156,8 @@ Handlers by_signs(const Form& form) {
 template <bool High>
 constexpr auto select_dp2a = by_signs<dp2a<int16_t, int8_t, High>, dp2a<int16_t, uint8_t, High>,
                                       dp2a<uint16_t, int8_t, High>, dp2a<uint16_t, uint8_t, High>>;
-constexpr auto select_dp4a =
-    by_signs<dp4a<int8_t, int8_t>, dp4a<int8_t, uint8_t>, dp4a<uint8_t, int8_t>, dp4a<uint8_t, uint8_t>>;
+constexpr auto select_dp4a = by_signs<dp4a<int8_t, int8_t>, dp4a<int8_t, uint8_t>,
+                                      dp4a<uint8_t, int8_t>, dp4a<uint8_t, uint8_t>>;
 
 using B32 = TypeSet<Type::b32>;
 
@@ -166,8 +171,10 @@ constexpr InstrDef kRows[] = {
     {"bfi[%bits32_64]", "d,a,b,c:u32,e:u32", Unit::alu, kRegs, select_bfi},
     {"bmsk[clamp][b32]", "d,a,b", Unit::alu, kRegs, lane<B32, bmsk<true>>},
     {"bmsk[wrap][b32]", "d,a,b", Unit::alu, kRegs, lane<B32, bmsk<false>>},
-    {"szext[clamp][%int32]", "d,a,b:u32", Unit::alu, kRegs, lane_with<Int32, uint32_t, szext<true>>},
-    {"szext[wrap][%int32]", "d,a,b:u32", Unit::alu, kRegs, lane_with<Int32, uint32_t, szext<false>>},
+    {"szext[clamp][%int32]", "d,a,b:u32", Unit::alu, kRegs,
+     lane_with<Int32, uint32_t, szext<true>>},
+    {"szext[wrap][%int32]", "d,a,b:u32", Unit::alu, kRegs,
+     lane_with<Int32, uint32_t, szext<false>>},
     {"fns[b32]", "d,a,b:u32,c:s32", Unit::alu, kRegs, select_fns},
     {"dp4a[%int32][%int32]", "d,a:0,b:1,c", Unit::alu, kRegs, select_dp4a},
     {"dp2a[lo][%int32][%int32]", "d,a:0,b:1,c", Unit::alu, kRegs, select_dp2a<false>},

@@ -8,16 +8,17 @@
 namespace ridge::vm {
 namespace {
 
-// --- what a spelling compares, and how ----------------------------------------------------------------------------
+// --- what a spelling compares, and how ---
 
 bool is_unsigned(Type t) { return t == Type::u16 || t == Type::u32 || t == Type::u64; }
 bool is_signed(Type t) { return t == Type::s16 || t == Type::s32 || t == Type::s64; }
 bool is_bits(Type t) { return t == Type::b16 || t == Type::b32 || t == Type::b64; }
 
-// The comparison, when PTX has it for this type: bits know eq and ne, unsigned integers have second names.
+// The comparison, when PTX has it for this type: bits know eq and ne, unsigned integers have second
+// names.
 std::optional<Cmp> comparison(const Form& form, Type type) {
-  const int i = form.index_of({"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu",
-                               "gtu", "geu", "num", "nan"});
+  const int i = form.index_of({"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ",
+                               "neu", "ltu", "leu", "gtu", "geu", "num", "nan"});
   constexpr int kFirstUnsigned = 6, kFirstUnordered = 10;
   if (i < 2) return Cmp(i);
   if (is_bits(type)) return std::nullopt;
@@ -37,7 +38,9 @@ uint32_t combine(uint32_t op, uint32_t bits, uint32_t c) {
 uint32_t bool_op(const Form& form) { return uint32_t(form.index_of({"and", "or", "xor"}) + 1); }
 
 // Wide::flags of the forms that look at them.
-constexpr uint32_t pack(Cmp c, uint32_t op, uint32_t truth = 0) { return uint32_t(c) | op << 4 | truth << 8; }
+constexpr uint32_t pack(Cmp c, uint32_t op, uint32_t truth = 0) {
+  return uint32_t(c) | op << 4 | truth << 8;
+}
 Cmp cmp_of(uint32_t flags) { return Cmp(flags & 15); }
 uint32_t op_of(uint32_t flags) { return flags >> 4 & 3; }
 uint32_t truth_of(uint32_t flags) { return flags >> 8; }
@@ -62,11 +65,14 @@ Handlers with_source(Type type, bool ftz, Make make) {
     case Type::s64: return make.template operator()<IntSource<int64_t>>();
     case Type::f64: return make.template operator()<FloatSource<double>>();
     case Type::f32:
-      return ftz ? make.template operator()<FloatSource<float, true>>() : make.template operator()<FloatSource<float>>();
-    case Type::f16: return ftz ? make.template operator()<F16Ftz>() : make.template operator()<F16>();
+      return ftz ? make.template operator()<FloatSource<float, true>>()
+                 : make.template operator()<FloatSource<float>>();
+    case Type::f16:
+      return ftz ? make.template operator()<F16Ftz>() : make.template operator()<F16>();
     case Type::bf16: return make.template operator()<BF16>();
     case Type::f16x2:
-      return ftz ? make.template operator()<PairSource<F16Ftz>>() : make.template operator()<PairSource<F16>>();
+      return ftz ? make.template operator()<PairSource<F16Ftz>>()
+                 : make.template operator()<PairSource<F16>>();
     case Type::bf16x2: return make.template operator()<PairSource<BF16>>();
     default: return {};
   }
@@ -76,7 +82,7 @@ constexpr bool kIsPair = false;
 template <class H>
 constexpr bool kIsPair<PairSource<H>> = true;
 
-// --- setp ---------------------------------------------------------------------------------------------------------
+// --- setp ---
 
 // p|q, a, b: q is the complement, and may be absent.
 template <class S, Cmp C, bool Full>
@@ -95,11 +101,15 @@ Handlers select_by_cmp(Cmp c) {
   const auto pick = [&]<Cmp C>() {
     if (c == C) h = {setp_handler<S, C, true>, setp_handler<S, C, false>};
   };
-  pick.template operator()<Cmp::eq>(), pick.template operator()<Cmp::ne>(), pick.template operator()<Cmp::lt>();
-  pick.template operator()<Cmp::le>(), pick.template operator()<Cmp::gt>(), pick.template operator()<Cmp::ge>();
+  pick.template operator()<Cmp::eq>(), pick.template operator()<Cmp::ne>(),
+      pick.template operator()<Cmp::lt>();
+  pick.template operator()<Cmp::le>(), pick.template operator()<Cmp::gt>(),
+      pick.template operator()<Cmp::ge>();
   if constexpr (std::is_floating_point_v<typename S::Lane>) {
-    pick.template operator()<Cmp::equ>(), pick.template operator()<Cmp::neu>(), pick.template operator()<Cmp::ltu>();
-    pick.template operator()<Cmp::leu>(), pick.template operator()<Cmp::gtu>(), pick.template operator()<Cmp::geu>();
+    pick.template operator()<Cmp::equ>(), pick.template operator()<Cmp::neu>(),
+        pick.template operator()<Cmp::ltu>();
+    pick.template operator()<Cmp::leu>(), pick.template operator()<Cmp::gtu>(),
+        pick.template operator()<Cmp::geu>();
     pick.template operator()<Cmp::num>(), pick.template operator()<Cmp::nan>();
   }
   return h;
@@ -113,8 +123,8 @@ Handlers select_setp(const Form& form) {
   });
 }
 
-// The rest keep comparison and combination in flags. Sources a, b and, with a combination, the predicate c; then q,
-// where the row has one. A pair's p is its low half, q its high half.
+// The rest keep comparison and combination in flags. Sources a, b and, with a combination, the
+// predicate c; then q, where the row has one. A pair's p is its low half, q its high half.
 template <class S, bool HasQ, bool Combines>
 const Inst* setp_flags_handler(Warp& w, const Inst* inst) {
   using T = typename S::Lane;
@@ -145,7 +155,7 @@ Handlers select_setp_flags(const Form& form) {
   });
 }
 
-// --- set ----------------------------------------------------------------------------------------------------------
+// --- set ---
 
 // What stands for true in a register of type `d`.
 uint32_t truth(Type d) {
@@ -176,11 +186,13 @@ const Inst* set_handler(Warp& w, const Inst* inst) {
     const uint32_t low = combine(op_of(flags), compare_lanes<S>(cmp_of(flags), a, b, 0), c);
     const uint32_t high = combine(op_of(flags), compare_lanes<S>(cmp_of(flags), a, b, 16), c);
     const D one = D(truth_of(flags) & 0xffff);
-    for (int i = 0; i < kWarpSize; ++i) result[i] = (low >> i & 1 ? one : 0) | (high >> i & 1 ? one << 16 : 0);
+    for (int i = 0; i < kWarpSize; ++i)
+      result[i] = (low >> i & 1 ? one : 0) | (high >> i & 1 ? one << 16 : 0);
   } else {
     const uint32_t bits = combine(op_of(flags), compare_lanes<S>(cmp_of(flags), a, b), c);
     const D one = expand_truth<D>(truth_of(flags));
-    select_lanes(result, bits, [&](int) { return one; }, [](int) { return D(0); });
+    select_lanes(
+        result, bits, [&](int) { return one; }, [](int) { return D(0); });
   }
   each_lane<Full>(w.reg<D>(inst->d), w.mask, [&](int i) { return result[i]; });
   return inst + 2;
@@ -194,12 +206,14 @@ Handlers select_set(const Form& form) {
     const uint32_t flags = pack(*c, bool_op(form), truth(to));
     if constexpr (!kIsPair<S>)
       if (size_of(to) == 2)
-        return {set_handler<S, uint16_t, Combines, true>, set_handler<S, uint16_t, Combines, false>, true, flags};
-    return {set_handler<S, uint32_t, Combines, true>, set_handler<S, uint32_t, Combines, false>, true, flags};
+        return {set_handler<S, uint16_t, Combines, true>, set_handler<S, uint16_t, Combines, false>,
+                true, flags};
+    return {set_handler<S, uint32_t, Combines, true>, set_handler<S, uint32_t, Combines, false>,
+            true, flags};
   });
 }
 
-// --- selp, slct ---------------------------------------------------------------------------------------------------
+// --- selp, slct ---
 
 template <class U, bool Full>
 const Inst* selp_handler(Warp& w, const Inst* inst) {
@@ -208,10 +222,12 @@ const Inst* selp_handler(Warp& w, const Inst* inst) {
   U* d = w.reg<U>(inst->d);
   const uint32_t p = w.pred(inst->c);
   if constexpr (Full) {
-    select_lanes(d, p, [&](int i) { return a[i]; }, [&](int i) { return b[i]; });
+    select_lanes(
+        d, p, [&](int i) { return a[i]; }, [&](int i) { return b[i]; });
   } else {
     U picked[kWarpSize];
-    select_lanes(picked, p, [&](int i) { return a[i]; }, [&](int i) { return b[i]; });
+    select_lanes(
+        picked, p, [&](int i) { return a[i]; }, [&](int i) { return b[i]; });
     each_lane<false>(d, w.mask, [&](int i) { return picked[i]; });
   }
   return inst + 1;
@@ -232,10 +248,12 @@ const Inst* slct_handler(Warp& w, const Inst* inst) {
   const C* c = w.src<C>(inst->c);
   C zero[kWarpSize] = {};
   uint32_t p;
-  if constexpr (std::is_same_v<C, float>) p = FloatSource<float, Ftz>::template bits<Cmp::ge>(c, zero);
+  if constexpr (std::is_same_v<C, float>)
+    p = FloatSource<float, Ftz>::template bits<Cmp::ge>(c, zero);
   else p = IntSource<C>::template bits<Cmp::ge>(c, zero);
   U picked[kWarpSize];
-  select_lanes(picked, p, [&](int i) { return a[i]; }, [&](int i) { return b[i]; });
+  select_lanes(
+      picked, p, [&](int i) { return a[i]; }, [&](int i) { return b[i]; });
   each_lane<Full>(w.reg<U>(inst->d), w.mask, [&](int i) { return picked[i]; });
   return inst + 1;
 }
@@ -245,7 +263,8 @@ Handlers slct_of(const Form& form) {
     if (form.has("ftz")) return {};
     return {slct_handler<U, int32_t, false, true>, slct_handler<U, int32_t, false, false>};
   }
-  if (form.has("ftz")) return {slct_handler<U, float, true, true>, slct_handler<U, float, true, false>};
+  if (form.has("ftz"))
+    return {slct_handler<U, float, true, true>, slct_handler<U, float, true, false>};
   return {slct_handler<U, float, false, true>, slct_handler<U, float, false, false>};
 }
 Handlers select_slct(const Form& form) {
@@ -262,22 +281,33 @@ constexpr Unit kAlu = Unit::alu;
 
 constexpr InstrDef kRows[] = {
     {"setp" RIDGE_CMP "{ftz}" RIDGE_WORDS, "p|q,a,b", kAlu, kRegs, select_setp},
-    {"setp" RIDGE_CMP "{ftz}[f16|bf16]", "d:pred,a,b", kAlu, kRegs, select_setp_flags<false, false>},
-    {"setp" RIDGE_CMP "{ftz}[f16x2|bf16x2]", "p|q,a,b", kAlu, kRegs, select_setp_flags<true, false>},
-    {"setp" RIDGE_CMP "[%bool]{ftz}" RIDGE_WORDS, "p|q,a,b,c:pred", kAlu, kRegs, select_setp_flags<true, true>},
-    {"setp" RIDGE_CMP "[%bool]{ftz}[f16|bf16]", "d:pred,a,b,c:pred", kAlu, kRegs, select_setp_flags<false, true>},
-    {"setp" RIDGE_CMP "[%bool]{ftz}[f16x2|bf16x2]", "p|q,a,b,c:pred", kAlu, kRegs, select_setp_flags<true, true>},
-    {"set" RIDGE_CMP "{ftz}[u32|s32|f32|f16|bf16]" RIDGE_WORDS, "d,a:1,b:1", kAlu, kRegs, select_set<false>},
-    {"set" RIDGE_CMP "{ftz}[u16|s16|u32|s32|f16|bf16][f16]", "d,a:1,b:1", kAlu, kRegs, select_set<false>},
+    {"setp" RIDGE_CMP "{ftz}[f16|bf16]", "d:pred,a,b", kAlu, kRegs,
+     select_setp_flags<false, false>},
+    {"setp" RIDGE_CMP "{ftz}[f16x2|bf16x2]", "p|q,a,b", kAlu, kRegs,
+     select_setp_flags<true, false>},
+    {"setp" RIDGE_CMP "[%bool]{ftz}" RIDGE_WORDS, "p|q,a,b,c:pred", kAlu, kRegs,
+     select_setp_flags<true, true>},
+    {"setp" RIDGE_CMP "[%bool]{ftz}[f16|bf16]", "d:pred,a,b,c:pred", kAlu, kRegs,
+     select_setp_flags<false, true>},
+    {"setp" RIDGE_CMP "[%bool]{ftz}[f16x2|bf16x2]", "p|q,a,b,c:pred", kAlu, kRegs,
+     select_setp_flags<true, true>},
+    {"set" RIDGE_CMP "{ftz}[u32|s32|f32|f16|bf16]" RIDGE_WORDS, "d,a:1,b:1", kAlu, kRegs,
+     select_set<false>},
+    {"set" RIDGE_CMP "{ftz}[u16|s16|u32|s32|f16|bf16][f16]", "d,a:1,b:1", kAlu, kRegs,
+     select_set<false>},
     {"set" RIDGE_CMP "[u16|s16|u32|s32|bf16][bf16]", "d,a:1,b:1", kAlu, kRegs, select_set<false>},
     {"set" RIDGE_CMP "{ftz}[u32|s32|f16x2][f16x2]", "d,a:1,b:1", kAlu, kRegs, select_set<false>},
     {"set" RIDGE_CMP "[u32|s32|bf16x2][bf16x2]", "d,a:1,b:1", kAlu, kRegs, select_set<false>},
-    {"set" RIDGE_CMP "[%bool]{ftz}[u32|s32|f32|f16|bf16]" RIDGE_WORDS, "d,a:1,b:1,c:pred", kAlu, kRegs,
+    {"set" RIDGE_CMP "[%bool]{ftz}[u32|s32|f32|f16|bf16]" RIDGE_WORDS, "d,a:1,b:1,c:pred", kAlu,
+     kRegs, select_set<true>},
+    {"set" RIDGE_CMP "[%bool]{ftz}[u16|s16|u32|s32|f16|bf16][f16]", "d,a:1,b:1,c:pred", kAlu, kRegs,
      select_set<true>},
-    {"set" RIDGE_CMP "[%bool]{ftz}[u16|s16|u32|s32|f16|bf16][f16]", "d,a:1,b:1,c:pred", kAlu, kRegs, select_set<true>},
-    {"set" RIDGE_CMP "[%bool][u16|s16|u32|s32|bf16][bf16]", "d,a:1,b:1,c:pred", kAlu, kRegs, select_set<true>},
-    {"set" RIDGE_CMP "[%bool]{ftz}[u32|s32|f16x2][f16x2]", "d,a:1,b:1,c:pred", kAlu, kRegs, select_set<true>},
-    {"set" RIDGE_CMP "[%bool][u32|s32|bf16x2][bf16x2]", "d,a:1,b:1,c:pred", kAlu, kRegs, select_set<true>},
+    {"set" RIDGE_CMP "[%bool][u16|s16|u32|s32|bf16][bf16]", "d,a:1,b:1,c:pred", kAlu, kRegs,
+     select_set<true>},
+    {"set" RIDGE_CMP "[%bool]{ftz}[u32|s32|f16x2][f16x2]", "d,a:1,b:1,c:pred", kAlu, kRegs,
+     select_set<true>},
+    {"set" RIDGE_CMP "[%bool][u32|s32|bf16x2][bf16x2]", "d,a:1,b:1,c:pred", kAlu, kRegs,
+     select_set<true>},
     {"selp" RIDGE_WORDS, "d,a,b,c:pred", kAlu, kRegs, select_selp},
     {"slct{ftz}" RIDGE_WORDS "[s32|f32]", "d,a,b,c:1", kAlu, kRegs, select_slct},
 };

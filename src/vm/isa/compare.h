@@ -1,7 +1,8 @@
 // Comparing two registers lane by lane: 32 results as the bits of a predicate.
 //
-// A *source* says what the lanes hold and how they compare. 32- and 64-bit lanes are compared as vectors whose masks are
-// packed down to bytes and read by one movemask; half precision compares as integers of the same order.
+// A *source* says what the lanes hold and how they compare. 32- and 64-bit lanes are compared as
+// vectors whose masks are packed down to bytes and read by one movemask; half precision compares as
+// integers of the same order.
 #pragma once
 
 #ifdef __AVX2__
@@ -26,14 +27,19 @@ namespace detail {
 template <int Size>
 inline uint32_t packed_bits(const __m256i* m) {
   if constexpr (Size == 4) {
-    const __m256i words = _mm256_packs_epi16(_mm256_packs_epi32(m[0], m[1]), _mm256_packs_epi32(m[2], m[3]));
+    const __m256i words =
+        _mm256_packs_epi16(_mm256_packs_epi32(m[0], m[1]), _mm256_packs_epi32(m[2], m[3]));
     // Packing works in 128-bit halves: bring the groups of four lanes back in order.
-    return uint32_t(_mm256_movemask_epi8(_mm256_permutevar8x32_epi32(words, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7))));
+    return uint32_t(_mm256_movemask_epi8(
+        _mm256_permutevar8x32_epi32(words, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7))));
   } else {
     static_assert(Size == 8);
-    const __m256i low = _mm256_packs_epi32(_mm256_packs_epi32(m[0], m[1]), _mm256_packs_epi32(m[2], m[3]));
-    const __m256i high = _mm256_packs_epi32(_mm256_packs_epi32(m[4], m[5]), _mm256_packs_epi32(m[6], m[7]));
-    const __m256i bytes = _mm256_packs_epi16(low, high);  // pairs of lanes: 0 2 4 … 14 below, 1 3 5 … 15 above
+    const __m256i low =
+        _mm256_packs_epi32(_mm256_packs_epi32(m[0], m[1]), _mm256_packs_epi32(m[2], m[3]));
+    const __m256i high =
+        _mm256_packs_epi32(_mm256_packs_epi32(m[4], m[5]), _mm256_packs_epi32(m[6], m[7]));
+    const __m256i bytes =
+        _mm256_packs_epi16(low, high);  // pairs of lanes: 0 2 4 … 14 below, 1 3 5 … 15 above
     const __m128i even = _mm256_castsi256_si128(bytes), odd = _mm256_extracti128_si256(bytes, 1);
     return uint32_t(_mm_movemask_epi8(_mm_unpacklo_epi16(even, odd))) |
            uint32_t(_mm_movemask_epi8(_mm_unpackhi_epi16(even, odd))) << 16;
@@ -65,13 +71,27 @@ inline uint32_t vector_bits(const T* a, const T* b, F f) {
 #endif
 }
 
-struct Eq { auto operator()(auto a, auto b) const { return a == b; } };
-struct Lt { auto operator()(auto a, auto b) const { return a < b; } };
-struct Le { auto operator()(auto a, auto b) const { return a <= b; } };
-struct Gt { auto operator()(auto a, auto b) const { return a > b; } };
-struct Ge { auto operator()(auto a, auto b) const { return a >= b; } };
-struct LtGt { auto operator()(auto a, auto b) const { return (a < b) | (a > b); } };
-struct Num { auto operator()(auto a, auto b) const { return (a == a) & (b == b); } };
+struct Eq {
+  auto operator()(auto a, auto b) const { return a == b; }
+};
+struct Lt {
+  auto operator()(auto a, auto b) const { return a < b; }
+};
+struct Le {
+  auto operator()(auto a, auto b) const { return a <= b; }
+};
+struct Gt {
+  auto operator()(auto a, auto b) const { return a > b; }
+};
+struct Ge {
+  auto operator()(auto a, auto b) const { return a >= b; }
+};
+struct LtGt {
+  auto operator()(auto a, auto b) const { return (a < b) | (a > b); }
+};
+struct Num {
+  auto operator()(auto a, auto b) const { return (a == a) & (b == b); }
+};
 
 // `bits(f)` applies one of the functions above to all lanes.
 template <Cmp C, class Bits>
@@ -94,7 +114,7 @@ inline uint32_t ordered_bits(Bits bits) {
 
 }  // namespace detail
 
-// --- sources ------------------------------------------------------------------------------------------------------
+// --- sources ---
 
 template <class T>
 struct IntSource {
@@ -161,9 +181,10 @@ struct HalfSource {
     const int32_t a = rank(x), b = rank(y);
     const bool number = (a != kNaN) & (b != kNaN);
     return detail::ordered_bits<C>([&](auto f) -> uint32_t {
-      if constexpr (std::is_same_v<decltype(f), detail::Num>) return number;
-      else return number & bool(f(a, b));
-    }) & 1;
+             if constexpr (std::is_same_v<decltype(f), detail::Num>) return number;
+             else return number & bool(f(a, b));
+           }) &
+           1;
   }
   template <Cmp C>
   static uint32_t bits(const uint16_t* a, const uint16_t* b) {
@@ -178,13 +199,16 @@ struct PairSource {
   using HalfOf = Half;
   template <Cmp C>
   static uint32_t bits(const uint32_t* a, const uint32_t* b, int shift) {
-    return lane_bits([&](int i) { return Half::template compare<C>(uint16_t(a[i] >> shift), uint16_t(b[i] >> shift)); });
+    return lane_bits([&](int i) {
+      return Half::template compare<C>(uint16_t(a[i] >> shift), uint16_t(b[i] >> shift));
+    });
   }
 };
 
 // A comparison known only at run time; `more` goes to the source.
 template <class S, class... More>
-[[gnu::noinline]] uint32_t compare_lanes(Cmp c, const typename S::Lane* a, const typename S::Lane* b, More... more) {
+[[gnu::noinline]] uint32_t compare_lanes(Cmp c, const typename S::Lane* a,
+                                         const typename S::Lane* b, More... more) {
   switch (c) {
     case Cmp::eq: return S::template bits<Cmp::eq>(a, b, more...);
     case Cmp::ne: return S::template bits<Cmp::ne>(a, b, more...);

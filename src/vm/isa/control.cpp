@@ -1,5 +1,6 @@
-// Control flow, barriers, fences. The decoder turns bra, brx, call, ret and exit into the internal forms below, because
-// their guards and targets are its business; their rows are here so that the spellings exist in one place.
+// Control flow, barriers, fences. The decoder turns bra, brx, call, ret and exit into the internal
+// forms below, because their guards and targets are its business; their rows are here so that the
+// spellings exist in one place.
 #include <atomic>
 
 #include "vm/isa/groups.h"
@@ -10,7 +11,7 @@
 namespace ridge::vm {
 namespace {
 
-// --- jumps ---------------------------------------------------------------------------------------------------------
+// --- jumps ---
 
 inline const Inst* land(Warp& w, const Inst* inst, int32_t offset) {
   const Inst* target = inst + offset;
@@ -63,13 +64,15 @@ const Inst* exit_if(Warp& w, const Inst* inst) {
   return lanes ? exit_lanes(w, lanes, inst + 1) : inst + 1;
 }
 
-// --- barriers ------------------------------------------------------------------------------------------------------
+// --- barriers ---
 
-uint32_t first_lane(const Warp& w, uint32_t operand) { return w.src<uint32_t>(operand)[__builtin_ctz(w.mask)]; }
+uint32_t first_lane(const Warp& w, uint32_t operand) {
+  return w.src<uint32_t>(operand)[__builtin_ctz(w.mask)];
+}
 
 enum class BarKind { sync, arrive, reduce };
-// Fields: sources in a (barrier), b (count); flags say how many of them there are. bar.red: d = result, then barrier,
-// [count], predicate; see `place` below.
+// Fields: sources in a (barrier), b (count); flags say how many of them there are. bar.red: d =
+// result, then barrier, [count], predicate; see `place` below.
 template <BarKind Kind>
 const Inst* bar(Warp& w, const Inst* inst) {
   const uint32_t sources = wide(inst).flags & 3;
@@ -110,7 +113,7 @@ Handlers select_cluster_barrier(const Form& form) {
   return {cluster_barrier<false>, cluster_barrier<false>};
 }
 
-// --- fences, traps, sleep ------------------------------------------------------------------------------------------
+// --- fences, traps, sleep ---
 
 const Inst* fence(Warp&, const Inst* inst) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -134,12 +137,15 @@ const Inst* nothing(Warp&, const Inst* inst) { return inst + 1; }
 Handlers select_nothing(const Form&) { return {nothing, nothing}; }
 
 template <const Handlers* H>
-Handlers select_internal(const Form&) { return *H; }
+Handlers select_internal(const Form&) {
+  return *H;
+}
 
 constexpr uint16_t kBarrier = kConverges | kFence;
 constexpr InstrDef kRows[] = {
     {"bra{uni}", "label", Unit::control, kControl, select_internal<&internal::kJump>},
-    {"brx[idx]{uni}", "a:u32,table", Unit::control, kControl, select_internal<&internal::kBranchTable>},
+    {"brx[idx]{uni}", "a:u32,table", Unit::control, kControl,
+     select_internal<&internal::kBranchTable>},
     {"call{uni}", "call", Unit::control, kControl, select_internal<&internal::kCall>},
     {"ret{uni}", "", Unit::control, kControl, select_internal<&internal::kReturn>},
     {"exit", "", Unit::control, kControl, select_internal<&internal::kExit>},
@@ -149,17 +155,24 @@ constexpr InstrDef kRows[] = {
     {"bar{cta}[red][popc][u32]", "d,a:u32,b:pred", Unit::barrier, kBarrier, select_bar<1>},
     {"bar{cta}[red][popc][u32]", "d,a:u32,b:u32,c:pred", Unit::barrier, kBarrier, select_bar<2>},
     {"bar{cta}[red][and|or][pred]", "d:pred,a:u32,b:pred", Unit::barrier, kBarrier, select_bar<1>},
-    {"bar{cta}[red][and|or][pred]", "d:pred,a:u32,b:u32,c:pred", Unit::barrier, kBarrier, select_bar<2>},
+    {"bar{cta}[red][and|or][pred]", "d:pred,a:u32,b:u32,c:pred", Unit::barrier, kBarrier,
+     select_bar<2>},
     {"barrier{cta}[sync]{aligned}", "a:u32", Unit::barrier, kBarrier, select_bar<1>},
     {"barrier{cta}[sync]{aligned}", "a:u32,b:u32", Unit::barrier, kBarrier, select_bar<2>},
     {"barrier{cta}[arrive]{aligned}", "a:u32,b:u32", Unit::barrier, kBarrier, select_bar<2>},
-    {"barrier{cta}[red][popc]{aligned}[u32]", "d,a:u32,b:pred", Unit::barrier, kBarrier, select_bar<1>},
-    {"barrier{cta}[red][popc]{aligned}[u32]", "d,a:u32,b:u32,c:pred", Unit::barrier, kBarrier, select_bar<2>},
-    {"barrier{cta}[red][and|or]{aligned}[pred]", "d:pred,a:u32,b:pred", Unit::barrier, kBarrier, select_bar<1>},
-    {"barrier{cta}[red][and|or]{aligned}[pred]", "d:pred,a:u32,b:u32,c:pred", Unit::barrier, kBarrier, select_bar<2>},
+    {"barrier{cta}[red][popc]{aligned}[u32]", "d,a:u32,b:pred", Unit::barrier, kBarrier,
+     select_bar<1>},
+    {"barrier{cta}[red][popc]{aligned}[u32]", "d,a:u32,b:u32,c:pred", Unit::barrier, kBarrier,
+     select_bar<2>},
+    {"barrier{cta}[red][and|or]{aligned}[pred]", "d:pred,a:u32,b:pred", Unit::barrier, kBarrier,
+     select_bar<1>},
+    {"barrier{cta}[red][and|or]{aligned}[pred]", "d:pred,a:u32,b:u32,c:pred", Unit::barrier,
+     kBarrier, select_bar<2>},
     {"bar[warp][sync]", "a:u32", Unit::barrier, kBarrier, select_bar_warp},
-    {"barrier[cluster][arrive]{release|relaxed}{aligned}", "", Unit::barrier, kFence, select_cluster_barrier},
-    {"barrier[cluster][wait]{acquire}{aligned}", "", Unit::barrier, kBarrier, select_cluster_barrier},
+    {"barrier[cluster][arrive]{release|relaxed}{aligned}", "", Unit::barrier, kFence,
+     select_cluster_barrier},
+    {"barrier[cluster][wait]{acquire}{aligned}", "", Unit::barrier, kBarrier,
+     select_cluster_barrier},
     {"membar[cta|gl|sys]", "", Unit::memory, kFence, select_fence},
     {"fence{sc|acq_rel|acquire|release}[%scope]", "", Unit::memory, kFence, select_fence},
     {"trap", "", Unit::control, kRegs, select_trap},

@@ -23,7 +23,7 @@ bool is_signed(Type t) {
   return t == Type::s8 || t == Type::s16 || t == Type::s32 || t == Type::s64;
 }
 
-// --- modifiers of the shared loops ---------------------------------------------------------------
+// --- modifiers of the shared loops ---
 
 struct Conversion {
   Type to, from;
@@ -43,66 +43,45 @@ Conversion unpack(uint32_t flags) {
           bool(flags >> 18 & 1), bool(flags >> 19 & 1),   bool(flags >> 20 & 1)};
 }
 
-// --- lanes by run-time type ----------------------------------------------------------------------
+// --- lanes by run-time type ---
 
 int64_t read_integer(Type type, const void* lanes, int i) {  // u64 as its bits
   switch (type) {
-    case Type::u8:
-      return uint8_t(static_cast<const uint16_t*>(lanes)[i]);
-    case Type::s8:
-      return int8_t(static_cast<const uint16_t*>(lanes)[i]);
-    case Type::u16:
-      return static_cast<const uint16_t*>(lanes)[i];
-    case Type::s16:
-      return static_cast<const int16_t*>(lanes)[i];
-    case Type::u32:
-      return static_cast<const uint32_t*>(lanes)[i];
-    case Type::s32:
-      return static_cast<const int32_t*>(lanes)[i];
-    default:
-      return static_cast<const int64_t*>(lanes)[i];
+    case Type::u8: return uint8_t(static_cast<const uint16_t*>(lanes)[i]);
+    case Type::s8: return int8_t(static_cast<const uint16_t*>(lanes)[i]);
+    case Type::u16: return static_cast<const uint16_t*>(lanes)[i];
+    case Type::s16: return static_cast<const int16_t*>(lanes)[i];
+    case Type::u32: return static_cast<const uint32_t*>(lanes)[i];
+    case Type::s32: return static_cast<const int32_t*>(lanes)[i];
+    default: return static_cast<const int64_t*>(lanes)[i];
   }
 }
 double read_float(Type type, const void* lanes, int i) {
   switch (type) {
-    case Type::f16:
-      return half_to_float(static_cast<const uint16_t*>(lanes)[i]);
-    case Type::bf16:
-      return brain_to_float(static_cast<const uint16_t*>(lanes)[i]);
-    case Type::f32:
-      return static_cast<const float*>(lanes)[i];
-    default:
-      return static_cast<const double*>(lanes)[i];
+    case Type::f16: return half_to_float(static_cast<const uint16_t*>(lanes)[i]);
+    case Type::bf16: return brain_to_float(static_cast<const uint16_t*>(lanes)[i]);
+    case Type::f32: return static_cast<const float*>(lanes)[i];
+    default: return static_cast<const double*>(lanes)[i];
   }
 }
 void write_lane(Type type, void* lanes, int i, uint64_t bits) {
   switch (type == Type::u8 || type == Type::s8 ? 2 : size_of(type)) {
-    case 2:
-      static_cast<uint16_t*>(lanes)[i] = uint16_t(bits);
-      break;
-    case 4:
-      static_cast<uint32_t*>(lanes)[i] = uint32_t(bits);
-      break;
-    default:
-      static_cast<uint64_t*>(lanes)[i] = bits;
-      break;
+    case 2: static_cast<uint16_t*>(lanes)[i] = uint16_t(bits); break;
+    case 4: static_cast<uint32_t*>(lanes)[i] = uint32_t(bits); break;
+    default: static_cast<uint64_t*>(lanes)[i] = bits; break;
   }
 }
 
 double to_integer(double x, Round round) {
   switch (round) {
-    case Round::rn:
-      return std::nearbyint(x);
-    case Round::rz:
-      return std::trunc(x);
-    case Round::rm:
-      return std::floor(x);
-    default:
-      return std::ceil(x);
+    case Round::rn: return std::nearbyint(x);
+    case Round::rz: return std::trunc(x);
+    case Round::rm: return std::floor(x);
+    default: return std::ceil(x);
   }
 }
 
-// --- the four loops ------------------------------------------------------------------------------
+// --- the four loops ---
 
 const Inst* saturate_integer(Warp& w, const Inst* inst) {
   const Conversion c = unpack(wide(inst).flags);
@@ -182,10 +161,8 @@ uint64_t convert_nan(const Conversion& c, uint64_t raw, double x) {
       if (c.from == Type::f64 && c.plain()) return raw;
       if (c.ftz) return 0x7fffffffe0000000ull;
       return sign << 63 | 0x7ffull << 52 | payload;
-    case Type::f16:
-      return c.from == Type::f64 ? sign << 15 | 0x7c00 | payload >> 42 : kNan16;
-    default:
-      return c.from == Type::f64 ? sign << 15 | 0x7f80 | payload >> 45 : kNan16;
+    case Type::f16: return c.from == Type::f64 ? sign << 15 | 0x7c00 | payload >> 42 : kNan16;
+    default: return c.from == Type::f64 ? sign << 15 | 0x7f80 | payload >> 45 : kNan16;
   }
 }
 
@@ -215,18 +192,15 @@ const Inst* float_to_float(Warp& w, const Inst* inst) {
         const bool flushed = c.ftz && is_tiny(x);
         return write_lane(c.to, d, i, bits_of(flushed ? float(std::copysign(0.0, x)) : float(x)));
       }
-      case Type::f64:
-        return write_lane(c.to, d, i, bits_of(x));
-      case Type::f16:
-        return write_lane(c.to, d, i, round_to(kFormatF16, x, c.round));
-      default:
-        return write_lane(c.to, d, i, round_to(kFormatBf16, x, c.round));
+      case Type::f64: return write_lane(c.to, d, i, bits_of(x));
+      case Type::f16: return write_lane(c.to, d, i, round_to(kFormatF16, x, c.round));
+      default: return write_lane(c.to, d, i, round_to(kFormatBf16, x, c.round));
     }
   });
   return inst + 2;
 }
 
-// --- fast paths ----------------------------------------------------------------------------------
+// --- fast paths ---
 
 // Between integers a lane is widened or cut; an 8-bit result is widened again, to the 16 bits of
 // its register.
@@ -237,12 +211,9 @@ const Inst* resize(Warp& w, const Inst* inst) {
     LaneT<From> x = a[i];
     if constexpr (From == Type::u8) x = uint8_t(x);
     if constexpr (From == Type::s8) x = int8_t(x);
-    if constexpr (To == Type::u8)
-      return LaneT<To>(uint8_t(x));
-    else if constexpr (To == Type::s8)
-      return LaneT<To>(int8_t(x));
-    else
-      return LaneT<To>(x);
+    if constexpr (To == Type::u8) return LaneT<To>(uint8_t(x));
+    else if constexpr (To == Type::s8) return LaneT<To>(int8_t(x));
+    else return LaneT<To>(x);
   });
   return inst + 1;
 }
@@ -263,14 +234,10 @@ constexpr Handlers lane_op() {
 
 template <Round R>
 inline float whole(float x) {
-  if constexpr (R == Round::rn)
-    return std::nearbyint(x);
-  else if constexpr (R == Round::rz)
-    return std::trunc(x);
-  else if constexpr (R == Round::rm)
-    return std::floor(x);
-  else
-    return std::ceil(x);
+  if constexpr (R == Round::rn) return std::nearbyint(x);
+  else if constexpr (R == Round::rz) return std::trunc(x);
+  else if constexpr (R == Round::rm) return std::floor(x);
+  else return std::ceil(x);
 }
 inline constexpr float k2To31 = 0x1p31f, k2To32 = 0x1p32f;
 template <Round R>
@@ -310,14 +277,10 @@ const Inst* single_to_half(Warp& w, const Inst* inst) {
 template <class Make>
 Handlers by_round(Round round, Make make) {
   switch (round) {
-    case Round::rn:
-      return make.template operator()<Round::rn>();
-    case Round::rz:
-      return make.template operator()<Round::rz>();
-    case Round::rm:
-      return make.template operator()<Round::rm>();
-    default:
-      return make.template operator()<Round::rp>();
+    case Round::rn: return make.template operator()<Round::rn>();
+    case Round::rz: return make.template operator()<Round::rz>();
+    case Round::rm: return make.template operator()<Round::rm>();
+    default: return make.template operator()<Round::rp>();
   }
 }
 
@@ -359,7 +322,7 @@ Handlers fast_path(const Conversion& c) {
   return {};
 }
 
-// --- selection -----------------------------------------------------------------------------------
+// --- selection ---
 
 Handlers convert_integer(const Form& form) {
   const Type to = form.types[0], from = form.types[1];
@@ -371,18 +334,13 @@ Handlers convert_integer(const Form& form) {
     return {saturate_integer, saturate_integer, true, pack(form)};
   }
   switch (to) {
-    case Type::u8:
-      return resize_from<Type::u8>(from);
-    case Type::s8:
-      return resize_from<Type::s8>(from);
+    case Type::u8: return resize_from<Type::u8>(from);
+    case Type::s8: return resize_from<Type::s8>(from);
     case Type::u16:
-    case Type::s16:
-      return resize_from<Type::u16>(from);
+    case Type::s16: return resize_from<Type::u16>(from);
     case Type::u32:
-    case Type::s32:
-      return resize_from<Type::u32>(from);
-    default:
-      return resize_from<Type::u64>(from);
+    case Type::s32: return resize_from<Type::u32>(from);
+    default: return resize_from<Type::u64>(from);
   }
 }
 Handlers convert(const Form& form) {

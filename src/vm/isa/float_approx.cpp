@@ -19,10 +19,8 @@ namespace {
 // Horner's rule.
 template <size_t K = 0, class V, class T, size_t N>
 [[gnu::always_inline]] inline V polynomial(const T (&coefficient)[N], const V& x) {
-  if constexpr (K + 1 == N)
-    return V{} + coefficient[K];
-  else
-    return multiply_add(polynomial<K + 1>(coefficient, x), x, V{} + coefficient[K]);
+  if constexpr (K + 1 == N) return V{} + coefficient[K];
+  else return multiply_add(polynomial<K + 1>(coefficient, x), x, V{} + coefficient[K]);
 }
 
 // Adding it rounds a small number to an integer, whose bits are then the sum's low bits.

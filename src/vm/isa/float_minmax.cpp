@@ -118,24 +118,14 @@ const Inst* testp_handler(Warp& w, const Inst* inst) {
   };
   uint32_t bits = 0;
   switch (Class(wide(inst).flags)) {
-    case Class::finite:
-      bits = test([](U m) { return m < Bits::kInfinity; });
-      break;
-    case Class::infinite:
-      bits = test([](U m) { return m == Bits::kInfinity; });
-      break;
-    case Class::number:
-      bits = test([](U m) { return m <= Bits::kInfinity; });
-      break;
-    case Class::notanumber:
-      bits = test([](U m) { return m > Bits::kInfinity; });
-      break;
+    case Class::finite: bits = test([](U m) { return m < Bits::kInfinity; }); break;
+    case Class::infinite: bits = test([](U m) { return m == Bits::kInfinity; }); break;
+    case Class::number: bits = test([](U m) { return m <= Bits::kInfinity; }); break;
+    case Class::notanumber: bits = test([](U m) { return m > Bits::kInfinity; }); break;
     case Class::normal:  // zeros among them
       bits = test([](U m) { return m == 0 || (m >= Bits::kLeastNormal && m < Bits::kInfinity); });
       break;
-    case Class::subnormal:
-      bits = test([](U m) { return m != 0 && m < Bits::kLeastNormal; });
-      break;
+    case Class::subnormal: bits = test([](U m) { return m != 0 && m < Bits::kLeastNormal; }); break;
   }
   w.set_pred(inst->d, bits);
   return inst + 2;

@@ -145,7 +145,8 @@ Space Form::space() const {
 }
 
 int operand_count(const InstrDef& row) {
-  return row.operands.empty() ? 0 : int(std::count(row.operands.begin(), row.operands.end(), ',')) + 1;
+  return row.operands.empty() ? 0
+                              : int(std::count(row.operands.begin(), row.operands.end(), ',')) + 1;
 }
 
 const Match* find_instruction(std::string_view mnemonic, std::string* error, int operands) {
@@ -189,10 +190,12 @@ const Match* find_instruction(std::string_view mnemonic, std::string* error, int
     return &(cache->emplace(cache_key, std::move(entry)).first->second->match);
   }
   if (wrong_count) {
-    *error = "'" + std::string(mnemonic) + "' does not take " + std::to_string(operands) + " operands";
+    *error =
+        "'" + std::string(mnemonic) + "' does not take " + std::to_string(operands) + " operands";
     return nullptr;
   }
-  *error = "this form of '" + std::string(root) + "' is not supported by the software GPU: " + std::string(mnemonic);
+  *error = "this form of '" + std::string(root) +
+           "' is not supported by the software GPU: " + std::string(mnemonic);
   return nullptr;
 }
 

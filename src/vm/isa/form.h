@@ -1,16 +1,19 @@
-// The instruction tables' own types. A PTX instruction is one row: its spelling, its operands, what it uses and touches,
-// and the function that picks its handlers. The decoder, the golden tests and the documentation are loops over rows.
+// The instruction tables' own types. A PTX instruction is one row: its spelling, its operands, what
+// it uses and touches, and the function that picks its handlers. The decoder, the golden tests and
+// the documentation are loops over rows.
 //
-// Spelling: the root, then groups of modifiers. [a|b|c] needs one of them, {a|b|c} allows one; a name after '%' stands
-// for a set of types (see kTypeSets). Groups match in any order, as programs write them in several, except that two
-// groups which hold the same modifier match left to right: "cvt{rn|rz}[%num][%num]".
+// Spelling: the root, then groups of modifiers. [a|b|c] needs one of them, {a|b|c} allows one; a
+// name after '%' stands for a set of types (see kTypeSets). Groups match in any order, as programs
+// write them in several, except that two groups which hold the same modifier match left to right:
+// "cvt{rn|rz}[%num][%num]".
 //
 // Operands: comma-separated. Roles:
 //   d        destination register        a b c e …   sources: register or immediate
-//   p|q      predicate destination with an optional second        d|p   destination with an optional predicate
-//   [a]      memory address              d4, b4      a scalar or a vector, as the spelling's v2/v4 says
-// A type follows a colon: ":0" ":1" the first, second type of the spelling (":0" is the default), ":w" twice as wide as
-// the first, or a type's name (":u32", ":pred").
+//   p|q      predicate destination with an optional second        d|p   destination with an
+//   optional predicate [a]      memory address              d4, b4      a scalar or a vector, as
+//   the spelling's v2/v4 says
+// A type follows a colon: ":0" ":1" the first, second type of the spelling (":0" is the default),
+// ":w" twice as wide as the first, or a type's name (":u32", ":pred").
 #pragma once
 
 #include <array>
@@ -25,19 +28,33 @@
 
 namespace ridge::vm {
 
-enum class Unit : uint8_t { alu, fma, fp64, half, sfu, conv, move, memory, shuffle, control, barrier, tensor, texture };
+enum class Unit : uint8_t {
+  alu,
+  fma,
+  fp64,
+  half,
+  sfu,
+  conv,
+  move,
+  memory,
+  shuffle,
+  control,
+  barrier,
+  tensor,
+  texture
+};
 
 // What an instruction does beyond its registers; the decoder and the observers ask for these.
 enum Touches : uint16_t {
   kRegs = 0,
-  kReads = 1,        // memory
+  kReads = 1,  // memory
   kWrites = 2,
   kAtomic = 4,
-  kLanes = 8,        // exchanges values between lanes
-  kConverges = 16,   // waits for other lanes (.sync, barriers): a guard becomes a branch around it
-  kControl = 32,     // changes the program counter
+  kLanes = 8,       // exchanges values between lanes
+  kConverges = 16,  // waits for other lanes (.sync, barriers): a guard becomes a branch around it
+  kControl = 32,    // changes the program counter
   kFence = 64,
-  kCarry = 128,      // reads or writes the carry flag
+  kCarry = 128,  // reads or writes the carry flag
 };
 
 // A spelling that matched a row: its modifiers in the order written.
@@ -53,7 +70,8 @@ struct Form {
   Space space() const;
 };
 
-// What a row's `select` answers: the handlers, whether they need the wide encoding, and flags for it.
+// What a row's `select` answers: the handlers, whether they need the wide encoding, and flags for
+// it.
 struct Handlers {
   Handler full = nullptr;
   Handler masked = nullptr;
@@ -82,8 +100,9 @@ struct Match {
   Form form;
   Handlers handlers;
 };
-// Finds the row for "mad.lo.s32". Where two rows differ in operands only (bar.sync with and without a count), the number
-// of operands written decides; -1: whichever comes first. `error` says what is missing when there is none.
+// Finds the row for "mad.lo.s32". Where two rows differ in operands only (bar.sync with and without
+// a count), the number of operands written decides; -1: whichever comes first. `error` says what is
+// missing when there is none.
 const Match* find_instruction(std::string_view mnemonic, std::string* error, int operands = -1);
 // How many operands a row's instruction is written with.
 int operand_count(const InstrDef& row);

@@ -49,17 +49,10 @@ inline uint32_t round_to(const NarrowFormat& f, bool negative, uint64_t signific
   if (below == 0) kept += uint32_t(exponent - f.least_exponent) << f.mantissa;
   bool up = false;
   switch (round) {
-    case Round::rn:
-      up = half != 0 && (lost > half || (lost == half && (kept & 1)));
-      break;
-    case Round::rz:
-      break;
-    case Round::rm:
-      up = lost != 0 && negative;
-      break;
-    case Round::rp:
-      up = lost != 0 && !negative;
-      break;
+    case Round::rn: up = half != 0 && (lost > half || (lost == half && (kept & 1))); break;
+    case Round::rz: break;
+    case Round::rm: up = lost != 0 && negative; break;
+    case Round::rp: up = lost != 0 && !negative; break;
   }
   kept += up;
   if (exponent > 200 || kept > f.largest) {  // beyond the largest: directed rounding may stop there
@@ -95,14 +88,10 @@ inline uint16_t float_to_half(float x, Round round = Round::rn) {
   if (x != x) return kNan16;
 #ifdef __F16C__
   switch (round) {
-    case Round::rn:
-      return _cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT);
-    case Round::rz:
-      return _cvtss_sh(x, _MM_FROUND_TO_ZERO);
-    case Round::rm:
-      return _cvtss_sh(x, _MM_FROUND_TO_NEG_INF);
-    case Round::rp:
-      return _cvtss_sh(x, _MM_FROUND_TO_POS_INF);
+    case Round::rn: return _cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT);
+    case Round::rz: return _cvtss_sh(x, _MM_FROUND_TO_ZERO);
+    case Round::rm: return _cvtss_sh(x, _MM_FROUND_TO_NEG_INF);
+    case Round::rp: return _cvtss_sh(x, _MM_FROUND_TO_POS_INF);
   }
 #endif
   return uint16_t(round_to(kFormatF16, double(x), round));
@@ -172,16 +161,11 @@ inline void store_halves(Warp& w, uint32_t operand, const uint16_t* results) {
 template <class Make>
 Handlers for_halves(const Form& form, Make make) {
   switch (form.type()) {
-    case Type::f16:
-      return make.template operator()<Type::f16, kWarpSize>();
-    case Type::bf16:
-      return make.template operator()<Type::bf16, kWarpSize>();
-    case Type::f16x2:
-      return make.template operator()<Type::f16, 2 * kWarpSize>();
-    case Type::bf16x2:
-      return make.template operator()<Type::bf16, 2 * kWarpSize>();
-    default:
-      return {};
+    case Type::f16: return make.template operator()<Type::f16, kWarpSize>();
+    case Type::bf16: return make.template operator()<Type::bf16, kWarpSize>();
+    case Type::f16x2: return make.template operator()<Type::f16, 2 * kWarpSize>();
+    case Type::bf16x2: return make.template operator()<Type::bf16, 2 * kWarpSize>();
+    default: return {};
   }
 }
 

@@ -1,5 +1,5 @@
-// Integer arithmetic: add sub mul mad sad div rem abs neg min max, their 24-bit and packed 16-bit forms.
-// Bit counting and fields are in bits.cpp, the carry chain in carry.cpp.
+// Integer arithmetic: add sub mul mad sad div rem abs neg min max, their 24-bit and packed 16-bit
+// forms. Bit counting and fields are in bits.cpp, the carry chain in carry.cpp.
 #ifdef __AVX2__
 #include <immintrin.h>
 #endif
@@ -18,10 +18,11 @@ constexpr T mul_hi(T a, T b) {
   return T(Wider<T>(a) * Wider<T>(b) >> (8 * sizeof(T)));
 }
 constexpr int32_t clamp32(int64_t x) {
-  return int32_t(std::clamp<int64_t>(x, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()));
+  return int32_t(std::clamp<int64_t>(x, std::numeric_limits<int32_t>::min(),
+                                     std::numeric_limits<int32_t>::max()));
 }
 
-// --- products -----------------------------------------------------------------------------------------------------
+// --- products ---
 
 enum class Part { lo, hi };
 
@@ -33,7 +34,8 @@ constexpr auto product = [](auto a, auto b) {
 template <Part P>
 constexpr auto product_sum = [](auto a, auto b, auto c) { return wrap_add(product<P>(a, b), c); };
 
-// The low 24 bits of each factor, sign-extended when T is signed; of the 48-bit product the low 32 bits, or the high.
+// The low 24 bits of each factor, sign-extended when T is signed; of the 48-bit product the low 32
+// bits, or the high.
 template <Part P>
 constexpr auto product24 = []<class T>(T a, T b) {
   using W = Wider<T>;
@@ -41,7 +43,8 @@ constexpr auto product24 = []<class T>(T a, T b) {
   return P == Part::lo ? T(uint64_t(p)) : T(uint64_t(p) >> 16);
 };
 template <Part P>
-constexpr auto product24_sum = []<class T>(T a, T b, T c) { return wrap_add(product24<P>(a, b), c); };
+constexpr auto product24_sum =
+    []<class T>(T a, T b, T c) { return wrap_add(product24<P>(a, b), c); };
 
 // 32 x 32 -> 64 bits: the compiler spends twice the shuffles on this loop.
 template <class T>
@@ -51,8 +54,10 @@ inline void wide_products(const T* a, const T* b, Wider<T>* d) {
     for (int i = 0; i < kWarpSize; i += 4) {
       const __m128i a4 = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a + i));
       const __m128i b4 = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b + i));
-      const __m256i p = std::is_signed_v<T> ? _mm256_mul_epi32(_mm256_cvtepi32_epi64(a4), _mm256_cvtepi32_epi64(b4))
-                                            : _mm256_mul_epu32(_mm256_cvtepu32_epi64(a4), _mm256_cvtepu32_epi64(b4));
+      const __m256i p =
+          std::is_signed_v<T>
+              ? _mm256_mul_epi32(_mm256_cvtepi32_epi64(a4), _mm256_cvtepi32_epi64(b4))
+              : _mm256_mul_epu32(_mm256_cvtepu32_epi64(a4), _mm256_cvtepu32_epi64(b4));
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(d + i), p);
     }
     return;
@@ -68,7 +73,8 @@ const Inst* mul_wide(Warp& w, const Inst* inst) {
   if constexpr (Full) {
     wide_products(a, b, w.reg<Wider<T>>(inst->d));
   } else {
-    each_lane<false>(w.reg<Wider<T>>(inst->d), w.mask, [&](int i) { return Wider<T>(Wider<T>(a[i]) * Wider<T>(b[i])); });
+    each_lane<false>(w.reg<Wider<T>>(inst->d), w.mask,
+                     [&](int i) { return Wider<T>(Wider<T>(a[i]) * Wider<T>(b[i])); });
   }
   return inst + 1;
 }
@@ -92,7 +98,7 @@ Handlers select_mad_wide(const Form& form) {
   });
 }
 
-// --- division -----------------------------------------------------------------------------------------------------
+// --- division ---
 
 // What the hardware's routines leave, as quotient and as remainder, for a zero divisor.
 template <class T>
@@ -111,13 +117,17 @@ constexpr T remainder(T a, T b) {
   return T(a % b);
 }
 
-// A 32-bit quotient through doubles, which vectorise: |a| * 2^-53 < 1, so rounding never reaches the next integer.
-// Divisors 0, 1 and -1, whose quotients may not fit an int32, are replaced and answered apart.
+// A 32-bit quotient through doubles, which vectorise: |a| * 2^-53 < 1, so rounding never reaches
+// the next integer. Divisors 0, 1 and -1, whose quotients may not fit an int32, are replaced and
+// answered apart.
 template <class T>
 inline void quotients32(const T* a, const T* b, T* q) {
-  const auto trivial = [](T y) { return uint32_t(y) + 1u <= 2u; };  // -1 (2^32 - 1 when unsigned), 0 and 1
+  const auto trivial = [](T y) {
+    return uint32_t(y) + 1u <= 2u;
+  };                                // -1 (2^32 - 1 when unsigned), 0 and 1
   const auto to_double = [](T x) {  // of int32, which vectorises
-    return std::is_signed_v<T> ? double(int32_t(x)) : double(int32_t(uint32_t(x) ^ 0x80000000u)) + 2147483648.0;
+    return std::is_signed_v<T> ? double(int32_t(x))
+                               : double(int32_t(uint32_t(x) ^ 0x80000000u)) + 2147483648.0;
   };
   T divided[kWarpSize];
   double divisor[kWarpSize];
@@ -173,7 +183,7 @@ Handlers select_rem(const Form& form) {
   });
 }
 
-// --- packed pairs of 16 bits --------------------------------------------------------------------------------------
+// --- packed pairs of 16 bits ---
 
 // T is the type of a half.
 template <class T, auto Op>
@@ -199,8 +209,12 @@ constexpr auto add_sat = [](auto a, auto b) { return clamp32(int64_t(a) + b); };
 constexpr auto sub_sat = [](auto a, auto b) { return clamp32(int64_t(a) - b); };
 constexpr auto neg = []<class T>(T a) { return wrap_sub(T(0), a); };
 constexpr auto abs = []<class T>(T a) { return a < 0 ? wrap_sub(T(0), a) : a; };
-constexpr auto mad_hi_sat = [](auto a, auto b, auto c) { return clamp32(int64_t(mul_hi(a, b)) + c); };
-constexpr auto mad24_hi_sat = [](auto a, auto b, auto c) { return clamp32(int64_t(product24<Part::hi>(a, b)) + c); };
+constexpr auto mad_hi_sat = [](auto a, auto b, auto c) {
+  return clamp32(int64_t(mul_hi(a, b)) + c);
+};
+constexpr auto mad24_hi_sat = [](auto a, auto b, auto c) {
+  return clamp32(int64_t(product24<Part::hi>(a, b)) + c);
+};
 constexpr auto sad = []<class T>(T a, T b, T c) {
   return wrap_add(c, a < b ? wrap_sub(b, a) : wrap_sub(a, b));
 };

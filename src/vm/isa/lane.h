@@ -1,5 +1,6 @@
-// Templates that turn a scalar lambda into the two handlers of a row. The loops are written so that the compiler makes
-// SIMD of them: 32 iterations, no calls, a destination that may equal a source but never overlaps it in part.
+// Templates that turn a scalar lambda into the two handlers of a row. The loops are written so that
+// the compiler makes SIMD of them: 32 iterations, no calls, a destination that may equal a source
+// but never overlaps it in part.
 #pragma once
 
 #include <cstdint>
@@ -20,26 +21,86 @@ struct Brain {
 
 template <Type K>
 struct Lane;
-template <> struct Lane<Type::b8> { using T = uint16_t; };  // 8-bit values live in 16-bit registers
-template <> struct Lane<Type::u8> { using T = uint16_t; };
-template <> struct Lane<Type::s8> { using T = int16_t; };
-template <> struct Lane<Type::b16> { using T = uint16_t; };
-template <> struct Lane<Type::u16> { using T = uint16_t; };
-template <> struct Lane<Type::s16> { using T = int16_t; };
-template <> struct Lane<Type::b32> { using T = uint32_t; };
-template <> struct Lane<Type::u32> { using T = uint32_t; };
-template <> struct Lane<Type::s32> { using T = int32_t; };
-template <> struct Lane<Type::b64> { using T = uint64_t; };
-template <> struct Lane<Type::u64> { using T = uint64_t; };
-template <> struct Lane<Type::s64> { using T = int64_t; };
-template <> struct Lane<Type::f32> { using T = float; };
-template <> struct Lane<Type::f64> { using T = double; };
-template <> struct Lane<Type::f16> { using T = Half; };
-template <> struct Lane<Type::bf16> { using T = Brain; };
-template <> struct Lane<Type::f16x2> { using T = uint32_t; };
-template <> struct Lane<Type::bf16x2> { using T = uint32_t; };
-template <> struct Lane<Type::u16x2> { using T = uint32_t; };
-template <> struct Lane<Type::s16x2> { using T = uint32_t; };
+template <>
+struct Lane<Type::b8> {
+  using T = uint16_t;
+};  // 8-bit values live in 16-bit registers
+template <>
+struct Lane<Type::u8> {
+  using T = uint16_t;
+};
+template <>
+struct Lane<Type::s8> {
+  using T = int16_t;
+};
+template <>
+struct Lane<Type::b16> {
+  using T = uint16_t;
+};
+template <>
+struct Lane<Type::u16> {
+  using T = uint16_t;
+};
+template <>
+struct Lane<Type::s16> {
+  using T = int16_t;
+};
+template <>
+struct Lane<Type::b32> {
+  using T = uint32_t;
+};
+template <>
+struct Lane<Type::u32> {
+  using T = uint32_t;
+};
+template <>
+struct Lane<Type::s32> {
+  using T = int32_t;
+};
+template <>
+struct Lane<Type::b64> {
+  using T = uint64_t;
+};
+template <>
+struct Lane<Type::u64> {
+  using T = uint64_t;
+};
+template <>
+struct Lane<Type::s64> {
+  using T = int64_t;
+};
+template <>
+struct Lane<Type::f32> {
+  using T = float;
+};
+template <>
+struct Lane<Type::f64> {
+  using T = double;
+};
+template <>
+struct Lane<Type::f16> {
+  using T = Half;
+};
+template <>
+struct Lane<Type::bf16> {
+  using T = Brain;
+};
+template <>
+struct Lane<Type::f16x2> {
+  using T = uint32_t;
+};
+template <>
+struct Lane<Type::bf16x2> {
+  using T = uint32_t;
+};
+template <>
+struct Lane<Type::u16x2> {
+  using T = uint32_t;
+};
+template <>
+struct Lane<Type::s16x2> {
+  using T = uint32_t;
+};
 template <Type K>
 using LaneT = typename Lane<K>::T;
 
@@ -62,14 +123,16 @@ struct LaneBits {
     for (int i = 0; i < int(sizeof(at) / sizeof(U)); ++i) at[i] = U(U(1) << i);
   }
 };
-// A lane's bit in a mask of the lanes' own width, so that a mask expands to a vector by AND and compare. 16-bit lanes
-// take the mask in two halves.
+// A lane's bit in a mask of the lanes' own width, so that a mask expands to a vector by AND and
+// compare. 16-bit lanes take the mask in two halves.
 template <int Size>
-inline constexpr LaneBits<std::conditional_t<Size == 8, uint64_t, std::conditional_t<Size == 4, uint32_t, uint16_t>>>
+inline constexpr LaneBits<
+    std::conditional_t<Size == 8, uint64_t, std::conditional_t<Size == 4, uint32_t, uint16_t>>>
     kLaneBits{};
 }  // namespace detail
 
-// d[i] = lane i of `bits` ? yes(i) : no(i). Both are computed for every lane; they must have no side effects.
+// d[i] = lane i of `bits` ? yes(i) : no(i). Both are computed for every lane; they must have no
+// side effects.
 template <class D, class Yes, class No>
 inline void select_lanes(D* d, uint32_t bits, Yes yes, No no) {
   if constexpr (sizeof(D) == 2 && !std::is_class_v<D>) {
@@ -82,7 +145,8 @@ inline void select_lanes(D* d, uint32_t bits, Yes yes, No no) {
       }
     }
   } else if constexpr (std::is_floating_point_v<D>) {
-    // In one loop the compiler would compute only where it must (an operation might trap), and so not vectorise.
+    // In one loop the compiler would compute only where it must (an operation might trap), and so
+    // not vectorise.
     D y[kWarpSize];
     for (int i = 0; i < kWarpSize; ++i) y[i] = yes(i);
 #pragma GCC ivdep
@@ -101,7 +165,8 @@ inline void select_lanes(D* d, uint32_t bits, Yes yes, No no) {
   }
 }
 
-// d[i] = f(i) for the active lanes. Inactive lanes may be computed too; f must have no side effects.
+// d[i] = f(i) for the active lanes. Inactive lanes may be computed too; f must have no side
+// effects.
 template <bool Full, class D, class F>
 inline void each_lane(D* d, uint32_t mask, F f) {
   if constexpr (Full) {
@@ -120,9 +185,9 @@ inline void each_active(uint32_t mask, F f) {
   }
 }
 
-// The order in which stores of `Bytes` a lane land: where lanes store to one address, it decides who wins. Hardware moves
-// 128 bytes at a time, so 8-byte stores go a half-warp after the other and 16-byte ones a quarter; within each the lowest
-// lane wins (read off an H200).
+// The order in which stores of `Bytes` a lane land: where lanes store to one address, it decides
+// who wins. Hardware moves 128 bytes at a time, so 8-byte stores go a half-warp after the other and
+// 16-byte ones a quarter; within each the lowest lane wins (read off an H200).
 template <int Bytes, class F>
 inline void each_active_storing(uint32_t mask, F f) {
   constexpr int kGroup = Bytes <= 4 ? 32 : Bytes == 8 ? 16 : 8;
@@ -156,7 +221,8 @@ const Inst* lane_handler(Warp& w, const Inst* inst) {
   return inst + 1;
 }
 
-// A second (and third) source of a fixed type: shifts take a u32 amount, mad.wide an addend of twice the width.
+// A second (and third) source of a fixed type: shifts take a u32 amount, mad.wide an addend of
+// twice the width.
 template <class T, class B, class C, auto Op, bool Full>
 const Inst* lane_mixed_handler(Warp& w, const Inst* inst) {
   const T* a = w.src<T>(inst->a);
@@ -197,7 +263,8 @@ Handlers lane(const Form& form) {
 template <class Set, class B, auto Op>
 Handlers lane_with(const Form& form) {
   return detail::Pick<Set>::of(form.type(), []<Type K>() -> Handlers {
-    return {lane_mixed_handler<LaneT<K>, B, void, Op, true>, lane_mixed_handler<LaneT<K>, B, void, Op, false>};
+    return {lane_mixed_handler<LaneT<K>, B, void, Op, true>,
+            lane_mixed_handler<LaneT<K>, B, void, Op, false>};
   });
 }
 
@@ -211,9 +278,13 @@ using Wider = std::conditional_t<
 
 // PTX integers wrap; C++'s signed ones must not be asked to.
 template <class T>
-constexpr T wrap_add(T a, T b) { return T(Unsigned<T>(a) + Unsigned<T>(b)); }
+constexpr T wrap_add(T a, T b) {
+  return T(Unsigned<T>(a) + Unsigned<T>(b));
+}
 template <class T>
-constexpr T wrap_sub(T a, T b) { return T(Unsigned<T>(a) - Unsigned<T>(b)); }
+constexpr T wrap_sub(T a, T b) {
+  return T(Unsigned<T>(a) - Unsigned<T>(b));
+}
 template <class T>
 constexpr T wrap_mul(T a, T b) {
   if constexpr (sizeof(T) == 2) return T(uint32_t(uint16_t(a)) * uint32_t(uint16_t(b)));

@@ -1,4 +1,5 @@
-// Loads and stores of one space, as templates over the value in memory (M), the vector length (V) and the mask.
+// Loads and stores of one space, as templates over the value in memory (M), the vector length (V)
+// and the mask.
 #pragma once
 
 #if defined(__AVX2__)
@@ -9,7 +10,7 @@
 
 namespace ridge::vm {
 
-// --- scattering loaded elements into registers ---------------------------------------------------------------------
+// --- scattering loaded elements into registers ---
 
 template <class M, int V>
 inline void put_lane(Warp& w, const Inst* inst, int lane, const Elements<M, V>& value) {
@@ -51,7 +52,7 @@ inline void store_contiguous(const Warp& w, const Inst* inst, uint8_t* p) {
   }
 }
 
-// --- global --------------------------------------------------------------------------------------------------------
+// --- global ---
 
 enum class Stride { unit, zero, other };
 template <uint64_t Bytes>
@@ -90,7 +91,8 @@ inline bool load_global_at(Warp& w, const Inst* inst, const uint64_t* address, i
   }
   if (!check_global(w, inst, address, offset, kBytes, "load")) return false;
   each_active(w.mask, [&](int i) {
-    put_lane<M, V>(w, inst, i, load_as<Elements<M, V>>(reinterpret_cast<const void*>(address[i] + offset)));
+    put_lane<M, V>(w, inst, i,
+                   load_as<Elements<M, V>>(reinterpret_cast<const void*>(address[i] + offset)));
   });
   return true;
 }
@@ -116,11 +118,11 @@ inline bool store_global_at(Warp& w, const Inst* inst, const uint64_t* address, 
   return true;
 }
 
-// --- shared --------------------------------------------------------------------------------------------------------
+// --- shared ---
 
 #if defined(__AVX2__)
-// The hot case of tiled kernels: 4-byte loads, eight lanes at a time; a group of lanes that reads one word or eight
-// neighbouring words needs no gather.
+// The hot case of tiled kernels: 4-byte loads, eight lanes at a time; a group of lanes that reads
+// one word or eight neighbouring words needs no gather.
 inline bool load_shared_words(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset) {
   const __m256i limit = _mm256_set1_epi32(int(w.shared_size - 4));
   const __m256i shift = _mm256_set1_epi32(offset);
@@ -128,7 +130,8 @@ inline bool load_shared_words(Warp& w, const Inst* inst, const uint32_t* address
   __m256i at[4], bad = _mm256_setzero_si256();
   if (w.shared_size < 4) return false;
   for (int g = 0; g < 4; ++g) {
-    at[g] = _mm256_add_epi32(_mm256_load_si256(reinterpret_cast<const __m256i*>(address) + g), shift);
+    at[g] =
+        _mm256_add_epi32(_mm256_load_si256(reinterpret_cast<const __m256i*>(address) + g), shift);
     // Bits 0 and 1 set: misaligned. Not equal to the minimum with the limit: outside.
     bad = _mm256_or_si256(bad, _mm256_slli_epi32(at[g], 30));
     bad = _mm256_or_si256(bad, _mm256_xor_si256(_mm256_min_epu32(at[g], limit), at[g]));
@@ -144,7 +147,8 @@ inline bool load_shared_words(Warp& w, const Inst* inst, const uint32_t* address
     if (_mm256_testz_si256(delta, delta)) {
       _mm256_store_si256(d + g, _mm256_set1_epi32(load_as<int>(w.shared + start)));
     } else if (_mm256_testz_si256(unit, unit)) {
-      _mm256_store_si256(d + g, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w.shared + start)));
+      _mm256_store_si256(d + g,
+                         _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w.shared + start)));
     } else {
       _mm256_store_si256(d + g, _mm256_i32gather_epi32(words, at[g], 1));
     }
@@ -159,9 +163,11 @@ inline bool store_shared_words(Warp& w, const Inst* inst, const uint32_t* addres
   const __m256i linear = _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28);
   __m256i differ = _mm256_setzero_si256();
   for (int g = 0; g < 4; ++g) {
-    const __m256i expected = _mm256_add_epi32(linear, _mm256_set1_epi32(int(address[0] + 32 * uint32_t(g))));
+    const __m256i expected =
+        _mm256_add_epi32(linear, _mm256_set1_epi32(int(address[0] + 32 * uint32_t(g))));
     differ = _mm256_or_si256(
-        differ, _mm256_xor_si256(expected, _mm256_load_si256(reinterpret_cast<const __m256i*>(address) + g)));
+        differ, _mm256_xor_si256(expected,
+                                 _mm256_load_si256(reinterpret_cast<const __m256i*>(address) + g)));
   }
   if (!_mm256_testz_si256(differ, differ)) return false;
   std::memcpy(w.shared + first, w.src<uint32_t>(inst->d), 4 * kWarpSize);
@@ -175,14 +181,14 @@ inline bool load_shared_at(Warp& w, const Inst* inst, const uint32_t* address, i
   if constexpr (Full && V == 1 && sizeof(M) == 4)
     if (load_shared_words(w, inst, address, offset)) return true;
 #endif
-  if (!check_window(w, inst, address, offset, sizeof(M) * V, w.shared_size, "shared load")) return false;
+  if (!check_window(w, inst, address, offset, sizeof(M) * V, w.shared_size, "shared load"))
+    return false;
   const auto lane = [&](int i) {
     put_lane<M, V>(w, inst, i, load_as<Elements<M, V>>(w.shared + uint32_t(address[i] + offset)));
   };
   if constexpr (Full)
     for (int i = 0; i < kWarpSize; ++i) lane(i);
-  else
-    each_active(w.mask, lane);
+  else each_active(w.mask, lane);
   return true;
 }
 
@@ -192,7 +198,8 @@ inline bool store_shared_at(Warp& w, const Inst* inst, const uint32_t* address, 
   if constexpr (Full && V == 1 && sizeof(M) == 4)
     if (store_shared_words(w, inst, address, offset)) return true;
 #endif
-  if (!check_window(w, inst, address, offset, sizeof(M) * V, w.shared_size, "shared store")) return false;
+  if (!check_window(w, inst, address, offset, sizeof(M) * V, w.shared_size, "shared store"))
+    return false;
   const auto lane = [&](int i) {
     const auto value = get_lane<M, V>(w, inst, i);
     std::memcpy(w.shared + uint32_t(address[i] + offset), &value, sizeof value);
@@ -201,7 +208,7 @@ inline bool store_shared_at(Warp& w, const Inst* inst, const uint32_t* address, 
   return true;
 }
 
-// --- local and kernel parameters -----------------------------------------------------------------------------------
+// --- local and kernel parameters ---
 
 template <class M, int V>
 inline bool load_local_at(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset) {
@@ -227,7 +234,8 @@ inline bool store_local_at(Warp& w, const Inst* inst, const uint32_t* address, i
 uint32_t param_bytes(const Warp& w);  // of the running kernel
 template <class M, int V>
 inline bool load_param_at(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset) {
-  if (!check_window(w, inst, address, offset, sizeof(M) * V, param_bytes(w), "parameter load")) return false;
+  if (!check_window(w, inst, address, offset, sizeof(M) * V, param_bytes(w), "parameter load"))
+    return false;
   each_active(w.mask, [&](int i) {
     put_lane<M, V>(w, inst, i, load_as<Elements<M, V>>(w.params + uint32_t(address[i] + offset)));
   });

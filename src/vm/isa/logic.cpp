@@ -16,7 +16,8 @@ constexpr auto cnot = []<class T>(T a) { return T(a == 0); };
 // Predicates: 32 lanes are one word.
 template <auto Op>
 const Inst* pred_handler(Warp& w, const Inst* inst) {
-  if constexpr (std::is_invocable_v<decltype(Op), uint32_t>) w.set_pred(inst->d, Op(w.pred(inst->a)));
+  if constexpr (std::is_invocable_v<decltype(Op), uint32_t>)
+    w.set_pred(inst->d, Op(w.pred(inst->a)));
   else w.set_pred(inst->d, Op(w.pred(inst->a), w.pred(inst->b)));
   return inst + 1;
 }
@@ -26,7 +27,7 @@ Handlers bitwise(const Form& form) {
   return lane<Bits, Op>(form);
 }
 
-// --- shifts: an amount past the width gives what the width gives ----------------------------------------------------
+// --- shifts: an amount past the width gives what the width gives ---
 
 constexpr auto shl = []<class T>(T a, uint32_t n) { return n < 8 * sizeof(T) ? T(a << n) : T(0); };
 constexpr auto shr = []<class T>(T a, uint32_t n) {
@@ -34,7 +35,8 @@ constexpr auto shr = []<class T>(T a, uint32_t n) {
   else return n < 8 * sizeof(T) ? T(a >> n) : T(0);
 };
 
-using Shifted = TypeSet<Type::b16, Type::b32, Type::b64, Type::u16, Type::u32, Type::u64, Type::s16, Type::s32, Type::s64>;
+using Shifted = TypeSet<Type::b16, Type::b32, Type::b64, Type::u16, Type::u32, Type::u64, Type::s16,
+                        Type::s32, Type::s64>;
 
 // 32 of the 64 bits b:a, from the left or from the right.
 template <bool Left, bool Wrap>
@@ -44,13 +46,14 @@ constexpr auto shf = [](uint32_t a, uint32_t b, uint32_t c) {
   return Left ? uint32_t(both << n >> 32) : uint32_t(both >> n);
 };
 
-// --- lop3: any function of three bits -----------------------------------------------------------------------------
+// --- lop3: any function of three bits ---
 
 inline uint32_t lookup(uint32_t a, uint32_t b, uint32_t c, uint32_t lut) {
   // One mask a row of the truth table, the same for all lanes.
   const auto row = [&](int i) { return 0u - (lut >> i & 1); };
   const uint32_t low = (~b & ((~c & row(0)) | (c & row(1)))) | (b & ((~c & row(2)) | (c & row(3))));
-  const uint32_t high = (~b & ((~c & row(4)) | (c & row(5)))) | (b & ((~c & row(6)) | (c & row(7))));
+  const uint32_t high =
+      (~b & ((~c & row(4)) | (c & row(5)))) | (b & ((~c & row(6)) | (c & row(7))));
   return (~a & low) | (a & high);
 }
 
@@ -60,7 +63,8 @@ const Inst* lop3_handler(Warp& w, const Inst* inst) {
   const uint32_t* b = w.src<uint32_t>(inst->b);
   const uint32_t* c = w.src<uint32_t>(inst->c);
   const uint32_t lut = *w.src<uint32_t>(wide(inst).x[0]);
-  each_lane<Full>(w.reg<uint32_t>(inst->d), w.mask, [&](int i) { return lookup(a[i], b[i], c[i], lut); });
+  each_lane<Full>(w.reg<uint32_t>(inst->d), w.mask,
+                  [&](int i) { return lookup(a[i], b[i], c[i], lut); });
   return inst + 2;
 }
 Handlers select_lop3(const Form&) { return {lop3_handler<true>, lop3_handler<false>, true}; }
@@ -87,11 +91,14 @@ Handlers select_lop3_bool(const Form& form) {
   return {lop3_bool_handler<false, true>, lop3_bool_handler<false, false>, true};
 }
 
-// --- prmt: four bytes of the eight in b:a -------------------------------------------------------------------------
+// --- prmt: four bytes of the eight in b:a ---
 
-constexpr uint32_t byte_of(uint64_t both, uint32_t index) { return uint32_t(both >> (8 * index)) & 0xff; }
+constexpr uint32_t byte_of(uint64_t both, uint32_t index) {
+  return uint32_t(both >> (8 * index)) & 0xff;
+}
 
-// A nibble of the selector picks a byte; its top bit asks for the byte's sign in all eight bits instead.
+// A nibble of the selector picks a byte; its top bit asks for the byte's sign in all eight bits
+// instead.
 constexpr auto prmt = [](uint32_t a, uint32_t b, uint32_t selector) {
   const uint64_t both = uint64_t(b) << 32 | a;
   uint32_t d = 0;
@@ -106,7 +113,8 @@ constexpr auto prmt = [](uint32_t a, uint32_t b, uint32_t selector) {
 
 enum Permutation { f4e, b4e, rc8, ecl, ecr, rc16 };
 
-// The named modes: for a selector of 0 … 3, the indices of the result's bytes, the highest first as in a hex number.
+// The named modes: for a selector of 0 … 3, the indices of the result's bytes, the highest first as
+// in a hex number.
 constexpr uint16_t kPermutations[][4] = {
     {0x3210, 0x4321, 0x5432, 0x6543},  // f4e: forward four extract
     {0x5670, 0x6701, 0x7012, 0x0123},  // b4e: backward

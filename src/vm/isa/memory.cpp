@@ -1,5 +1,6 @@
-// Loads and stores: ld, ldu, st, in every space. Caching and eviction hints, volatile and the memory-model qualifiers
-// choose no other handler: blocks run on x86 cores, whose loads and stores are already acquire and release.
+// Loads and stores: ld, ldu, st, in every space. Caching and eviction hints, volatile and the
+// memory-model qualifiers choose no other handler: blocks run on x86 cores, whose loads and stores
+// are already acquire and release.
 #include "vm/isa/groups.h"
 #include "vm/isa/load_store.h"
 
@@ -54,7 +55,8 @@ const Inst* store(Warp& w, const Inst* inst) {
         case Space::local: return store_local_at<M, V>(w, inst, relative, 0);
         case Space::param:
           raise(w, inst, FaultKind::illegal_address, __builtin_ctz(w.mask),
-                address[__builtin_ctz(w.mask)] + offset, sizeof(M) * V, "store to kernel parameters");
+                address[__builtin_ctz(w.mask)] + offset, sizeof(M) * V,
+                "store to kernel parameters");
           return false;
         default:
           return w.mask == kAllLanes ? store_global_at<M, V, true>(w, inst, address, offset)
@@ -74,33 +76,45 @@ Handlers handlers() {
 template <bool IsStore, class M, int V>
 Handlers pick_space(const Form& form) {
   switch (form.space()) {
-    case Space::global: case Space::constant: return handlers<IsStore, M, V, Space::global>();
+    case Space::global:
+    case Space::constant: return handlers<IsStore, M, V, Space::global>();
     case Space::shared: return handlers<IsStore, M, V, Space::shared>();
     case Space::local: return handlers<IsStore, M, V, Space::local>();
     case Space::generic: return handlers<IsStore, M, V, Space::generic>();
     case Space::param:
-      // A kernel's own parameters. Those of functions and calls are local memory, and the decoder says so by asking for
-      // the local form.
+      // A kernel's own parameters. Those of functions and calls are local memory, and the decoder
+      // says so by asking for the local form.
       if constexpr (IsStore) return handlers<true, M, V, Space::local>();
       else return handlers<false, M, V, Space::param>();
     default: return {};
   }
 }
 
-// The register that receives an 8- to 32-bit value may be wider; the decoder extends it in a second step, so only the
-// value's own width matters here.
+// The register that receives an 8- to 32-bit value may be wider; the decoder extends it in a second
+// step, so only the value's own width matters here.
 template <bool IsStore, int V>
 Handlers pick_type(const Form& form) {
   switch (form.type()) {
     case Type::s8:
       if constexpr (!IsStore) return pick_space<false, int8_t, V>(form);
       [[fallthrough]];
-    case Type::b8: case Type::u8: return pick_space<IsStore, uint8_t, V>(form);
-    case Type::b16: case Type::u16: case Type::s16: case Type::f16: case Type::bf16:
-      return pick_space<IsStore, uint16_t, V>(form);
-    case Type::b32: case Type::u32: case Type::s32: case Type::f32: case Type::f16x2: case Type::bf16x2:
-      return pick_space<IsStore, uint32_t, V>(form);
-    case Type::b64: case Type::u64: case Type::s64: case Type::f64:
+    case Type::b8:
+    case Type::u8: return pick_space<IsStore, uint8_t, V>(form);
+    case Type::b16:
+    case Type::u16:
+    case Type::s16:
+    case Type::f16:
+    case Type::bf16: return pick_space<IsStore, uint16_t, V>(form);
+    case Type::b32:
+    case Type::u32:
+    case Type::s32:
+    case Type::f32:
+    case Type::f16x2:
+    case Type::bf16x2: return pick_space<IsStore, uint32_t, V>(form);
+    case Type::b64:
+    case Type::u64:
+    case Type::s64:
+    case Type::f64:
       if constexpr (V <= 2) return pick_space<IsStore, uint64_t, V>(form);
       return {};
     default: return {};
@@ -118,19 +132,20 @@ Handlers select_memory(const Form& form) {
 }
 
 constexpr InstrDef kRows[] = {
-    {"ld{weak}{%space}{%cache}{%evict}{%l2evict}{%hint}{%prefetch}{v2|v4}[%any]", "d4,[a]", Unit::memory, kReads,
+    {"ld{weak}{%space}{%cache}{%evict}{%l2evict}{%hint}{%prefetch}{v2|v4}[%any]", "d4,[a]",
+     Unit::memory, kReads, select_memory<false>},
+    {"ld{weak}{global}{%cache}{nc}{%evict}{%l2evict}{%hint}{%prefetch}{v2|v4}[%any]", "d4,[a]",
+     Unit::memory, kReads, select_memory<false>},
+    {"ld[volatile]{%space}{%prefetch}{v2|v4}[%any]", "d4,[a]", Unit::memory, kReads,
      select_memory<false>},
-    {"ld{weak}{global}{%cache}{nc}{%evict}{%l2evict}{%hint}{%prefetch}{v2|v4}[%any]", "d4,[a]", Unit::memory, kReads,
-     select_memory<false>},
-    {"ld[volatile]{%space}{%prefetch}{v2|v4}[%any]", "d4,[a]", Unit::memory, kReads, select_memory<false>},
-    {"ld[relaxed|acquire][%scope]{%space}{%evict}{%l2evict}{%hint}{%prefetch}{v2|v4}[%any]", "d4,[a]", Unit::memory,
-     kReads, select_memory<false>},
+    {"ld[relaxed|acquire][%scope]{%space}{%evict}{%l2evict}{%hint}{%prefetch}{v2|v4}[%any]",
+     "d4,[a]", Unit::memory, kReads, select_memory<false>},
     {"ldu{global}{v2|v4}[%any]", "d4,[a]", Unit::memory, kReads, select_memory<false>},
-    {"st{weak}{%space}{%cache}{%evict}{%l2evict}{%hint}{v2|v4}[%any]", "[a],b4", Unit::memory, kWrites,
-     select_memory<true>},
+    {"st{weak}{%space}{%cache}{%evict}{%l2evict}{%hint}{v2|v4}[%any]", "[a],b4", Unit::memory,
+     kWrites, select_memory<true>},
     {"st[volatile]{%space}{v2|v4}[%any]", "[a],b4", Unit::memory, kWrites, select_memory<true>},
-    {"st[relaxed|release][%scope]{%space}{%evict}{%l2evict}{%hint}{v2|v4}[%any]", "[a],b4", Unit::memory, kWrites,
-     select_memory<true>},
+    {"st[relaxed|release][%scope]{%space}{%evict}{%l2evict}{%hint}{v2|v4}[%any]", "[a],b4",
+     Unit::memory, kWrites, select_memory<true>},
 };
 
 }  // namespace

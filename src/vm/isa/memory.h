@@ -1,8 +1,10 @@
-// How an instruction reaches memory: per-lane addresses to host pointers, checked, a space at a time.
+// How an instruction reaches memory: per-lane addresses to host pointers, checked, a space at a
+// time.
 //
-// Fields of every memory instruction: a = base address (a 64-bit vector for global, generic and param, a 32-bit one for
-// shared and local), b = constant byte offset, d = first data register, x[0 … V-2] = the other elements of a vector.
-// In local instructions c = 1 adds the frame's base (a function's own variables).
+// Fields of every memory instruction: a = base address (a 64-bit vector for global, generic and
+// param, a 32-bit one for shared and local), b = constant byte offset, d = first data register, x[0
+// … V-2] = the other elements of a vector. In local instructions c = 1 adds the frame's base (a
+// function's own variables).
 #pragma once
 
 #include <cstring>
@@ -16,8 +18,9 @@ inline constexpr uint64_t kParamWindow = 0x200200000000ull;
 
 // A value as it lies in memory and the register lane that holds it.
 template <class M>
-using RegisterOf = std::conditional_t<
-    sizeof(M) == 1, std::conditional_t<std::is_signed_v<M>, int16_t, uint16_t>, M>;
+using RegisterOf =
+    std::conditional_t<sizeof(M) == 1, std::conditional_t<std::is_signed_v<M>, int16_t, uint16_t>,
+                       M>;
 
 template <class M>
 inline M load_as(const void* p) {
@@ -62,15 +65,18 @@ inline void local_write(const Warp& w, uint32_t offset, int lane, const void* in
   }
 }
 
-// Checks every active lane's [address, address + bytes) against the live allocations; on failure raises the fault of the
-// lowest offending lane and returns false. `bytes` is a power of two and the required alignment.
-bool check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t offset, uint32_t bytes, const char* what);
+// Checks every active lane's [address, address + bytes) against the live allocations; on failure
+// raises the fault of the lowest offending lane and returns false. `bytes` is a power of two and
+// the required alignment.
+bool check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t offset,
+                  uint32_t bytes, const char* what);
 // The same for a 32-bit space of `limit` bytes.
-bool check_window(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset, uint32_t bytes, uint32_t limit,
-                  const char* what);
+bool check_window(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset,
+                  uint32_t bytes, uint32_t limit, const char* what);
 
-// Splits a generic access into its spaces and runs each with its lanes: `run(space, mask, offsets)`, where `offsets` are
-// 32-bit addresses in the window for shared, local and param, and null for global.
+// Splits a generic access into its spaces and runs each with its lanes: `run(space, mask,
+// offsets)`, where `offsets` are 32-bit addresses in the window for shared, local and param, and
+// null for global.
 template <class Run>
 inline bool by_space(Warp& w, const uint64_t* address, int64_t offset, Run run) {
   const uint32_t all = w.mask;

@@ -6,8 +6,8 @@
 namespace ridge::vm {
 namespace {
 
-// Lowest and highest address of the active lanes, and the OR of them all. Inactive lanes are made to repeat an active
-// one, so that the loop has no branches and becomes SIMD.
+// Lowest and highest address of the active lanes, and the OR of them all. Inactive lanes are made
+// to repeat an active one, so that the loop has no branches and becomes SIMD.
 template <class A>
 struct Span {
   A low, high, bits;
@@ -27,10 +27,12 @@ inline Span<A> span(uint32_t mask, const A* address, A offset) {
 
 }  // namespace
 
-bool check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t offset, uint32_t bytes, const char* what) {
+bool check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t offset,
+                  uint32_t bytes, const char* what) {
   const auto [low, high, bits] = span(w.mask, address, uint64_t(offset));
   if (!(bits & (bytes - 1)) && high + bytes > high) {
-    if (range_is_known(w, inst, low, high + bytes) || check_range(w, inst, low, high + bytes)) return true;
+    if (range_is_known(w, inst, low, high + bytes) || check_range(w, inst, low, high + bytes))
+      return true;
   }
   // Lanes in different allocations, or a fault: one by one.
   for (uint32_t left = w.mask; left; left &= left - 1) {
@@ -40,7 +42,8 @@ bool check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t of
       raise(w, inst, FaultKind::misaligned_address, i, at, bytes, what);
       return false;
     }
-    if (at + bytes < at || !(range_is_known(w, inst, at, at + bytes) || check_range(w, inst, at, at + bytes))) {
+    if (at + bytes < at ||
+        !(range_is_known(w, inst, at, at + bytes) || check_range(w, inst, at, at + bytes))) {
       raise(w, inst, FaultKind::illegal_address, i, at, bytes, what);
       return false;
     }
@@ -48,8 +51,8 @@ bool check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t of
   return true;
 }
 
-bool check_window(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset, uint32_t bytes, uint32_t limit,
-                  const char* what) {
+bool check_window(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset,
+                  uint32_t bytes, uint32_t limit, const char* what) {
   const auto [low, high, bits] = span(w.mask, address, uint32_t(offset));
   if (!(bits & (bytes - 1)) && uint64_t(high) + bytes <= limit) return true;
   for (uint32_t left = w.mask; left; left &= left - 1) {

@@ -1,4 +1,5 @@
-// Data movement between registers: mov, cvta, isspacep, prefetch and the decoder's own width changes.
+// Data movement between registers: mov, cvta, isspacep, prefetch and the decoder's own width
+// changes.
 #include "vm/isa/groups.h"
 #include "vm/isa/memory.h"
 
@@ -25,17 +26,20 @@ Handlers select_mov(const Form& form) {
   }
 }
 
-// cvta: between an address in its own space and a generic one. Global and constant addresses are generic already.
+// cvta: between an address in its own space and a generic one. Global and constant addresses are
+// generic already.
 template <uint64_t Window, bool ToGeneric, bool Full>
 const Inst* cvta(Warp& w, const Inst* inst) {
   const uint64_t* a = w.src<uint64_t>(inst->a);
-  each_lane<Full>(w.reg<uint64_t>(inst->d), w.mask, [&](int i) { return ToGeneric ? a[i] + Window : a[i] - Window; });
+  each_lane<Full>(w.reg<uint64_t>(inst->d), w.mask,
+                  [&](int i) { return ToGeneric ? a[i] + Window : a[i] - Window; });
   return inst + 1;
 }
 Handlers select_cvta(const Form& form) {
   const bool to_space = form.has("to");
   switch (form.space()) {
-    case Space::global: case Space::constant: return {cvta<0, true, true>, cvta<0, true, false>};
+    case Space::global:
+    case Space::constant: return {cvta<0, true, true>, cvta<0, true, false>};
     case Space::shared:
       if (to_space) return {cvta<kSharedWindow, false, true>, cvta<kSharedWindow, false, false>};
       return {cvta<kSharedWindow, true, true>, cvta<kSharedWindow, true, false>};
@@ -64,7 +68,8 @@ const Inst* isspacep(Warp& w, const Inst* inst) {
 }
 Handlers select_isspacep(const Form& form) {
   switch (form.space()) {
-    case Space::global: case Space::constant: return {isspacep<0>, isspacep<0>};
+    case Space::global:
+    case Space::constant: return {isspacep<0>, isspacep<0>};
     case Space::shared: return {isspacep<kSharedWindow>, isspacep<kSharedWindow>};
     case Space::local: return {isspacep<kLocalWindow>, isspacep<kLocalWindow>};
     case Space::param: return {isspacep<kParamWindow>, isspacep<kParamWindow>};
@@ -78,10 +83,12 @@ Handlers select_prefetch(const Form&) { return {prefetch, prefetch}; }
 
 constexpr InstrDef kRows[] = {
     {"mov[%move|pred]", "d,a", Unit::move, kRegs, select_mov},
-    {"cvta{to}[global|shared|shared::cta|local|const|param|param::entry][u64]", "d,a", Unit::alu, kRegs, select_cvta},
-    {"isspacep[global|shared|shared::cta|local|const|param|param::entry]", "d:pred,a:b64", Unit::alu, kRegs,
-     select_isspacep},
-    {"prefetch{global|local}[L1|L2|L2::evict_last|L2::evict_normal]", "[a]", Unit::memory, kRegs, select_prefetch},
+    {"cvta{to}[global|shared|shared::cta|local|const|param|param::entry][u64]", "d,a", Unit::alu,
+     kRegs, select_cvta},
+    {"isspacep[global|shared|shared::cta|local|const|param|param::entry]", "d:pred,a:b64",
+     Unit::alu, kRegs, select_isspacep},
+    {"prefetch{global|local}[L1|L2|L2::evict_last|L2::evict_normal]", "[a]", Unit::memory, kRegs,
+     select_prefetch},
     {"prefetchu[L1]", "[a]", Unit::memory, kRegs, select_prefetch},
     {"applypriority{global}[L2::evict_normal]", "[a],b:b32", Unit::memory, kRegs, select_prefetch},
     {"discard{global}[L2]", "[a],b:b32", Unit::memory, kRegs, select_prefetch},

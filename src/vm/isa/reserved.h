@@ -1,4 +1,5 @@
-// Instructions whose rows are still to come: named here so that a program which needs one is told so in plain words.
+// Instructions whose rows are still to come: named here so that a program which needs one is told
+// so in plain words.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// Runs of neighbouring shared words, merged by the decoder (src/vm/exec/merge.cpp): eight lanes at a time, each lane's
-// words loaded as one vector, then transposed into the destination registers.
+// Runs of neighbouring shared words, merged by the decoder (src/vm/exec/merge.cpp): eight lanes at
+// a time, each lane's words loaded as one vector, then transposed into the destination registers.
 #include "vm/isa/internal.h"
 #include "vm/isa/load_store.h"
 
@@ -11,10 +11,12 @@ bool run_masked(Warp& w, const Inst* inst) {
   const uint32_t* address = w.src<uint32_t>(inst->a);
   const int32_t offset = int32_t(inst->b);
   for (int k = 0; k < N; ++k)
-    if (!check_window(w, inst, address, offset + 4 * k, 4, w.shared_size, "shared load")) return false;
+    if (!check_window(w, inst, address, offset + 4 * k, 4, w.shared_size, "shared load"))
+      return false;
   each_active(w.mask, [&](int i) {
     const uint8_t* p = w.shared + uint32_t(address[i] + uint32_t(offset));
-    for (int k = 0; k < N; ++k) w.reg<uint32_t>(data_register(inst, k))[i] = load_as<uint32_t>(p + 4 * k);
+    for (int k = 0; k < N; ++k)
+      w.reg<uint32_t>(data_register(inst, k))[i] = load_as<uint32_t>(p + 4 * k);
   });
   return true;
 }
@@ -42,8 +44,9 @@ inline void transpose8(const uint8_t* const* p, __m256* out) {
 inline void transpose4(const uint8_t* const* p, __m256* out) {
   __m256 r[4];
   for (int i = 0; i < 4; ++i)
-    r[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(reinterpret_cast<const float*>(p[i]))),
-                                _mm_loadu_ps(reinterpret_cast<const float*>(p[i + 4])), 1);
+    r[i] = _mm256_insertf128_ps(
+        _mm256_castps128_ps256(_mm_loadu_ps(reinterpret_cast<const float*>(p[i]))),
+        _mm_loadu_ps(reinterpret_cast<const float*>(p[i + 4])), 1);
   const __m256 a = _mm256_unpacklo_ps(r[0], r[1]), b = _mm256_unpackhi_ps(r[0], r[1]);
   const __m256 c = _mm256_unpacklo_ps(r[2], r[3]), d = _mm256_unpackhi_ps(r[2], r[3]);
   out[0] = _mm256_shuffle_ps(a, c, 0x44);

@@ -10,44 +10,71 @@ namespace ridge::vm::internal {
 namespace {
 
 constexpr SpecialDef kSpecials[] = {
-    {"%tid.x", Special::tid_x, false},         {"%tid.y", Special::tid_y, false},
-    {"%tid.z", Special::tid_z, false},         {"%ntid.x", Special::ntid_x, false},
-    {"%ntid.y", Special::ntid_y, false},       {"%ntid.z", Special::ntid_z, false},
-    {"%ctaid.x", Special::ctaid_x, false},     {"%ctaid.y", Special::ctaid_y, false},
-    {"%ctaid.z", Special::ctaid_z, false},     {"%nctaid.x", Special::nctaid_x, false},
-    {"%nctaid.y", Special::nctaid_y, false},   {"%nctaid.z", Special::nctaid_z, false},
-    {"%laneid", Special::laneid, false},       {"%warpid", Special::warpid, false},
-    {"%nwarpid", Special::nwarpid, false},     {"%smid", Special::smid, false},
-    {"%nsmid", Special::nsmid, false},         {"%gridid", Special::gridid, true},
-    {"%lanemask_eq", Special::lanemask_eq, false}, {"%lanemask_le", Special::lanemask_le, false},
-    {"%lanemask_lt", Special::lanemask_lt, false}, {"%lanemask_ge", Special::lanemask_ge, false},
-    {"%lanemask_gt", Special::lanemask_gt, false}, {"%clock", Special::clock, false},
-    {"%clock_hi", Special::clock_hi, false},   {"%clock64", Special::clock64, true},
-    {"%globaltimer", Special::globaltimer, true}, {"%globaltimer_lo", Special::globaltimer_lo, false},
+    {"%tid.x", Special::tid_x, false},
+    {"%tid.y", Special::tid_y, false},
+    {"%tid.z", Special::tid_z, false},
+    {"%ntid.x", Special::ntid_x, false},
+    {"%ntid.y", Special::ntid_y, false},
+    {"%ntid.z", Special::ntid_z, false},
+    {"%ctaid.x", Special::ctaid_x, false},
+    {"%ctaid.y", Special::ctaid_y, false},
+    {"%ctaid.z", Special::ctaid_z, false},
+    {"%nctaid.x", Special::nctaid_x, false},
+    {"%nctaid.y", Special::nctaid_y, false},
+    {"%nctaid.z", Special::nctaid_z, false},
+    {"%laneid", Special::laneid, false},
+    {"%warpid", Special::warpid, false},
+    {"%nwarpid", Special::nwarpid, false},
+    {"%smid", Special::smid, false},
+    {"%nsmid", Special::nsmid, false},
+    {"%gridid", Special::gridid, true},
+    {"%lanemask_eq", Special::lanemask_eq, false},
+    {"%lanemask_le", Special::lanemask_le, false},
+    {"%lanemask_lt", Special::lanemask_lt, false},
+    {"%lanemask_ge", Special::lanemask_ge, false},
+    {"%lanemask_gt", Special::lanemask_gt, false},
+    {"%clock", Special::clock, false},
+    {"%clock_hi", Special::clock_hi, false},
+    {"%clock64", Special::clock64, true},
+    {"%globaltimer", Special::globaltimer, true},
+    {"%globaltimer_lo", Special::globaltimer_lo, false},
     {"%globaltimer_hi", Special::globaltimer_hi, false},
     {"%dynamic_smem_size", Special::dynamic_smem_size, false},
     {"%total_smem_size", Special::total_smem_size, false},
     {"%aggr_smem_size", Special::aggr_smem_size, false},
-    {"%reserved_smem_offset_begin", Special::zero, false}, {"%reserved_smem_offset_end", Special::zero, false},
+    {"%reserved_smem_offset_begin", Special::zero, false},
+    {"%reserved_smem_offset_end", Special::zero, false},
     // A cooperative launch's workspace address, low and high word.
-    {"%envreg1", Special::envreg1, false},     {"%envreg2", Special::envreg2, false},
+    {"%envreg1", Special::envreg1, false},
+    {"%envreg2", Special::envreg2, false},
     // Without cluster launches every block is a cluster of one.
-    {"%cluster_ctarank", Special::zero, false}, {"%cluster_nctarank", Special::one, false},
+    {"%cluster_ctarank", Special::zero, false},
+    {"%cluster_nctarank", Special::one, false},
     {"%is_explicit_cluster", Special::zero, false},
-    {"%cluster_ctaid.x", Special::zero, false}, {"%cluster_ctaid.y", Special::zero, false},
-    {"%cluster_ctaid.z", Special::zero, false}, {"%cluster_nctaid.x", Special::one, false},
-    {"%cluster_nctaid.y", Special::one, false}, {"%cluster_nctaid.z", Special::one, false},
-    {"%clusterid.x", Special::ctaid_x, false},  {"%clusterid.y", Special::ctaid_y, false},
-    {"%clusterid.z", Special::ctaid_z, false},  {"%nclusterid.x", Special::nctaid_x, false},
-    {"%nclusterid.y", Special::nctaid_y, false}, {"%nclusterid.z", Special::nctaid_z, false},
+    {"%cluster_ctaid.x", Special::zero, false},
+    {"%cluster_ctaid.y", Special::zero, false},
+    {"%cluster_ctaid.z", Special::zero, false},
+    {"%cluster_nctaid.x", Special::one, false},
+    {"%cluster_nctaid.y", Special::one, false},
+    {"%cluster_nctaid.z", Special::one, false},
+    {"%clusterid.x", Special::ctaid_x, false},
+    {"%clusterid.y", Special::ctaid_y, false},
+    {"%clusterid.z", Special::ctaid_z, false},
+    {"%nclusterid.x", Special::nctaid_x, false},
+    {"%nclusterid.y", Special::nctaid_y, false},
+    {"%nclusterid.z", Special::nctaid_z, false},
 };
 
 uint64_t nanoseconds() {
   return uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                      std::chrono::system_clock::now().time_since_epoch()).count());
+                      std::chrono::system_clock::now().time_since_epoch())
+                      .count());
 }
-// Cycles of the pretended GPU's clock, so that programs which spin for so many cycles spin for that long.
-uint64_t cycles(const Warp& w) { return uint64_t(double(nanoseconds()) * w.block->grid->gpu->clock_khz * 1e-6); }
+// Cycles of the pretended GPU's clock, so that programs which spin for so many cycles spin for that
+// long.
+uint64_t cycles(const Warp& w) {
+  return uint64_t(double(nanoseconds()) * w.block->grid->gpu->clock_khz * 1e-6);
+}
 
 uint64_t value(const Warp& w, Special which, uint32_t lane) {
   const GridRun& grid = *w.block->grid;
@@ -77,12 +104,15 @@ uint64_t value(const Warp& w, Special which, uint32_t lane) {
     case Special::lanemask_lt: return (1u << lane) - 1;
     case Special::lanemask_ge: return uint32_t(~((1u << lane) - 1));
     case Special::lanemask_gt: return uint32_t(~((2ull << lane) - 1));
-    case Special::clock: case Special::clock64: return cycles(w);
+    case Special::clock:
+    case Special::clock64: return cycles(w);
     case Special::clock_hi: return cycles(w) >> 32;
-    case Special::globaltimer: case Special::globaltimer_lo: return nanoseconds();
+    case Special::globaltimer:
+    case Special::globaltimer_lo: return nanoseconds();
     case Special::globaltimer_hi: return nanoseconds() >> 32;
     case Special::dynamic_smem_size: return grid.launch->dynamic_shared;
-    case Special::total_smem_size: case Special::aggr_smem_size: return w.shared_size;
+    case Special::total_smem_size:
+    case Special::aggr_smem_size: return w.shared_size;
     case Special::envreg1: return uint32_t(grid.workspace >> 32);
     case Special::envreg2: return uint32_t(grid.workspace);
     case Special::one: return 1;
@@ -118,7 +148,8 @@ const Inst* special(Warp& w, const Inst* inst) {
   T lane[kWarpSize];
   if (which <= Special::tid_z) {
     thread_indices(w, which, lane);
-  } else if (which == Special::laneid || (which >= Special::lanemask_eq && which <= Special::lanemask_gt)) {
+  } else if (which == Special::laneid ||
+             (which >= Special::lanemask_eq && which <= Special::lanemask_gt)) {
     for (uint32_t i = 0; i < kWarpSize; ++i) lane[i] = T(value(w, which, i));
   } else {
     const T same = T(value(w, which, 0));

@@ -1,5 +1,6 @@
-// Video instructions: arithmetic on selected bytes and halves of words (vadd …), saturated, then combined with or merged
-// into a third operand; and the same on two halves (vadd2 …) or four bytes (vadd4 …) at once.
+// Video instructions: arithmetic on selected bytes and halves of words (vadd …), saturated, then
+// combined with or merged into a third operand; and the same on two halves (vadd2 …) or four bytes
+// (vadd4 …) at once.
 #include "vm/isa/video.h"
 
 #include <algorithm>
@@ -17,18 +18,19 @@ enum class Second : uint32_t { none, add, min, max };
 struct Modifiers {
   bool d_signed, a_signed, b_signed, saturate;
   Second second;
-  bool wrap;        // vshl, vshr
-  bool plus_one;    // vmad.po
-  uint32_t scale;   // vmad: bits shifted out
-  uint32_t cmp;     // vset: eq ne lt le gt ge
+  bool wrap;       // vshl, vshr
+  bool plus_one;   // vmad.po
+  uint32_t scale;  // vmad: bits shifted out
+  uint32_t cmp;    // vset: eq ne lt le gt ge
 
   uint32_t pack() const {
-    return uint32_t(d_signed) | uint32_t(a_signed) << 1 | uint32_t(b_signed) << 2 | uint32_t(saturate) << 3 |
-           uint32_t(second) << 4 | uint32_t(wrap) << 6 | uint32_t(plus_one) << 7 | scale << 8 | cmp << 12;
+    return uint32_t(d_signed) | uint32_t(a_signed) << 1 | uint32_t(b_signed) << 2 |
+           uint32_t(saturate) << 3 | uint32_t(second) << 4 | uint32_t(wrap) << 6 |
+           uint32_t(plus_one) << 7 | scale << 8 | cmp << 12;
   }
   static Modifiers unpack(uint32_t f) {
-    return {bool(f & 1), bool(f & 2), bool(f & 4), bool(f & 8), Second(f >> 4 & 3), bool(f & 64), bool(f & 128),
-            f >> 8 & 15, f >> 12 & 7};
+    return {bool(f & 1),  bool(f & 2),   bool(f & 4), bool(f & 8), Second(f >> 4 & 3),
+            bool(f & 64), bool(f & 128), f >> 8 & 15, f >> 12 & 7};
   }
 };
 
@@ -52,7 +54,9 @@ Field field_of(uint32_t selector) {
   const int width = selector >> 20 & 1 ? 16 : 8;
   return {int(selector & 15) * width, width};
 }
-int64_t select(uint32_t word, Field f, bool is_signed) { return extend(word >> f.shift, f.width, is_signed); }
+int64_t select(uint32_t word, Field f, bool is_signed) {
+  return extend(word >> f.shift, f.width, is_signed);
+}
 
 int64_t saturated(int64_t x, int width, bool is_signed) {
   const int64_t one = 1;
@@ -89,10 +93,10 @@ int64_t primary(const Modifiers& m, int64_t a, int64_t b) {
   }
 }
 
-// --- one value a lane ---------------------------------------------------------------------------------------------
+// --- one value a lane ---
 //
-// GPUs have no such instructions any more; the assembler writes them in others, and not quite to the letter of the PTX
-// documentation. What follows is what an H200 does (tests/vm/isa/golden).
+// GPUs have no such instructions any more; the assembler writes them in others, and not quite to
+// the letter of the PTX documentation. What follows is what an H200 does (tests/vm/isa/golden).
 
 int64_t low_word(int64_t x) { return int64_t(int32_t(uint32_t(x))); }
 
@@ -105,17 +109,19 @@ int64_t saturated_word(int64_t t, bool is_signed) {
   return saturated(t, 32, is_signed);
 }
 
-// A byte or half of d; the rest is c's. Saturation to it has no lower end, and shifts saturate to a word before they are
-// cut. For h1 the value's own upper half is taken.
+// A byte or half of d; the rest is c's. Saturation to it has no lower end, and shifts saturate to a
+// word before they are cut. For h1 the value's own upper half is taken.
 template <Op O>
 uint32_t merged(Field f, const Modifiers& m, int64_t t, uint32_t c) {
   constexpr bool kShift = O == Op::shl || O == Op::shr;
   if (m.saturate)
-    t = kShift ? saturated_word<O>(t, m.d_signed) : std::min(uint32_t(t), (1u << (f.width - m.d_signed)) - 1);
+    t = kShift ? saturated_word<O>(t, m.d_signed)
+               : std::min(uint32_t(t), (1u << (f.width - m.d_signed)) - 1);
   return inserted(f, uint32_t(t) >> (f.width == 16 ? f.shift : 0), c);
 }
 
-// t op c, in 64 bits: c as the destination's type says, t as it was computed, but sums and differences cut to a word.
+// t op c, in 64 bits: c as the destination's type says, t as it was computed, but sums and
+// differences cut to a word.
 template <Op O>
 uint32_t second_op(const Modifiers& m, int64_t t, uint32_t c) {
   if (m.second == Second::none) return uint32_t(t);
@@ -151,8 +157,8 @@ const Inst* scalar_handler(Warp& w, const Inst* inst) {
   return inst + 2;
 }
 
-// a * b + c (+ 1), shifted right, saturated. Whole words count as signed whatever their types say; those decide how the
-// result is shifted and saturated.
+// a * b + c (+ 1), shifted right, saturated. Whole words count as signed whatever their types say;
+// those decide how the result is shifted and saturated.
 const Inst* vmad_handler(Warp& w, const Inst* inst) {
   const Wide& more = wide(inst);
   const Modifiers m = Modifiers::unpack(more.flags);
@@ -174,7 +180,7 @@ const Inst* vmad_handler(Warp& w, const Inst* inst) {
   return inst + 2;
 }
 
-// --- two halves or four bytes a lane ------------------------------------------------------------------------------
+// --- two halves or four bytes a lane ---
 
 // Which parts are computed: all, or those a mask such as h1 or b310 names.
 template <int Parts>
@@ -216,7 +222,7 @@ const Inst* packed_handler(Warp& w, const Inst* inst) {
   return inst + 2;
 }
 
-// --- rows ---------------------------------------------------------------------------------------------------------
+// --- rows ---
 
 Modifiers modifiers(const Form& form) {
   Modifiers m{};
@@ -230,7 +236,8 @@ Modifiers modifiers(const Form& form) {
   m.scale = form.has("shr7") ? 7 : form.has("shr15") ? 15 : 0;
   return m;
 }
-Modifiers set_modifiers(const Form& form) {  // no destination type: a second operation takes a's sign
+Modifiers set_modifiers(
+    const Form& form) {  // no destination type: a second operation takes a's sign
   Modifiers m{};
   m.d_signed = form.types[0] == Type::s32;
   m.a_signed = form.types[0] == Type::s32;
@@ -278,28 +285,33 @@ constexpr InstrDef kRows[] = {
     {"vmax" RIDGE_TYPES "{sat}[add|min|max]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::max>},
     {"vshl[%int32][%int32][u32]{sat}[clamp|wrap]", "d,a:1,b:2", kAlu, kRegs, scalar<Op::shl>},
     {"vshl[%int32][%int32][u32]{sat}[clamp|wrap]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::shl>},
-    {"vshl[%int32][%int32][u32]{sat}[clamp|wrap][add|min|max]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::shl>},
+    {"vshl[%int32][%int32][u32]{sat}[clamp|wrap][add|min|max]", "d,a:1,b:2,c", kAlu, kRegs,
+     scalar<Op::shl>},
     {"vshr[%int32][%int32][u32]{sat}[clamp|wrap]", "d,a:1,b:2", kAlu, kRegs, scalar<Op::shr>},
     {"vshr[%int32][%int32][u32]{sat}[clamp|wrap]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::shr>},
-    {"vshr[%int32][%int32][u32]{sat}[clamp|wrap][add|min|max]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::shr>},
+    {"vshr[%int32][%int32][u32]{sat}[clamp|wrap][add|min|max]", "d,a:1,b:2,c", kAlu, kRegs,
+     scalar<Op::shr>},
     {"vmad" RIDGE_TYPES "{po}{sat}{shr7|shr15}", "d,a:1,b:2,c", kAlu, kRegs, video<vmad_handler>},
     {"vset" RIDGE_CMP, "d:u32,a:0,b:1", kAlu, kRegs, video_set<scalar_handler<Op::set>>},
     {"vset" RIDGE_CMP, "d:u32,a:0,b:1,c:u32", kAlu, kRegs, video_set<scalar_handler<Op::set>>},
-    {"vset" RIDGE_CMP "[add|min|max]", "d:u32,a:0,b:1,c:u32", kAlu, kRegs, video_set<scalar_handler<Op::set>>},
+    {"vset" RIDGE_CMP "[add|min|max]", "d:u32,a:0,b:1,c:u32", kAlu, kRegs,
+     video_set<scalar_handler<Op::set>>},
     {"vadd2" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, two<Op::add>},
     {"vsub2" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, two<Op::sub>},
     {"vavrg2" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, two<Op::avrg>},
     {"vabsdiff2" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, two<Op::absdiff>},
     {"vmin2" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, two<Op::min>},
     {"vmax2" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, two<Op::max>},
-    {"vset2" RIDGE_CMP "{add}", "d:u32,a:0,b:1,c:u32", kAlu, kRegs, video_set<packed_handler<Op::set, 2>>},
+    {"vset2" RIDGE_CMP "{add}", "d:u32,a:0,b:1,c:u32", kAlu, kRegs,
+     video_set<packed_handler<Op::set, 2>>},
     {"vadd4" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, four<Op::add>},
     {"vsub4" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, four<Op::sub>},
     {"vavrg4" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, four<Op::avrg>},
     {"vabsdiff4" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, four<Op::absdiff>},
     {"vmin4" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, four<Op::min>},
     {"vmax4" RIDGE_TYPES "{sat|add}", "d,a:1,b:2,c", kAlu, kRegs, four<Op::max>},
-    {"vset4" RIDGE_CMP "{add}", "d:u32,a:0,b:1,c:u32", kAlu, kRegs, video_set<packed_handler<Op::set, 4>>},
+    {"vset4" RIDGE_CMP "{add}", "d:u32,a:0,b:1,c:u32", kAlu, kRegs,
+     video_set<packed_handler<Op::set, 4>>},
 };
 
 }  // namespace

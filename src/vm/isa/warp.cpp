@@ -1,7 +1,7 @@
 // Instructions that look across the lanes of a warp: shfl, vote, match, redux, activemask, elect.
 //
-// `.sync` forms wait until every lane their mask names has arrived (gather_lanes); after that `w.mask` holds the lanes
-// that execute together.
+// `.sync` forms wait until every lane their mask names has arrived (gather_lanes); after that
+// `w.mask` holds the lanes that execute together.
 #include "vm/isa/groups.h"
 #include "vm/isa/sync.h"
 
@@ -10,7 +10,8 @@ namespace {
 
 enum class Shuffle { up, down, bfly, idx };
 
-// Fields: d, a = value, b = lane operand, c = clamp and segment mask, x[0] = member mask (.sync), next = predicate.
+// Fields: d, a = value, b = lane operand, c = clamp and segment mask, x[0] = member mask (.sync),
+// next = predicate.
 template <Shuffle Mode, bool Sync>
 const Inst* shfl(Warp& w, const Inst* inst) {
   const Wide& more = wide(inst);
@@ -26,10 +27,22 @@ const Inst* shfl(Warp& w, const Inst* inst) {
     int from = lane;
     bool ok = true;
     switch (Mode) {
-      case Shuffle::up: from = lane - amount; ok = from >= top; break;
-      case Shuffle::down: from = lane + amount; ok = from <= top; break;
-      case Shuffle::bfly: from = lane ^ amount; ok = from <= top; break;
-      case Shuffle::idx: from = bottom | (amount & ~segment); ok = from <= top; break;
+      case Shuffle::up:
+        from = lane - amount;
+        ok = from >= top;
+        break;
+      case Shuffle::down:
+        from = lane + amount;
+        ok = from <= top;
+        break;
+      case Shuffle::bfly:
+        from = lane ^ amount;
+        ok = from <= top;
+        break;
+      case Shuffle::idx:
+        from = bottom | (amount & ~segment);
+        ok = from <= top;
+        break;
     }
     if (!ok) from = lane;
     result[lane] = a[from & 31];
@@ -50,8 +63,8 @@ Handlers select_shfl(const Form& form) {
   }
 }
 
-// Calls f(lanes) once for every group of active lanes that named the same member mask: `lanes` are those of the group.
-// Tiles of a warp execute one converged vote with different masks.
+// Calls f(lanes) once for every group of active lanes that named the same member mask: `lanes` are
+// those of the group. Tiles of a warp execute one converged vote with different masks.
 template <class F>
 void each_group(const Warp& w, const uint32_t* members, F f) {
   for (uint32_t left = w.mask; left;) {
@@ -74,7 +87,9 @@ const Inst* vote(Warp& w, const Inst* inst) {
       uint32_t* d = w.reg<uint32_t>(inst->d);
       each_active(lanes, [&](int i) { d[i] = set; });
     } else {
-      const bool yes = Mode == Vote::all ? set == lanes : Mode == Vote::any ? set != 0 : set == 0 || set == lanes;
+      const bool yes = Mode == Vote::all   ? set == lanes
+                       : Mode == Vote::any ? set != 0
+                                           : set == 0 || set == lanes;
       uint32_t& p = *w.reg<uint32_t>(inst->d);
       p = (p & ~lanes) | (yes ? lanes : 0);
     }
@@ -93,7 +108,8 @@ Handlers select_vote(const Form& form) {
   }
 }
 
-// match.any: the lanes of the group with my value. match.all: the whole group if all agree, else nobody.
+// match.any: the lanes of the group with my value. match.all: the whole group if all agree, else
+// nobody.
 template <class T, bool All>
 const Inst* match_sync(Warp& w, const Inst* inst) {
   if (!gather_lanes(w, inst, w.src<uint32_t>(inst->b))) return nullptr;
@@ -140,7 +156,9 @@ const Inst* redux(Warp& w, const Inst* inst) {
   return inst + 1;
 }
 template <class T, auto Op>
-constexpr Handlers redux_handlers() { return {redux<T, Op>, redux<T, Op>}; }
+constexpr Handlers redux_handlers() {
+  return {redux<T, Op>, redux<T, Op>};
+}
 Handlers select_redux(const Form& form) {
   const bool is_signed = form.type() == Type::s32;
   switch (form.index_of({"add", "min", "max", "and", "or", "xor"})) {
@@ -170,7 +188,8 @@ const Inst* elect(Warp& w, const Inst* inst) {
   const uint32_t* members = w.src<uint32_t>(inst->a);
   each_group(w, members, [&](uint32_t lanes) {
     const uint32_t leader = __builtin_ctz(lanes);
-    if (inst->d != kNoOperand) each_active(lanes, [&](int i) { w.reg<uint32_t>(inst->d)[i] = leader; });
+    if (inst->d != kNoOperand)
+      each_active(lanes, [&](int i) { w.reg<uint32_t>(inst->d)[i] = leader; });
     if (inst->b != kNoOperand) {
       uint32_t& p = *w.reg<uint32_t>(inst->b);
       p = (p & ~lanes) | 1u << leader;
@@ -182,9 +201,11 @@ Handlers select_elect(const Form&) { return {elect, elect}; }
 
 constexpr uint16_t kSync = kLanes | kConverges;
 constexpr InstrDef kRows[] = {
-    {"shfl[sync][up|down|bfly|idx][b32]", "d|p,a,b:u32,c:u32,e:u32", Unit::shuffle, kSync, select_shfl<true>},
+    {"shfl[sync][up|down|bfly|idx][b32]", "d|p,a,b:u32,c:u32,e:u32", Unit::shuffle, kSync,
+     select_shfl<true>},
     {"shfl[up|down|bfly|idx][b32]", "d|p,a,b:u32,c:u32", Unit::shuffle, kLanes, select_shfl<false>},
-    {"vote[sync][all|any|uni][pred]", "d:pred,a:pred,b:u32", Unit::shuffle, kSync, select_vote<true>},
+    {"vote[sync][all|any|uni][pred]", "d:pred,a:pred,b:u32", Unit::shuffle, kSync,
+     select_vote<true>},
     {"vote[sync][ballot][b32]", "d,a:pred,b:u32", Unit::shuffle, kSync, select_vote<true>},
     {"vote[all|any|uni][pred]", "d:pred,a:pred", Unit::shuffle, kLanes, select_vote<false>},
     {"vote[ballot][b32]", "d,a:pred", Unit::shuffle, kLanes, select_vote<false>},

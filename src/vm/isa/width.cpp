@@ -1,4 +1,5 @@
-// The decoder's helpers: registers of another width than an instruction works on, packing, uniform parameter loads.
+// The decoder's helpers: registers of another width than an instruction works on, packing, uniform
+// parameter loads.
 #include "vm/isa/internal.h"
 #include "vm/isa/load_store.h"
 
@@ -12,7 +13,9 @@ const Inst* resize_lanes(Warp& w, const Inst* inst) {
   return inst + 1;
 }
 template <class From, class To>
-constexpr Handlers resized() { return {resize_lanes<From, To, true>, resize_lanes<From, To, false>}; }
+constexpr Handlers resized() {
+  return {resize_lanes<From, To, true>, resize_lanes<From, To, false>};
+}
 
 template <class Whole, class Part, int N, bool Full>
 const Inst* pack_lanes(Warp& w, const Inst* inst) {
@@ -34,16 +37,19 @@ const Inst* unpack_lanes(Warp& w, const Inst* inst) {
   for (int k = 0; k < N; ++k) {
     const uint32_t d = k == 0 ? inst->d : wide(inst).x[k - 1];
     if (d == kNoOperand) continue;
-    each_lane<Full>(w.reg<Part>(d), w.mask, [&](int i) { return Part(a[i] >> (8 * sizeof(Part) * k)); });
+    each_lane<Full>(w.reg<Part>(d), w.mask,
+                    [&](int i) { return Part(a[i] >> (8 * sizeof(Part) * k)); });
   }
   return inst + 2;
 }
 
-// Bytes pair up in one 16-bit register (mov.b16 {b8, b8}): the lanes hold 16 bits, the parts count 8.
+// Bytes pair up in one 16-bit register (mov.b16 {b8, b8}): the lanes hold 16 bits, the parts
+// count 8.
 template <bool Full>
 const Inst* pack_bytes(Warp& w, const Inst* inst) {
   const uint16_t *a = w.src<uint16_t>(inst->a), *b = w.src<uint16_t>(inst->b);
-  each_lane<Full>(w.reg<uint16_t>(inst->d), w.mask, [&](int i) { return uint16_t((a[i] & 0xff) | b[i] << 8); });
+  each_lane<Full>(w.reg<uint16_t>(inst->d), w.mask,
+                  [&](int i) { return uint16_t((a[i] & 0xff) | b[i] << 8); });
   return inst + 2;
 }
 
@@ -88,27 +94,34 @@ Handlers resize(int from, int to, bool is_signed) {
 Handlers pack(int whole, int parts) {
   if (whole == 2 && parts == 2) return {pack_bytes<true>, pack_bytes<false>, true};
   if (whole == 4 && parts == 2)
-    return {pack_lanes<uint32_t, uint16_t, 2, true>, pack_lanes<uint32_t, uint16_t, 2, false>, true};
+    return {pack_lanes<uint32_t, uint16_t, 2, true>, pack_lanes<uint32_t, uint16_t, 2, false>,
+            true};
   if (whole == 8 && parts == 2)
-    return {pack_lanes<uint64_t, uint32_t, 2, true>, pack_lanes<uint64_t, uint32_t, 2, false>, true};
+    return {pack_lanes<uint64_t, uint32_t, 2, true>, pack_lanes<uint64_t, uint32_t, 2, false>,
+            true};
   if (whole == 8 && parts == 4)
-    return {pack_lanes<uint64_t, uint16_t, 4, true>, pack_lanes<uint64_t, uint16_t, 4, false>, true};
+    return {pack_lanes<uint64_t, uint16_t, 4, true>, pack_lanes<uint64_t, uint16_t, 4, false>,
+            true};
   return {};
 }
 Handlers unpack(int whole, int parts) {
   if (whole == 4 && parts == 2)
-    return {unpack_lanes<uint32_t, uint16_t, 2, true>, unpack_lanes<uint32_t, uint16_t, 2, false>, true};
+    return {unpack_lanes<uint32_t, uint16_t, 2, true>, unpack_lanes<uint32_t, uint16_t, 2, false>,
+            true};
   if (whole == 8 && parts == 2)
-    return {unpack_lanes<uint64_t, uint32_t, 2, true>, unpack_lanes<uint64_t, uint32_t, 2, false>, true};
+    return {unpack_lanes<uint64_t, uint32_t, 2, true>, unpack_lanes<uint64_t, uint32_t, 2, false>,
+            true};
   if (whole == 8 && parts == 4)
-    return {unpack_lanes<uint64_t, uint16_t, 4, true>, unpack_lanes<uint64_t, uint16_t, 4, false>, true};
+    return {unpack_lanes<uint64_t, uint16_t, 4, true>, unpack_lanes<uint64_t, uint16_t, 4, false>,
+            true};
   return {};
 }
 
 Handlers load_param(Type type, int elements) {
   switch (type) {
     case Type::s8: return uniform<int8_t>(elements);
-    case Type::b8: case Type::u8: return uniform<uint8_t>(elements);
+    case Type::b8:
+    case Type::u8: return uniform<uint8_t>(elements);
     default: break;
   }
   switch (size_of(type)) {

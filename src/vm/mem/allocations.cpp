@@ -7,10 +7,12 @@
 namespace ridge::vm {
 namespace {
 
-constexpr uint64_t kGranule = 256;       // device allocations start on this, as on hardware
-constexpr uint64_t kRedZone = 256;       // never handed out, so that one array's end is not the next one's start
-constexpr size_t kQuarantine = 256;      // freed ranges that stay unused, so that a use after free is seen as one
-constexpr size_t kRemembered = 4096;     // freed ranges that reports can name
+constexpr uint64_t kGranule = 256;  // device allocations start on this, as on hardware
+constexpr uint64_t kRedZone =
+    256;  // never handed out, so that one array's end is not the next one's start
+constexpr size_t kQuarantine =
+    256;  // freed ranges that stay unused, so that a use after free is seen as one
+constexpr size_t kRemembered = 4096;        // freed ranges that reports can name
 constexpr uint64_t kReturnPages = 1 << 20;  // freed ranges this large give their pages back at once
 
 uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
@@ -19,9 +21,11 @@ uint64_t footprint(uint64_t size) { return round_up(size, kGranule) + kRedZone; 
 }  // namespace
 
 Allocations::Allocations(uint64_t capacity_bytes) : capacity_(capacity_bytes) {
-  // Twice the capacity in address space: red zones and the quarantine must not make a fitting allocation fail.
+  // Twice the capacity in address space: red zones and the quarantine must not make a fitting
+  // allocation fail.
   for (uint64_t size = capacity_bytes * 2; size >= (1ull << 26); size /= 2) {
-    void* p = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* p = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) continue;
     arena_ = reinterpret_cast<uint64_t>(p);
     arena_size_ = size;
@@ -86,14 +90,15 @@ void Allocations::end_quarantine() {
   --quarantined_;
 }
 
-std::optional<uint64_t> Allocations::allocate(uint64_t size, uint64_t align, MemKind kind, uint32_t flags,
-                                              std::string name) {
+std::optional<uint64_t> Allocations::allocate(uint64_t size, uint64_t align, MemKind kind,
+                                              uint32_t flags, std::string name) {
   const std::unique_lock lock(mutex_);
   if (size > capacity_ || used_ + size > capacity_) return std::nullopt;
   // Variables live at the other end, so that what lies next to an allocation is an allocation.
   const uint64_t unit = std::max(align, kGranule);
   const auto take = [&] {
-    return kind == MemKind::variable ? take_highest(footprint(size), unit) : take_range(footprint(size), unit);
+    return kind == MemKind::variable ? take_highest(footprint(size), unit)
+                                     : take_range(footprint(size), unit);
   };
   uint64_t base = take();
   while (!base && quarantined_) {  // rather reuse freed memory early than fail

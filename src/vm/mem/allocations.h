@@ -1,6 +1,7 @@
-// Every live range of memory a kernel may touch: device allocations, pinned and managed host memory, module variables.
-// A device pointer is a host address inside one reserved range, so copies are memcpy and kernels dereference directly;
-// what makes it a device is that every access is checked against this table first.
+// Every live range of memory a kernel may touch: device allocations, pinned and managed host
+// memory, module variables. A device pointer is a host address inside one reserved range, so copies
+// are memcpy and kernels dereference directly; what makes it a device is that every access is
+// checked against this table first.
 #pragma once
 
 #include <atomic>
@@ -19,7 +20,7 @@ enum class MemKind : uint8_t { device, managed, pinned, registered, variable, de
 
 struct Allocation {
   uint64_t base = 0;
-  uint64_t size = 0;   // as asked for
+  uint64_t size = 0;  // as asked for
   MemKind kind = MemKind::device;
   uint32_t flags = 0;  // the runtime's own (cudaHostAllocMapped …)
   uint64_t id = 0;     // 1, 2, 3 … in order of allocation
@@ -33,8 +34,8 @@ class Allocations {
   ~Allocations();
   Allocations(const Allocations&) = delete;
 
-  // nullopt when the capacity is used up. Size 0 is the caller's business. Memory is zero-filled only by chance: as on
-  // a device, its contents are unspecified.
+  // nullopt when the capacity is used up. Size 0 is the caller's business. Memory is zero-filled
+  // only by chance: as on a device, its contents are unspecified.
   std::optional<uint64_t> allocate(uint64_t size, uint64_t align, MemKind kind, uint32_t flags = 0,
                                    std::string name = {});
   // Host memory the program owns (cudaHostRegister); false when it overlaps a live range.
@@ -43,9 +44,10 @@ class Allocations {
   bool release(uint64_t base, MemKind kind);
   void release_all();
 
-  std::optional<Allocation> find(uint64_t address) const;         // the live allocation that holds it
-  std::optional<Allocation> find_freed(uint64_t address) const;   // the newest freed one that held it
-  std::optional<Allocation> nearest(uint64_t address) const;      // by distance to either end
+  std::optional<Allocation> find(uint64_t address) const;  // the live allocation that holds it
+  std::optional<Allocation> find_freed(
+      uint64_t address) const;                                // the newest freed one that held it
+  std::optional<Allocation> nearest(uint64_t address) const;  // by distance to either end
   std::vector<Allocation> live() const;
   bool is_device_range(uint64_t address) const { return address - arena_ < arena_size_; }
 
@@ -55,15 +57,15 @@ class Allocations {
   uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
 
  private:
-  uint64_t take_range(uint64_t size, uint64_t align);       // lowest
+  uint64_t take_range(uint64_t size, uint64_t align);  // lowest
   uint64_t take_highest(uint64_t size, uint64_t align);
   void return_range(uint64_t base, uint64_t size);
   void end_quarantine();  // of the range freed first
 
   mutable std::shared_mutex mutex_;
-  std::map<uint64_t, Allocation> live_;            // by base
-  std::map<uint64_t, uint64_t> free_;              // arena gaps: base -> size
-  std::deque<Allocation> freed_;                   // newest last; the last kQuarantine are not reused yet
+  std::map<uint64_t, Allocation> live_;  // by base
+  std::map<uint64_t, uint64_t> free_;    // arena gaps: base -> size
+  std::deque<Allocation> freed_;         // newest last; the last kQuarantine are not reused yet
   size_t quarantined_ = 0;
   std::atomic<uint64_t> epoch_{1};
   uint64_t arena_ = 0, arena_size_ = 0, capacity_ = 0, used_ = 0, next_id_ = 1;

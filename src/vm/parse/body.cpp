@@ -73,12 +73,10 @@ void BodyParser::registers() {
   Type type = Type::none;
   for (; token().kind == TokenKind::directive; next()) {
     const auto found = type_from_name(token().text);
-    if (found)
-      type = *found;
+    if (found) type = *found;
     else if (const uint32_t vector = vector_width(token().text); vector == 2 || vector == 4)
       width = vector;
-    else
-      fail("unknown register type '." + std::string(token().text) + "'");
+    else fail("unknown register type '." + std::string(token().text) + "'");
   }
   if (type == Type::none) fail_expected("a type such as .b32");
   do {
@@ -110,8 +108,7 @@ void BodyParser::declare_registers(const Token& at, Type type, uint32_t width, b
   for (uint32_t i = 0; i < count; i++) {
     const std::string name =
         is_range ? std::string(at.text) + std::to_string(i) : std::string(at.text);
-    if (width == 1)
-      registers.push_back({name, type});
+    if (width == 1) registers.push_back({name, type});
     else
       for (uint32_t c = 0; c < width; c++)
         registers.push_back({name + std::string(kComponents[c]), type});
@@ -183,14 +180,10 @@ void BodyParser::label(const Token& at) {
   BranchTable table;
   bool is_table = true;
   table.name = at.text;
-  if (accept_directive("branchtargets"))
-    branch_targets(table);
-  else if (accept_directive("calltargets"))
-    call_targets(table);
-  else if (accept_directive("callprototype"))
-    call_prototype(table);
-  else
-    is_table = false;
+  if (accept_directive("branchtargets")) branch_targets(table);
+  else if (accept_directive("calltargets")) call_targets(table);
+  else if (accept_directive("callprototype")) call_prototype(table);
+  else is_table = false;
   const size_t target = is_table ? function_.tables.size() : function_.instructions.size();
   if (at.text.find('.') != at.text.npos) fail_at(at, "a label's name cannot contain '.'");
   if (!scopes_.declare_label(at.text, is_table, uint32_t(target)))

@@ -53,14 +53,10 @@ uint64_t divide(uint64_t a, uint64_t b, bool is_signed, bool remainder) {
 
 double Constant::as_double() const {
   switch (type) {
-    case Type::s64:
-      return double(int64_t(bits));
-    case Type::u64:
-      return double(bits);
-    case Type::f32:
-      return std::bit_cast<float>(uint32_t(bits));
-    case Type::f64:
-      break;
+    case Type::s64: return double(int64_t(bits));
+    case Type::u64: return double(bits);
+    case Type::f32: return std::bit_cast<float>(uint32_t(bits));
+    case Type::f64: break;
   }
   return std::bit_cast<double>(bits);
 }
@@ -99,18 +95,12 @@ Constant Parser::binary(int min_precedence) {
       a = from_bool(s == "&&" ? truth(a) && truth(b) : truth(a) || truth(b));
     } else if (a.is_float() || b.is_float()) {
       const double x = a.as_double(), y = b.as_double();
-      if (is_comparison)
-        a = from_bool(compare(s, x, y));
-      else if (s == "+")
-        a = from_double(x + y);
-      else if (s == "-")
-        a = from_double(x - y);
-      else if (s == "*")
-        a = from_double(x * y);
-      else if (s == "/")
-        a = from_double(x / y);
-      else
-        fail_at(at, "'" + std::string(s) + "' takes integers, not floating-point constants");
+      if (is_comparison) a = from_bool(compare(s, x, y));
+      else if (s == "+") a = from_double(x + y);
+      else if (s == "-") a = from_double(x - y);
+      else if (s == "*") a = from_double(x * y);
+      else if (s == "/") a = from_double(x / y);
+      else fail_at(at, "'" + std::string(s) + "' takes integers, not floating-point constants");
     } else if (is_comparison) {
       a = from_bool(is_signed ? compare(s, int64_t(a.bits), int64_t(b.bits))
                               : compare(s, a.bits, b.bits));
@@ -138,12 +128,9 @@ Constant Parser::binary(int min_precedence) {
 }
 
 Constant Parser::apply_minus(Constant value) {
-  if (value.type == Kind::f32)
-    value.bits ^= uint64_t(1) << 31;
-  else if (value.type == Kind::f64)
-    value.bits ^= uint64_t(1) << 63;
-  else
-    value.bits = uint64_t(0) - value.bits;
+  if (value.type == Kind::f32) value.bits ^= uint64_t(1) << 31;
+  else if (value.type == Kind::f64) value.bits ^= uint64_t(1) << 63;
+  else value.bits = uint64_t(0) - value.bits;
   return value;
 }
 

@@ -148,10 +148,8 @@ void Lexer::number() {
     const char* q = p_;
     while (is_digit(*q)) q++;
     const bool hex = *p_ == '0' && (p_[1] == 'x' || p_[1] == 'X');
-    if (!hex && (*q == '.' || *q == 'e' || *q == 'E'))
-      decimal_real();
-    else
-      integer();
+    if (!hex && (*q == '.' || *q == 'e' || *q == 'E')) decimal_real();
+    else integer();
   }
   token_.text = {start_, size_t(p_ - start_)};
   if (is_word(*p_)) fail(p_, "unexpected " + printable(*p_) + " in a number");

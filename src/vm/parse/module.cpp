@@ -27,12 +27,9 @@ std::string unescape(std::string_view text) {
     while (digits < 3 && i + 1 + digits < text.size() && text[i + 1 + digits] >= '0' &&
            text[i + 1 + digits] <= '7')
       value = value * 8 + (text[i + 1 + digits++] - '0');
-    if (digits == 3)
-      out += char(value);
-    else if (text[i + 1] == '"' || text[i + 1] == '\\')
-      out += text[i + 1];
-    else
-      out += text.substr(i, 2);
+    if (digits == 3) out += char(value);
+    else if (text[i + 1] == '"' || text[i + 1] == '\\') out += text[i + 1];
+    else out += text.substr(i, 2);
     i += digits == 3 ? 3 : 1;
   }
   return out;
@@ -244,34 +241,23 @@ void ModuleParser::performance(Function& f) {
   while (token().kind == TokenKind::directive) {
     const Token t = token();
     next();
-    if (t.text == "maxntid")
-      dimensions(f.maxntid);
-    else if (t.text == "reqntid")
-      dimensions(f.reqntid);
-    else if (t.text == "reqnctapercluster")
-      dimensions(f.reqnctapercluster);
+    if (t.text == "maxntid") dimensions(f.maxntid);
+    else if (t.text == "reqntid") dimensions(f.reqntid);
+    else if (t.text == "reqnctapercluster") dimensions(f.reqnctapercluster);
     else if (t.text == "minnctapersm")
       f.minnctapersm = uint32_t(integer_up_to(UINT32_MAX, ".minnctapersm"));
     else if (t.text == "maxnctapersm")
       f.maxnctapersm = uint32_t(integer_up_to(UINT32_MAX, ".maxnctapersm"));
-    else if (t.text == "maxnreg")
-      f.maxnreg = uint32_t(integer_up_to(UINT32_MAX, ".maxnreg"));
+    else if (t.text == "maxnreg") f.maxnreg = uint32_t(integer_up_to(UINT32_MAX, ".maxnreg"));
     else if (t.text == "maxclusterrank")
       f.maxclusterrank = uint32_t(integer_up_to(UINT32_MAX, ".maxclusterrank"));
-    else if (t.text == "explicitcluster")
-      f.explicitcluster = true;
-    else if (t.text == "blocksareclusters")
-      f.blocksareclusters = true;
-    else if (t.text == "noreturn")
-      f.noreturn = true;
-    else if (t.text == "pragma")
-      pragma();
-    else if (t.text == "attribute")
-      skip_parentheses();
-    else if (t.text.starts_with("abi_preserve"))
-      integer("a register count");
-    else
-      fail_at(t, "unknown directive '." + std::string(t.text) + "' on a function");
+    else if (t.text == "explicitcluster") f.explicitcluster = true;
+    else if (t.text == "blocksareclusters") f.blocksareclusters = true;
+    else if (t.text == "noreturn") f.noreturn = true;
+    else if (t.text == "pragma") pragma();
+    else if (t.text == "attribute") skip_parentheses();
+    else if (t.text.starts_with("abi_preserve")) integer("a register count");
+    else fail_at(t, "unknown directive '." + std::string(t.text) + "' on a function");
   }
 }
 

@@ -21,7 +21,8 @@ int component_index(std::string_view component) {
 
 // Bytes or halves of a register, which the decoder reads: vadd.s32 %r1, %r2.b0, vadd4 … %r1.b310
 bool is_video_selector(std::string_view component) {
-  return component.size() >= 2 && component.size() <= 5 && (component[0] == 'b' || component[0] == 'h') &&
+  return component.size() >= 2 && component.size() <= 5 &&
+         (component[0] == 'b' || component[0] == 'h') &&
          component.find_first_not_of("01234567", 1) == std::string_view::npos;
 }
 

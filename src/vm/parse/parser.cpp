@@ -81,16 +81,11 @@ void Parser::pragma() {
 Linkage Parser::linkage() {
   Linkage linkage = Linkage::internal;
   for (;;) {
-    if (accept_directive("visible"))
-      linkage = Linkage::visible;
-    else if (accept_directive("extern"))
-      linkage = Linkage::external;
-    else if (accept_directive("weak"))
-      linkage = Linkage::weak;
-    else if (accept_directive("common"))
-      linkage = Linkage::common;
-    else
-      return linkage;
+    if (accept_directive("visible")) linkage = Linkage::visible;
+    else if (accept_directive("extern")) linkage = Linkage::external;
+    else if (accept_directive("weak")) linkage = Linkage::weak;
+    else if (accept_directive("common")) linkage = Linkage::common;
+    else return linkage;
   }
 }
 

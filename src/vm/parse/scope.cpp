@@ -20,10 +20,8 @@ void Scopes::close() {
   }
   for (const LabelUse& use : block.uses) {
     const auto it = block.labels.find(use.name);
-    if (it != block.labels.end())
-      resolve(use, it->second);
-    else if (!blocks_.empty())
-      use_label(use);
+    if (it != block.labels.end()) resolve(use, it->second);
+    else if (!blocks_.empty()) use_label(use);
     else
       throw SyntaxError{use.line, use.column,
                         "unknown name '" + std::string(use.name) +

@@ -1,5 +1,6 @@
 // Which mul and add become one fma. The values tell: a * b lies half a unit of its last place above
-// -c, so that a * b + c is exactly that half where they are fused and 0 where the product is rounded.
+// -c, so that a * b + c is exactly that half where they are fused and 0 where the product is
+// rounded.
 #include "machine.h"
 
 namespace ridge::vm::testing {
@@ -9,7 +10,8 @@ constexpr uint32_t kRounded = 0, kFused = 0x33800000;  // 2^-24
 constexpr uint32_t kFusedNegative = 0xb3800000;
 constexpr const char* kA = "0f3f800800";  // as an immediate
 
-// The outputs of a kernel that has a = b = 1 + 2^-12, c = -(1 + 2^-11), one = 1, n = 7, and t … z free.
+// The outputs of a kernel that has a = b = 1 + 2^-12, c = -(1 + 2^-11), one = 1, n = 7, and t … z
+// free.
 class Contract : public ::testing::Test {
  protected:
   static std::string kernel(const std::string& body) {
@@ -86,11 +88,17 @@ TEST_F(Contract, CopiesAndNegationsAreSeenThrough) {
 }
 
 TEST_F(Contract, AnotherUseOfTheProductPreventsIt) {
-  const auto stored = run("mul.f32 %t,%a,%b; add.f32 %z,%t,%c; st.global.f32 [%out],%z; st.global.f32 [%out+4],%t;");
+  const auto stored = run(
+      "mul.f32 %t,%a,%b; add.f32 %z,%t,%c; st.global.f32 [%out],%z; st.global.f32 [%out+4],%t;");
   EXPECT_EQ(stored[0], kRounded);
   EXPECT_EQ(stored[1], 0x3f801000u);
-  EXPECT_EQ(result("mul.f32 %t,%a,%b; add.f32 %z,%t,%c; fma.rn.f32 %u,%t,%t,%t; st.global.f32 [%out+4],%u;"), kRounded);
-  EXPECT_EQ(result("mul.f32 %t,%a,%b; add.f32 %u,%t,%t; add.f32 %z,%t,%c; st.global.f32 [%out+4],%u;"), kRounded);
+  EXPECT_EQ(
+      result(
+          "mul.f32 %t,%a,%b; add.f32 %z,%t,%c; fma.rn.f32 %u,%t,%t,%t; st.global.f32 [%out+4],%u;"),
+      kRounded);
+  EXPECT_EQ(
+      result("mul.f32 %t,%a,%b; add.f32 %u,%t,%t; add.f32 %z,%t,%c; st.global.f32 [%out+4],%u;"),
+      kRounded);
   EXPECT_EQ(result("mul.f32 %t,%a,%b; @%q add.f32 %t,%t,%t; add.f32 %z,%t,%c;"), kRounded);
 }
 
@@ -108,19 +116,24 @@ TEST_F(Contract, WhichOfTwoProducts) {
   EXPECT_EQ(result("mul.f32 %u,%c,%one; mul.f32 %t,%a,%b; add.f32 %z,%t,%u;"), kFused);
   // Used once before used twice.
   EXPECT_EQ(result(R"(mul.f32 %t,%a,%b; mul.f32 %u,%c,%one; add.f32 %z,%t,%u;
-                      add.f32 %v,%t,%one; st.global.f32 [%out+4],%v;)"), kRounded);
+                      add.f32 %v,%t,%one; st.global.f32 [%out+4],%v;)"),
+            kRounded);
   EXPECT_EQ(result(R"(mul.f32 %t,%a,%b; mul.f32 %u,%c,%one; add.f32 %v,%u,%one; add.f32 %z,%u,%t;
-                      st.global.f32 [%out+4],%v;)"), kFused);
+                      st.global.f32 [%out+4],%v;)"),
+            kFused);
   // The other is an addend now: its sums do not take it.
-  const auto kept = run(R"(mul.f32 %t,%a,%b; mul.f32 %u,%one,%one; add.f32 %v,%t,%c; add.f32 %w,%t,%u;
+  const auto kept =
+      run(R"(mul.f32 %t,%a,%b; mul.f32 %u,%one,%one; add.f32 %v,%t,%c; add.f32 %w,%t,%u;
                            st.global.f32 [%out],%v; st.global.f32 [%out+4],%w;)");
   EXPECT_EQ(kept[0], kRounded);
   // Two uses before three; of as many uses, the first operand.
   EXPECT_EQ(result(R"(mul.f32 %t,%a,%b; mul.f32 %u,%c,%one; add.f32 %z,%u,%t; add.f32 %v,%t,%one;
                       add.f32 %w,%u,%one; add.f32 %x,%u,%a;
-                      st.global.f32 [%out+4],%v; st.global.f32 [%out+8],%w; st.global.f32 [%out+12],%x;)"), kFused);
+                      st.global.f32 [%out+4],%v; st.global.f32 [%out+8],%w; st.global.f32 [%out+12],%x;)"),
+            kFused);
   EXPECT_EQ(result(R"(mul.f32 %t,%a,%b; mul.f32 %u,%c,%one; add.f32 %z,%u,%t; add.f32 %v,%t,%one;
-                      add.f32 %w,%u,%one; st.global.f32 [%out+4],%v; st.global.f32 [%out+8],%w;)"), kRounded);
+                      add.f32 %w,%u,%one; st.global.f32 [%out+4],%v; st.global.f32 [%out+8],%w;)"),
+            kRounded);
 }
 
 TEST_F(Contract, GuardedSumsButNotGuardedProducts) {
@@ -131,12 +144,20 @@ TEST_F(Contract, GuardedSumsButNotGuardedProducts) {
 
 TEST_F(Contract, BranchesAndWhatBecomesBranches) {
   EXPECT_EQ(result("mov.f32 %z,%one; mul.f32 %t,%a,%b; @%q bra L; add.f32 %z,%t,%c; L:"), kRounded);
-  EXPECT_EQ(result("mul.f32 %t,%a,%b; div.rn.f32 %u,%a,%b; add.f32 %z,%t,%c; st.global.f32 [%out+4],%u;"), kRounded);
+  EXPECT_EQ(
+      result("mul.f32 %t,%a,%b; div.rn.f32 %u,%a,%b; add.f32 %z,%t,%c; st.global.f32 [%out+4],%u;"),
+      kRounded);
   EXPECT_EQ(result("mul.f32 %t,%a,%b; @%q ld.global.f32 %b,[%out]; add.f32 %z,%t,%c;"), kRounded);
-  EXPECT_EQ(result("mul.f32 %t,%a,%b; ld.global.f32 %u,[%out]; bar.sync 0; add.f32 %z,%t,%c;"), kFused);
-  EXPECT_EQ(result("mul.f32 %t,%a,%b; div.full.f32 %u,%a,%b; add.f32 %z,%t,%c; st.global.f32 [%out+4],%u;"), kFused);
+  EXPECT_EQ(result("mul.f32 %t,%a,%b; ld.global.f32 %u,[%out]; bar.sync 0; add.f32 %z,%t,%c;"),
+            kFused);
+  EXPECT_EQ(
+      result(
+          "mul.f32 %t,%a,%b; div.full.f32 %u,%a,%b; add.f32 %z,%t,%c; st.global.f32 [%out+4],%u;"),
+      kFused);
   // The same register in another stretch is another value.
-  EXPECT_EQ(result("mul.f32 %t,%a,%b; add.f32 %z,%t,%c; @%q bra L; mul.f32 %t,%a,%a; st.global.f32 [%out+4],%t; L:"), kFused);
+  EXPECT_EQ(result("mul.f32 %t,%a,%b; add.f32 %z,%t,%c; @%q bra L; mul.f32 %t,%a,%a; st.global.f32 "
+                   "[%out+4],%t; L:"),
+            kFused);
 }
 
 TEST_F(Contract, AConstantFactorCrossesBranches) {
@@ -146,16 +167,19 @@ TEST_F(Contract, AConstantFactorCrossesBranches) {
   EXPECT_EQ(result("mul.f32 %t,%a,%param; mov.f32 %a,%one;" + rest), kFused);
   EXPECT_EQ(result("mul.f32 %t,%a,%param;" + rest + "st.global.f32 [%out+4],%t;"), kRounded);
   EXPECT_EQ(result("mov.u32 %i,0; mul.f32 %t,%a,%param; L: add.f32 %z,%t,%c; add.u32 %i,%i,1; "
-                   "setp.lt.u32 %q,%i,%n; @%q bra L;"), kFused);
+                   "setp.lt.u32 %q,%i,%n; @%q bra L;"),
+            kFused);
 }
 
 TEST_F(Contract, FactorsThatWereOverwritten) {
   EXPECT_EQ(result("mul.f32 %t,%a,%b; mov.f32 %a,%one; add.f32 %z,%t,%c;"), kFused);
-  EXPECT_EQ(result("mul.f32 %t,%a,%b; mov.f32 %a,%one; mov.f32 %b,%one; add.f32 %z,%t,%c;"), kFused);
+  EXPECT_EQ(result("mul.f32 %t,%a,%b; mov.f32 %a,%one; mov.f32 %b,%one; add.f32 %z,%t,%c;"),
+            kFused);
   EXPECT_EQ(result("mov.f32 %t,%a; mul.f32 %t,%t,%b; add.f32 %z,%t,%c;"), kFused);
   EXPECT_EQ(result("mul.f32 %t,%a,%b; mov.f32 %u,%t; mov.f32 %t,%one; add.f32 %z,%u,%c;"), kFused);
   EXPECT_EQ(result("bra M; L: ret; M: mul.f32 %t,%a,%b; @%p mov.f32 %a,%one; add.f32 %z,%t,%c; "
-                   "st.global.f32 [%out],%z; bra L;"), kFused);
+                   "st.global.f32 [%out],%z; bra L;"),
+            kFused);
 }
 
 TEST_F(Contract, ConstantsAreMultipliedBeforehand) {
@@ -193,9 +217,10 @@ TEST_P(ContractFormat, SumOfAProduct) {
   const auto run = [&](const std::string& rounding, bool used_twice) {
     const std::string type = f.type, bits = f.bits;
     Machine m;
-    m.load_body(".reg ." + bits + " %a, %c, %t, %u;" + "ld.global." + bits + " %a,[%out]; ld.global." + bits +
-                " %c,[%out+8]; mul" + rounding + "." + type + " %t,%a,%a; add." + type + " %u,%t,%c; st.global." +
-                bits + " [%out+16],%u;" + (used_twice ? "st.global." + bits + " [%out+24],%t;" : ""));
+    m.load_body(".reg ." + bits + " %a, %c, %t, %u;" + "ld.global." + bits +
+                " %a,[%out]; ld.global." + bits + " %c,[%out+8]; mul" + rounding + "." + type +
+                " %t,%a,%a; add." + type + " %u,%t,%c; st.global." + bits + " [%out+16],%u;" +
+                (used_twice ? "st.global." + bits + " [%out+24],%t;" : ""));
     const uint64_t out = m.allocate(std::vector<uint64_t>{f.a, f.c, 0, 0});
     const Fault fault = m.run({1}, {1}, out);
     EXPECT_FALSE(fault) << fault.report;
@@ -206,13 +231,15 @@ TEST_P(ContractFormat, SumOfAProduct) {
   EXPECT_EQ(run(".rn", false), 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(, ContractFormat,
-                         ::testing::Values(Format{"f64", "b64", 0x3ff0000002000000, 0xbff0000004000000, 0x3c90000000000000},
-                                           Format{"f16", "b16", 0x3c10, 0xbc20, 0x0c00},
-                                           Format{"f16x2", "b32", 0x3c103c10, 0xbc20bc20, 0x0c000c00},
-                                           Format{"bf16", "b16", 0x3f88, 0xbf90, 0x3b80},
-                                           Format{"bf16x2", "b32", 0x3f883f88, 0xbf90bf90, 0x3b803b80}),
-                         [](const auto& info) { return std::string(info.param.type); });
+INSTANTIATE_TEST_SUITE_P(
+    , ContractFormat,
+    ::testing::Values(Format{"f64", "b64", 0x3ff0000002000000, 0xbff0000004000000,
+                             0x3c90000000000000},
+                      Format{"f16", "b16", 0x3c10, 0xbc20, 0x0c00},
+                      Format{"f16x2", "b32", 0x3c103c10, 0xbc20bc20, 0x0c000c00},
+                      Format{"bf16", "b16", 0x3f88, 0xbf90, 0x3b80},
+                      Format{"bf16x2", "b32", 0x3f883f88, 0xbf90bf90, 0x3b803b80}),
+    [](const auto& info) { return std::string(info.param.type); });
 
 // Halves look at sums one after another: a product of two sums goes into the first even where the
 // second could take one that is used once.

@@ -65,7 +65,8 @@ TEST(Divergence, EarlyReturnKeepsInnerJoin) {
 MEET:
   activemask.b32 %r5;
   popc.b32 %r1, %r5;
-)" + kStoreR1 + "DONE:");
+)" + kStoreR1 +
+              "DONE:");
   const auto out = m.output<uint32_t>({1}, {32}, 32);
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], i % 2 && i > 15 ? ~0u : 24u) << i;
 }
@@ -112,7 +113,8 @@ JOIN:
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], 3210 + i % 4) << i;
 }
 
-// A block may wait for an earlier one, whatever the number of workers; a cooperative grid, for every other.
+// A block may wait for an earlier one, whatever the number of workers; a cooperative grid, for
+// every other.
 TEST(Progress, BlockWaitsForEarlierBlock) {
   for (unsigned threads : {1u, 2u, 3u}) {
     Machine m(threads);

@@ -5,7 +5,8 @@ namespace ridge::vm::testing {
 namespace {
 
 void expect_text(const Fault& fault, const std::string& text) {
-  EXPECT_NE(fault.report.find(text), std::string::npos) << "missing: " << text << "\n" << fault.report;
+  EXPECT_NE(fault.report.find(text), std::string::npos) << "missing: " << text << "\n"
+                                                        << fault.report;
 }
 
 TEST(Fault, OutOfBoundsStoreNamesThreadAndAllocation) {
@@ -62,7 +63,8 @@ TEST(Fault, Misaligned) {
 TEST(Fault, MisalignedVector) {
   Machine m;
   m.load_body("ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%out+8];");
-  EXPECT_EQ(m.run({1}, {1}, m.allocate(std::vector<uint32_t>(8))).kind, FaultKind::misaligned_address);
+  EXPECT_EQ(m.run({1}, {1}, m.allocate(std::vector<uint32_t>(8))).kind,
+            FaultKind::misaligned_address);
 }
 
 TEST(Fault, UseAfterFree) {

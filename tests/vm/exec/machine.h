@@ -17,7 +17,8 @@ class Machine {
   explicit Machine(unsigned threads = 2, double timeout = 0)
       : engine_({.gpu = *find_gpu("h200"), .threads = threads, .timeout_seconds = timeout}) {}
 
-  // A module of one kernel `k` with one pointer parameter, already in %out, and registers %p %r %rd %f %h %d <0 … 31>.
+  // A module of one kernel `k` with one pointer parameter, already in %out, and registers %p %r %rd
+  // %f %h %d <0 … 31>.
   void load_body(const std::string& body, const std::string& declarations = "") {
     load(declarations + R"(
 .visible .entry k(.param .u64 k_out)
@@ -25,17 +26,20 @@ class Machine {
   .reg .pred %p<32>; .reg .b16 %h<32>; .reg .b32 %r<64>; .reg .b64 %rd<32>; .reg .f32 %f<32>; .reg .f64 %d<32>;
   .reg .b64 %out;
   ld.param.u64 %out, [k_out];
-)" + body + "\n  ret;\n}\n");
+)" + body +
+         "\n  ret;\n}\n");
   }
   void load(const std::string& text) {
-    auto program = engine_.load(".version 8.0\n.target sm_90\n.address_size 64\n" + text, "test.ptx");
+    auto program =
+        engine_.load(".version 8.0\n.target sm_90\n.address_size 64\n" + text, "test.ptx");
     ASSERT_TRUE(program) << program.error().message;
     program_ = *program;
   }
 
   template <class T>
   uint64_t allocate(const std::vector<T>& values) {
-    const auto at = engine_.memory().allocate(std::max<size_t>(values.size() * sizeof(T), 1), 256, MemKind::device);
+    const auto at = engine_.memory().allocate(std::max<size_t>(values.size() * sizeof(T), 1), 256,
+                                              MemKind::device);
     std::memcpy(reinterpret_cast<void*>(*at), values.data(), values.size() * sizeof(T));
     return *at;
   }
@@ -50,7 +54,8 @@ class Machine {
   Fault run(Dim3 grid, Dim3 block, Args... args) {
     return run_as(shape(grid, block), args...);
   }
-  static Launch shape(Dim3 grid, Dim3 block, uint32_t dynamic_shared = 0, bool cooperative = false) {
+  static Launch shape(Dim3 grid, Dim3 block, uint32_t dynamic_shared = 0,
+                      bool cooperative = false) {
     Launch launch;
     launch.grid = grid;
     launch.block = block;
@@ -65,7 +70,8 @@ class Machine {
     (append(launch.params, args), ...);
     return engine_.run(launch);
   }
-  // Runs k with an output array of `count` elements, all ones to begin with, and returns it; expects no fault.
+  // Runs k with an output array of `count` elements, all ones to begin with, and returns it;
+  // expects no fault.
   template <class T>
   std::vector<T> output(Dim3 grid, Dim3 block, size_t count) {
     std::vector<T> poison(count);

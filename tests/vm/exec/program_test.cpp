@@ -12,7 +12,8 @@ TEST(Program, GlobalAndConstantVariablesWithRelocations) {
   mul.wide.u32 %rd2, %r2, 4;
   add.s64 %rd1, %rd1, %rd2;
   ld.u32 %r1, [%rd1];
-)" + kStoreR1, R"(
+)" + kStoreR1,
+              R"(
 .global .align 4 .u32 table[4] = {11, 22, 33, 44};
 .const .align 8 .u64 pointer = generic(table);
 )");
@@ -59,9 +60,11 @@ DONE:
     ld.param.b32 %r1, [ret0];
   }
 SKIP:
-)" + kStoreR1 + "ret; }");
+)" + kStoreR1 +
+         "ret; }");
   const auto out = m.output<uint32_t>({1}, {32}, 32);
-  for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], i % 2 ? 5 : i > 20 ? 9999 : 1000 + 2 * i) << i;
+  for (uint32_t i = 0; i < 32; ++i)
+    EXPECT_EQ(out[i], i % 2 ? 5 : i > 20 ? 9999 : 1000 + 2 * i) << i;
 }
 
 TEST(Program, IndirectCallsToDifferentFunctions) {
@@ -92,7 +95,8 @@ TEST(Program, IndirectCallsToDifferentFunctions) {
   activemask.b32 %r4;
   popc.b32 %r4, %r4;
   mad.lo.u32 %r1, %r4, 1000, %r1;
-)" + kStoreR1 + "ret; }");
+)" + kStoreR1 +
+         "ret; }");
   const auto out = m.output<uint32_t>({1}, {32}, 32);
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], 32000 + i + (i % 2 ? 200 : 100)) << i;
 }
@@ -126,7 +130,8 @@ TEST(Program, DynamicSharedMemoryFollowsTheStatic) {
   mov.u32 %r1, dynamic;
   st.shared.u32 [dynamic+28], %r1;
   ld.shared.u32 %r1, [dynamic+28];
-)" + kStoreR1, ".extern .shared .align 16 .b8 dynamic[];\n");
+)" + kStoreR1,
+              ".extern .shared .align 16 .b8 dynamic[];\n");
   const uint64_t out = m.allocate(std::vector<uint32_t>(1));
   EXPECT_FALSE(m.run_as(m.shape({1}, {1}, 32), out));
   EXPECT_EQ(m.read<uint32_t>(out, 1)[0] % 16, 0u);
@@ -178,11 +183,12 @@ TEST(Program, RunsOfSharedLoads) {
   mul.lo.u32 %r4, %r2, 32; add.u32 %r4, %r3, %r4;
 )";
   for (int k = 0; k < 8; ++k)
-    body += "mad.lo.u32 %r5, %r2, 100, " + std::to_string(k) + "; st.shared.u32 [%r4+" + std::to_string(4 * k) + "], %r5;";
+    body += "mad.lo.u32 %r5, %r2, 100, " + std::to_string(k) + "; st.shared.u32 [%r4+" +
+            std::to_string(4 * k) + "], %r5;";
   body += "bar.sync 0; mov.u32 %r1, 0;";
   for (int k = 0; k < 8; ++k)
-    body += "ld.shared.u32 %r1" + std::to_string(k) + ", [%r4+" + std::to_string(4 * k) + "]; mad.lo.u32 %r1, %r1, 3, %r1" +
-            std::to_string(k) + ";";
+    body += "ld.shared.u32 %r1" + std::to_string(k) + ", [%r4+" + std::to_string(4 * k) +
+            "]; mad.lo.u32 %r1, %r1, 3, %r1" + std::to_string(k) + ";";
   m.load_body(body + kStoreR1);
   const auto out = m.output<uint32_t>({1}, {50}, 50);
   for (uint32_t i = 0; i < 50; ++i) {

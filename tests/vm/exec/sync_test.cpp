@@ -83,7 +83,8 @@ TEST(Barrier, NeverMetIsReported) {
 )");
   const Fault fault = m.run({1}, {64}, m.allocate(std::vector<uint32_t>(64)));
   EXPECT_EQ(fault.kind, FaultKind::timeout);
-  EXPECT_NE(fault.report.find("barrier 1: 32 of the 128 threads"), std::string::npos) << fault.report;
+  EXPECT_NE(fault.report.find("barrier 1: 32 of the 128 threads"), std::string::npos)
+      << fault.report;
   EXPECT_NE(fault.report.find("block (0,0,0)"), std::string::npos) << fault.report;
 }
 

@@ -5,14 +5,17 @@ namespace ridge::vm::test {
 namespace {
 
 template <class U>
-bool bit(U x, int i) { return x >> i & 1; }
+bool bit(U x, int i) {
+  return x >> i & 1;
+}
 
 template <class T>
 T bfe_reference(T a, uint32_t b, uint32_t c) {
   using U = std::make_unsigned_t<T>;
   constexpr int kTop = 8 * sizeof(T) - 1;
   const int64_t position = sizeof(T) == 4 ? b & 0xff : b, length = sizeof(T) == 4 ? c & 0xff : c;
-  const bool sign = std::is_signed_v<T> && length != 0 && bit(U(a), int(std::min<int64_t>(position + length - 1, kTop)));
+  const bool sign = std::is_signed_v<T> && length != 0 &&
+                    bit(U(a), int(std::min<int64_t>(position + length - 1, kTop)));
   U d = 0;
   for (int i = 0; i <= kTop; ++i)
     d |= U(i < length && position + i <= kTop ? bit(U(a), int(position) + i) : sign) << i;
@@ -96,8 +99,10 @@ TEST(Bits, Masks) {
     }
     return d;
   };
-  expect_lanes<U, U, U>("szext.clamp.u32", [&](U a, U b) { return extend(a, std::min(b, 32u), false); });
-  expect_lanes<U, U, U>("szext.clamp.s32", [&](U a, U b) { return extend(a, std::min(b, 32u), true); });
+  expect_lanes<U, U, U>("szext.clamp.u32",
+                        [&](U a, U b) { return extend(a, std::min(b, 32u), false); });
+  expect_lanes<U, U, U>("szext.clamp.s32",
+                        [&](U a, U b) { return extend(a, std::min(b, 32u), true); });
   expect_lanes<U, U, U>("szext.wrap.u32", [&](U a, U b) { return extend(a, b & 31, false); });
   expect_lanes<U, U, U>("szext.wrap.s32", [&](U a, U b) { return extend(a, b & 31, true); });
 }
@@ -115,7 +120,7 @@ TEST(Bits, FindNthSet) {
   const auto fns = [](uint32_t mask, uint32_t base, int32_t offset) -> uint32_t {
     if (offset == 0) return bit(mask, int(base)) ? base : 0xffffffffu;
     int seen = 0;
-    for (int at = int(base); at >= 0 && at < 32; at += offset > 0 ? 1 : -1)
+    for (int at = int(base); at >= 0 && at<32; at += offset> 0 ? 1 : -1)
       if (bit(mask, at) && ++seen == std::abs(offset)) return uint32_t(at);
     return 0xffffffffu;
   };

@@ -42,7 +42,8 @@ double half_value(uint16_t x, int exponent_bits, bool ftz) {
 }
 float flush(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }
 
-// setp.<op>[.<bool>]<type> for one operator. `truth(op, lane)` is the reference, put() fills slots 1 and 2.
+// setp.<op>[.<bool>]<type> for one operator. `truth(op, lane)` is the reference, put() fills slots
+// 1 and 2.
 struct Case {
   std::string type;  // ".ftz.f32"
   bool second;       // may write q
@@ -100,7 +101,8 @@ std::vector<Case> cases() {
       float_case<float>(".ftz.f32", true, f32, flush),
       float_case<double>(".f64", true, f64, [](double x) { return x; }),
       float_case<uint16_t>(".f16", false, h16, [](uint16_t x) { return half_value(x, 5, false); }),
-      float_case<uint16_t>(".ftz.f16", false, h16, [](uint16_t x) { return half_value(x, 5, true); }),
+      float_case<uint16_t>(".ftz.f16", false, h16,
+                           [](uint16_t x) { return half_value(x, 5, true); }),
       float_case<uint16_t>(".bf16", false, h16, [](uint16_t x) { return half_value(x, 8, false); }),
   };
 }
@@ -113,13 +115,17 @@ TEST(Compare, SetPredicate) {
         for (int round = 0; round < 6; ++round) {
           const std::string spelling = "setp." + op + combine + c.type;
           const uint32_t mask = round % 2 ? inputs.mask() : kAllLanes;
-          const uint32_t other = uint32_t(inputs.bits()), p = uint32_t(inputs.bits()), q = uint32_t(inputs.bits());
+          const uint32_t other = uint32_t(inputs.bits()), p = uint32_t(inputs.bits()),
+                         q = uint32_t(inputs.bits());
           const bool second = c.second && round < 4;
           LaneHarness h;
           c.put(h, inputs);
           h.put_pred(0, p), h.put_pred(3, other), h.put_pred(4, q);
-          if (combine.empty()) h.run(spelling, 0, {h.offset(1), h.offset(2)}, mask, second ? 4 : kNoSlot);
-          else h.run(spelling, 0, {h.offset(1), h.offset(2), h.negated(3)}, mask, second ? 4 : kNoSlot);
+          if (combine.empty())
+            h.run(spelling, 0, {h.offset(1), h.offset(2)}, mask, second ? 4 : kNoSlot);
+          else
+            h.run(spelling, 0, {h.offset(1), h.offset(2), h.negated(3)}, mask,
+                  second ? 4 : kNoSlot);
           if (HasFatalFailure()) return;
           uint32_t want_p = p, want_q = q;
           for (int i = 0; i < 32; ++i) {
@@ -159,12 +165,17 @@ TEST(Compare, SetRegister) {
             else h.run(spelling, 0, {h.offset(1), h.offset(2), h.offset(3)}, mask);
             if (HasFatalFailure()) return;
             const bool narrow = d == "u16" || d == "s16" || d == "f16" || d == "bf16";
-            const uint32_t one = d == "f32" ? 0x3f800000 : d == "f16" ? 0x3c00 : d == "bf16" ? 0x3f80
-                                 : narrow ? 0xffff : 0xffffffff;
+            const uint32_t one = d == "f32"    ? 0x3f800000
+                                 : d == "f16"  ? 0x3c00
+                                 : d == "bf16" ? 0x3f80
+                                 : narrow      ? 0xffff
+                                               : 0xffffffff;
             for (int i = 0; i < 32; ++i) {
-              const bool t = combined(combine.empty() ? "" : "xor", c.truth(h, op, i), other >> i & 1);
+              const bool t =
+                  combined(combine.empty() ? "" : "xor", c.truth(h, op, i), other >> i & 1);
               const uint32_t want = mask >> i & 1 && t ? one : 0;
-              const uint32_t got = narrow ? h.get<uint16_t>(0)[size_t(i)] : h.get<uint32_t>(0)[size_t(i)];
+              const uint32_t got =
+                  narrow ? h.get<uint16_t>(0)[size_t(i)] : h.get<uint32_t>(0)[size_t(i)];
               ASSERT_EQ(show(got), show(want)) << spelling << " lane " << i;
             }
           }
@@ -191,20 +202,27 @@ TEST(Compare, Pairs) {
         const uint32_t c = uint32_t(inputs.bits());
         h.put(1, a), h.put(2, b), h.put_pred(3, c), h.put_pred(4, 0), h.put_pred(5, 0);
         const std::string tail = std::string(kind.ftz) + "." + kind.type;
-        h.run(std::string("setp.") + op + ".and" + tail, 4, {h.offset(1), h.offset(2), h.offset(3)}, mask, 5);
-        h.run(std::string("set.") + op + kind.ftz + "." + kind.type + "." + kind.type, 6, {h.offset(1), h.offset(2)}, mask);
-        h.run(std::string("set.") + op + kind.ftz + ".u32." + kind.type, 7, {h.offset(1), h.offset(2)}, mask);
+        h.run(std::string("setp.") + op + ".and" + tail, 4, {h.offset(1), h.offset(2), h.offset(3)},
+              mask, 5);
+        h.run(std::string("set.") + op + kind.ftz + "." + kind.type + "." + kind.type, 6,
+              {h.offset(1), h.offset(2)}, mask);
+        h.run(std::string("set.") + op + kind.ftz + ".u32." + kind.type, 7,
+              {h.offset(1), h.offset(2)}, mask);
         for (int i = 0; i < 32; ++i) {
           const auto truth = [&](int shift) {
             const bool ftz = *kind.ftz;
-            return (mask >> i & 1) && floating(op, half_value(uint16_t(a[size_t(i)] >> shift), kind.exponent_bits, ftz),
-                                               half_value(uint16_t(b[size_t(i)] >> shift), kind.exponent_bits, ftz));
+            return (mask >> i & 1) &&
+                   floating(op,
+                            half_value(uint16_t(a[size_t(i)] >> shift), kind.exponent_bits, ftz),
+                            half_value(uint16_t(b[size_t(i)] >> shift), kind.exponent_bits, ftz));
           };
           ASSERT_EQ(h.get_pred(4) >> i & 1, truth(0) && (c >> i & 1)) << op << tail;
           ASSERT_EQ(h.get_pred(5) >> i & 1, truth(16) && (c >> i & 1)) << op << tail;
           const uint32_t one = kind.exponent_bits == 5 ? 0x3c00 : 0x3f80;
-          ASSERT_EQ(show(h.get<uint32_t>(6)[size_t(i)]), show((truth(0) ? one : 0) | (truth(16) ? one << 16 : 0)));
-          ASSERT_EQ(show(h.get<uint32_t>(7)[size_t(i)]), show((truth(0) ? 0xffffu : 0) | (truth(16) ? 0xffff0000u : 0)));
+          ASSERT_EQ(show(h.get<uint32_t>(6)[size_t(i)]),
+                    show((truth(0) ? one : 0) | (truth(16) ? one << 16 : 0)));
+          ASSERT_EQ(show(h.get<uint32_t>(7)[size_t(i)]),
+                    show((truth(0) ? 0xffffu : 0) | (truth(16) ? 0xffff0000u : 0)));
         }
       }
 }
@@ -224,7 +242,8 @@ void expect_selection(const std::string& type) {
       h.put(0, old);
       h.run(spelling, 0, {h.offset(1), h.offset(2), source}, mask);
       for (size_t i = 0; i < 32; ++i)
-        ASSERT_EQ(h.template get<U>(0)[i], mask >> i & 1 ? (first(i) ? a[i] : b[i]) : old[i]) << spelling;
+        ASSERT_EQ(h.template get<U>(0)[i], mask >> i & 1 ? (first(i) ? a[i] : b[i]) : old[i])
+            << spelling;
     };
     expect("selp." + type, h.offset(3), [&](size_t i) { return p >> i & 1; });
     expect("selp." + type, h.negated(3), [&](size_t i) { return !(p >> i & 1); });
@@ -244,8 +263,9 @@ TEST(Compare, Selection) {
 
 TEST(Compare, NoSuchForm) {
   std::string error;
-  for (const char* spelling : {"setp.lt.b32", "setp.lo.s32", "setp.ltu.s32", "setp.ftz.eq.f64", "setp.s32", "setp.eq",
-                               "set.eq.f32.f16", "set.eq.ftz.bf16.f32", "slct.ftz.f32.s32", "selp.f16", "add.sat.u32"})
+  for (const char* spelling :
+       {"setp.lt.b32", "setp.lo.s32", "setp.ltu.s32", "setp.ftz.eq.f64", "setp.s32", "setp.eq",
+        "set.eq.f32.f16", "set.eq.ftz.bf16.f32", "slct.ftz.f32.s32", "selp.f16", "add.sat.u32"})
     EXPECT_EQ(find_instruction(spelling, &error), nullptr) << spelling;
 }
 

@@ -236,7 +236,7 @@ TEST(Convert, NaNs) {  // as the hardware gives them
   expect("cvt.f16.f16", 0xfd01, 0x7fff);
 }
 
-// --- tensor-core formats -------------------------------------------------------------------------
+// --- tensor-core formats ---
 
 // e4m3 and e5m2 by their definition.
 double value_of(const std::string& type, uint32_t code) {

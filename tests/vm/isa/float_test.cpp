@@ -201,7 +201,7 @@ TEST(Float, FlushesWhatIsTinyAfterRounding) {
   EXPECT_EQ(run_rows("fma.rz.ftz.f32", {{0x0d800000, 0x8d800000, 0x00800000}})[0], 0u);
 }
 
-// --- order and sign ------------------------------------------------------------------------------
+// --- order and sign ---
 
 uint64_t minmax_reference(const Layout& f, bool max, bool ftz, bool nan, bool xorsign, uint64_t a,
                           uint64_t b) {
@@ -278,7 +278,7 @@ TEST(Float, Classes) {
   }
 }
 
-// --- approximations ------------------------------------------------------------------------------
+// --- approximations ---
 
 struct Approximation {
   std::string name;

@@ -1,5 +1,6 @@
-// Runs single instructions on a bare warp: registers are numbered slots, a spelling is looked up in the tables as the
-// decoder would, and both handlers are held against a scalar reference, inactive lanes included.
+// Runs single instructions on a bare warp: registers are numbered slots, a spelling is looked up in
+// the tables as the decoder would, and both handlers are held against a scalar reference, inactive
+// lanes included.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -58,17 +59,19 @@ class LaneHarness {
   // A source operand: the slot's offset, with kNegatedBit for a predicate's complement.
   static uint32_t negated(int slot) { return offset(slot) | kNegatedBit; }
 
-  // Executes `spelling` under `mask` with destination slot d and source operands (offsets); `second` is the slot of the
-  // destination after '|'. A row whose second destination is optional gets kNoOperand when none is given.
-  void run(const std::string& spelling, int d, std::initializer_list<uint32_t> sources, uint32_t mask = kAllLanes,
-           int second = kNoSlot) {
+  // Executes `spelling` under `mask` with destination slot d and source operands (offsets);
+  // `second` is the slot of the destination after '|'. A row whose second destination is optional
+  // gets kNoOperand when none is given.
+  void run(const std::string& spelling, int d, std::initializer_list<uint32_t> sources,
+           uint32_t mask = kAllLanes, int second = kNoSlot) {
     std::string error;
     const Match* match = find_instruction(spelling, &error);
     ASSERT_NE(match, nullptr) << error;
     Inst code[2];
     Wide more;
     code[0].d = d == kNoSlot ? kNoOperand : offset(d);
-    uint32_t* fields[] = {&code[0].a, &code[0].b, &code[0].c, &more.x[0], &more.x[1], &more.x[2], &more.x[3]};
+    uint32_t* fields[] = {&code[0].a, &code[0].b, &code[0].c, &more.x[0],
+                          &more.x[1], &more.x[2], &more.x[3]};
     size_t n = 0;
     for (uint32_t source : sources) *fields[n++] = source;
     if (match->row->operands.find('|') != std::string_view::npos)
@@ -102,7 +105,8 @@ class Inputs {
   T integer() {
     using U = std::make_unsigned_t<T>;
     constexpr U kTop = U(U(1) << (8 * sizeof(T) - 1));
-    const U edges[] = {0, 1, 2, 3, U(-1), U(-2), kTop, U(kTop - 1), U(kTop + 1), 7, 31, 32, 33, 255, 256};
+    const U edges[] = {0,           1, 2,  3,  U(-1), U(-2), kTop, U(kTop - 1),
+                       U(kTop + 1), 7, 31, 32, 33,    255,   256};
     const uint64_t r = random_();
     if (r % 3 == 0) return T(edges[(r >> 8) % std::size(edges)]);
     return T(U(random_() >> ((r >> 8) % (8 * sizeof(T)) + 64 - 8 * sizeof(T))));
@@ -115,8 +119,9 @@ class Inputs {
   }
   // A float's bits: zeros, subnormals, infinities and NaNs among them.
   float real32() {
-    const uint32_t edges[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x00000001, 0x80000001, 0x007fffff,
-                              0x807fffff, 0x00800000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001};
+    const uint32_t edges[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x00000001,
+                              0x80000001, 0x007fffff, 0x807fffff, 0x00800000, 0x7f7fffff,
+                              0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001};
     const uint64_t r = random_();
     const uint32_t u = r % 2 ? edges[(r >> 8) % std::size(edges)] : uint32_t(r >> 32);
     float f;
@@ -141,8 +146,9 @@ class Inputs {
     return f;
   }
   uint16_t half_bits() {
-    const uint16_t edges[] = {0,      0x8000, 0x3c00, 0x0001, 0x8001, 0x03ff, 0x0400, 0x7bff, 0x7c00,
-                              0xfc00, 0x7e00, 0x7c01, 0x7f80, 0x007f, 0x807f, 0x7fc0, 0x3f80};
+    const uint16_t edges[] = {0,      0x8000, 0x3c00, 0x0001, 0x8001, 0x03ff,
+                              0x0400, 0x7bff, 0x7c00, 0xfc00, 0x7e00, 0x7c01,
+                              0x7f80, 0x007f, 0x807f, 0x7fc0, 0x3f80};
     const uint64_t r = random_();
     return r % 2 ? edges[(r >> 8) % std::size(edges)] : uint16_t(r >> 32);
   }
@@ -155,15 +161,17 @@ template <class T>
 std::string show(T value) {
   if constexpr (std::is_integral_v<T>) {
     char text[32];
-    std::snprintf(text, sizeof text, "0x%llx", (unsigned long long)(std::make_unsigned_t<T>(value)));
+    std::snprintf(text, sizeof text, "0x%llx",
+                  (unsigned long long)(std::make_unsigned_t<T>(value)));
     return text;
   } else {
     return ::testing::PrintToString(value);
   }
 }
 
-// Holds d = f(a…) for every lane, full and masked, over `rounds` rounds. R is what the destination holds, T… the
-// sources; lanes come from `fill`, called as fill.template operator()<T>(source index).
+// Holds d = f(a…) for every lane, full and masked, over `rounds` rounds. R is what the destination
+// holds, T… the sources; lanes come from `fill`, called as fill.template operator()<T>(source
+// index).
 template <class R, class... T, class F, class Fill>
 void expect_lanes_from(const std::string& spelling, F f, Fill fill, int rounds = 60) {
   Inputs masks(7);
@@ -172,7 +180,8 @@ void expect_lanes_from(const std::string& spelling, F f, Fill fill, int rounds =
     LaneHarness h;
     const auto in = [&]<size_t... I>(std::index_sequence<I...>) {
       return std::tuple<Lanes<T>...>{fill.template operator()<T>(int(I))...};
-    }(std::index_sequence_for<T...>{});
+    }
+    (std::index_sequence_for<T...>{});
     const Lanes<R> before = [&] {
       Lanes<R> old;
       for (int i = 0; i < kWarpSize; ++i) old[i] = R(0x5a5a + i);
@@ -182,14 +191,17 @@ void expect_lanes_from(const std::string& spelling, F f, Fill fill, int rounds =
     [&]<size_t... I>(std::index_sequence<I...>) {
       (h.put(int(I) + 1, std::get<I>(in)), ...);
       h.run(spelling, 0, {LaneHarness::offset(int(I) + 1)...}, mask);
-    }(std::index_sequence_for<T...>{});
+    }
+    (std::index_sequence_for<T...>{});
     if (::testing::Test::HasFatalFailure()) return;
     const Lanes<R> got = h.get<R>(0);
     for (int i = 0; i < kWarpSize; ++i) {
-      const R want = mask >> i & 1 ? std::apply([&](const auto&... v) { return R(f(v[i]...)); }, in) : before[i];
+      const R want = mask >> i & 1 ? std::apply([&](const auto&... v) { return R(f(v[i]...)); }, in)
+                                   : before[i];
       std::string inputs;
       std::apply([&](const auto&... v) { ((inputs += " " + show(v[i])), ...); }, in);
-      ASSERT_EQ(show(got[i]), show(want)) << spelling << inputs << " lane " << i << " mask " << show(mask);
+      ASSERT_EQ(show(got[i]), show(want))
+          << spelling << inputs << " lane " << i << " mask " << show(mask);
     }
   }
 }
@@ -198,7 +210,8 @@ void expect_lanes_from(const std::string& spelling, F f, Fill fill, int rounds =
 template <class R, class... T, class F>
 void expect_lanes(const std::string& spelling, F f, int rounds = 60) {
   Inputs inputs(std::hash<std::string>{}(spelling));
-  expect_lanes_from<R, T...>(spelling, f, [&]<class S>(int) { return inputs.lanes<S>(); }, rounds);
+  expect_lanes_from<R, T...>(
+      spelling, f, [&]<class S>(int) { return inputs.lanes<S>(); }, rounds);
 }
 
 }  // namespace ridge::vm::test

@@ -39,9 +39,11 @@ TEST(Logic, Predicates) {
   Inputs inputs(1);
   for (int round = 0; round < 50; ++round) {
     LaneHarness h;
-    const uint32_t a = uint32_t(inputs.bits()), b = uint32_t(inputs.bits()), old = uint32_t(inputs.bits());
+    const uint32_t a = uint32_t(inputs.bits()), b = uint32_t(inputs.bits()),
+                   old = uint32_t(inputs.bits());
     const uint32_t mask = round % 2 ? inputs.mask() : kAllLanes;
-    const auto expect = [&](const char* spelling, std::initializer_list<uint32_t> sources, uint32_t want) {
+    const auto expect = [&](const char* spelling, std::initializer_list<uint32_t> sources,
+                            uint32_t want) {
       h.put_pred(0, old), h.put_pred(1, a), h.put_pred(2, b);
       h.run(spelling, 0, sources, mask);
       EXPECT_EQ(h.get_pred(0), (old & ~mask) | (want & mask)) << spelling;
@@ -81,7 +83,8 @@ TEST(Logic, Lop3WithPredicate) {
     LaneHarness h;
     const uint32_t lut = uint32_t(inputs.bits() & 255), q = uint32_t(inputs.bits());
     const uint32_t mask = round % 2 ? inputs.mask() : kAllLanes;
-    const auto a = inputs.lanes<uint32_t>(), b = inputs.lanes<uint32_t>(), c = inputs.lanes<uint32_t>();
+    const auto a = inputs.lanes<uint32_t>(), b = inputs.lanes<uint32_t>(),
+               c = inputs.lanes<uint32_t>();
     Lanes<uint32_t> luts;
     luts.fill(lut);
     const bool is_and = round % 4 < 2;
@@ -101,17 +104,25 @@ TEST(Logic, Lop3WithPredicate) {
 
 TEST(Logic, FunnelShift) {
   using U = uint32_t;
-  const auto left = [](U a, U b, uint32_t n) { return n == 0 ? b : n == 32 ? a : b << n | a >> (32 - n); };
-  const auto right = [](U a, U b, uint32_t n) { return n == 0 ? a : n == 32 ? b : b << (32 - n) | a >> n; };
+  const auto left = [](U a, U b, uint32_t n) {
+    return n == 0 ? b : n == 32 ? a : b << n | a >> (32 - n);
+  };
+  const auto right = [](U a, U b, uint32_t n) {
+    return n == 0 ? a : n == 32 ? b : b << (32 - n) | a >> n;
+  };
   expect_lanes<U, U, U, U>("shf.l.wrap.b32", [&](U a, U b, U c) { return left(a, b, c & 31); });
-  expect_lanes<U, U, U, U>("shf.l.clamp.b32", [&](U a, U b, U c) { return left(a, b, std::min(c, 32u)); });
+  expect_lanes<U, U, U, U>("shf.l.clamp.b32",
+                           [&](U a, U b, U c) { return left(a, b, std::min(c, 32u)); });
   expect_lanes<U, U, U, U>("shf.r.wrap.b32", [&](U a, U b, U c) { return right(a, b, c & 31); });
-  expect_lanes<U, U, U, U>("shf.r.clamp.b32", [&](U a, U b, U c) { return right(a, b, std::min(c, 32u)); });
+  expect_lanes<U, U, U, U>("shf.r.clamp.b32",
+                           [&](U a, U b, U c) { return right(a, b, std::min(c, 32u)); });
 }
 
 TEST(Logic, Permute) {
   using U = uint32_t;
-  const auto byte = [](U a, U b, U index) { return (index < 4 ? a >> (8 * index) : b >> (8 * (index - 4))) & 0xff; };
+  const auto byte = [](U a, U b, U index) {
+    return (index < 4 ? a >> (8 * index) : b >> (8 * (index - 4))) & 0xff;
+  };
   expect_lanes<U, U, U, U>("prmt.b32", [&](U a, U b, U c) {
     U d = 0;
     for (int i = 0; i < 4; ++i) {

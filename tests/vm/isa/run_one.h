@@ -52,10 +52,8 @@ inline std::vector<Type> operand_types(const Match& match) {
                       : t == Type::s16 ? Type::s32
                       : t == Type::u32 ? Type::u64
                                        : Type::s64);
-    } else if (!name.empty())
-      types.push_back(type_from_name(name).value_or(Type::none));
-    else
-      types.push_back(one.front() == 'p' ? Type::pred : match.form.types[0]);
+    } else if (!name.empty()) types.push_back(type_from_name(name).value_or(Type::none));
+    else types.push_back(one.front() == 'p' ? Type::pred : match.form.types[0]);
   }
   return types;
 }

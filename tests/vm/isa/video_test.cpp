@@ -14,7 +14,8 @@ uint32_t run(const std::string& spelling, uint32_t a, uint32_t b, uint32_t c, Se
   Lanes<uint32_t> la, lb, lc;
   la.fill(a), lb.fill(b), lc.fill(c);
   h.put(1, la), h.put(2, lb), h.put(3, lc);
-  h.selectors[0] = pack_selector(s.d), h.selectors[1] = pack_selector(s.a), h.selectors[2] = pack_selector(s.b);
+  h.selectors[0] = pack_selector(s.d), h.selectors[1] = pack_selector(s.a),
+  h.selectors[2] = pack_selector(s.b);
   h.run(spelling, 0, {h.offset(1), h.offset(2), h.offset(3)}, 0x00010000);
   const auto d = h.get<uint32_t>(0);
   EXPECT_EQ(d[0], 0u) << "an inactive lane was written";
@@ -74,25 +75,33 @@ TEST(Video, Packed) {
             const int64_t v = int64_t(x >> (width * i) & ((1u << width) - 1));
             return is_signed && v >> (width - 1) ? v - (int64_t(1) << width) : v;
           };
-          const std::string spelling = op + std::to_string(parts) + type(0) + type(1) + type(2) + tail;
-          expect_lanes<U, U, U, U>(spelling, [&](U a, U b, U c) {
-            U packed = 0, sum = c;
-            for (int i = 0; i < parts; ++i) {
-              int64_t t = part_result(op, part(a, i, signs & 2), part(b, i, signs & 4));
-              const int64_t most = signs & 1 ? (int64_t(1) << (width - 1)) - 1 : (int64_t(1) << width) - 1;
-              if (tail == ".sat") t = std::clamp<int64_t>(t, signs & 1 ? -most - 1 : 0, most);
-              packed |= (U(t) & ((1u << width) - 1)) << (width * i);
-              sum += U(t);
-            }
-            return tail == ".add" ? sum : packed;
-          }, 6);
+          const std::string spelling =
+              op + std::to_string(parts) + type(0) + type(1) + type(2) + tail;
+          expect_lanes<U, U, U, U>(
+              spelling,
+              [&](U a, U b, U c) {
+                U packed = 0, sum = c;
+                for (int i = 0; i < parts; ++i) {
+                  int64_t t = part_result(op, part(a, i, signs & 2), part(b, i, signs & 4));
+                  const int64_t most =
+                      signs & 1 ? (int64_t(1) << (width - 1)) - 1 : (int64_t(1) << width) - 1;
+                  if (tail == ".sat") t = std::clamp<int64_t>(t, signs & 1 ? -most - 1 : 0, most);
+                  packed |= (U(t) & ((1u << width) - 1)) << (width * i);
+                  sum += U(t);
+                }
+                return tail == ".add" ? sum : packed;
+              },
+              6);
         }
 }
 
 TEST(Video, PackedSelections) {
-  EXPECT_EQ(run("vadd4.u32.u32.u32", 0x01020304, 0x10203040, 0xaabbccdd, {"b20", "", ""}), 0xaa22cc44u);
-  EXPECT_EQ(run("vadd4.u32.u32.u32", 0x01020304, 0x10203040, 0, {"", "b0123", "b4567"}), 0x44332211u);
-  EXPECT_EQ(run("vadd2.u32.u32.u32", 0x00010002, 0x00100020, 0x11112222, {"h1", "", ""}), 0x00112222u);
+  EXPECT_EQ(run("vadd4.u32.u32.u32", 0x01020304, 0x10203040, 0xaabbccdd, {"b20", "", ""}),
+            0xaa22cc44u);
+  EXPECT_EQ(run("vadd4.u32.u32.u32", 0x01020304, 0x10203040, 0, {"", "b0123", "b4567"}),
+            0x44332211u);
+  EXPECT_EQ(run("vadd2.u32.u32.u32", 0x00010002, 0x00100020, 0x11112222, {"h1", "", ""}),
+            0x00112222u);
   EXPECT_EQ(run("vset4.u32.u32.lt", 0x01020304, 0x02020202, 0), 0x01000000u);
   EXPECT_EQ(run("vset4.u32.u32.ge.add", 0x01020304, 0x02020202, 10), 13u);
   EXPECT_EQ(run("vset2.s32.s32.lt", 0xffff0001, 0x00000000, 0), 0x00010000u);

@@ -1,4 +1,5 @@
-// PTX to read, cut and corrupt: what nvcc makes of a small program, and a module with a bit of everything.
+// PTX to read, cut and corrupt: what nvcc makes of a small program, and a module with a bit of
+// everything.
 #pragma once
 
 #include <string_view>

@@ -33,8 +33,7 @@ cudaError_t set_attribute(Function& function, const KernelUsage& usage, cudaFunc
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
     case cudaFuncAttributeClusterSchedulingPolicyPreference:
       return cudaError_t(refuse("a cluster attribute of cudaFuncSetAttribute", "clusters"));
-    default:
-      return cudaErrorInvalidValue;
+    default: return cudaErrorInvalidValue;
   }
 }
 

@@ -13,30 +13,20 @@ namespace {
 
 const char* name_of(cudaLaunchAttributeID id) {
   switch (id) {
-    case cudaLaunchAttributeAccessPolicyWindow:
-      return "access policy window";
-    case cudaLaunchAttributeClusterDimension:
-      return "cluster dimension";
-    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
-      return "cluster scheduling policy";
+    case cudaLaunchAttributeAccessPolicyWindow: return "access policy window";
+    case cudaLaunchAttributeClusterDimension: return "cluster dimension";
+    case cudaLaunchAttributeClusterSchedulingPolicyPreference: return "cluster scheduling policy";
     case cudaLaunchAttributeProgrammaticStreamSerialization:
       return "programmatic stream serialization";
-    case cudaLaunchAttributeProgrammaticEvent:
-      return "programmatic event";
-    case cudaLaunchAttributeMemSyncDomainMap:
-      return "memory sync domain map";
-    case cudaLaunchAttributeMemSyncDomain:
-      return "memory sync domain";
-    case cudaLaunchAttributePreferredClusterDimension:
-      return "preferred cluster dimension";
-    case cudaLaunchAttributeLaunchCompletionEvent:
-      return "launch completion event";
-    case cudaLaunchAttributeDeviceUpdatableKernelNode:
-      return "device-updatable kernel node";
+    case cudaLaunchAttributeProgrammaticEvent: return "programmatic event";
+    case cudaLaunchAttributeMemSyncDomainMap: return "memory sync domain map";
+    case cudaLaunchAttributeMemSyncDomain: return "memory sync domain";
+    case cudaLaunchAttributePreferredClusterDimension: return "preferred cluster dimension";
+    case cudaLaunchAttributeLaunchCompletionEvent: return "launch completion event";
+    case cudaLaunchAttributeDeviceUpdatableKernelNode: return "device-updatable kernel node";
     case cudaLaunchAttributePreferredSharedMemoryCarveout:
       return "preferred shared memory carveout";
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 
@@ -57,8 +47,7 @@ cudaError_t apply(const cudaLaunchAttribute& attribute, LaunchRequest& request) 
       if (c.x == 1 && c.y == 1 && c.z == 1) return cudaSuccess;
       break;
     }
-    default:
-      break;
+    default: break;
   }
   const char* name = name_of(attribute.id);
   if (!name) return cudaErrorInvalidValue;

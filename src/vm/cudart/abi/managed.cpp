@@ -11,14 +11,11 @@ namespace {
 
 cudaError_t check_location(const cudaMemLocation& location) {
   switch (location.type) {
-    case cudaMemLocationTypeDevice:
-      return location.id == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+    case cudaMemLocationTypeDevice: return location.id == 0 ? cudaSuccess : cudaErrorInvalidDevice;
     case cudaMemLocationTypeHost:
     case cudaMemLocationTypeHostNuma:
-    case cudaMemLocationTypeHostNumaCurrent:
-      return cudaSuccess;
-    default:
-      return cudaErrorInvalidValue;
+    case cudaMemLocationTypeHostNumaCurrent: return cudaSuccess;
+    default: return cudaErrorInvalidValue;
   }
 }
 

@@ -67,8 +67,7 @@ cudaError_t launch(const GraphExecRef& exec, cudaStream_t handle) {
       for (const size_t i : step.after) after.push_back(nodes[i]);
       if (!std::holds_alternative<ChildWork>(step.work))
         nodes.push_back(graph->add(step.work, after));
-      else
-        nodes.push_back(graph->add(EmptyWork{}, after));
+      else nodes.push_back(graph->add(EmptyWork{}, after));
     }
     return capture_work(capture, stream, ChildWork{std::move(graph)});
   }

@@ -96,8 +96,7 @@ cudaError_t work_of(const cudaGraphNodeParams* p, Work* work) {
                                       k.sharedMemBytes, k.kernelParams, k.extra};
       return work_of(&same, work);
     }
-    case cudaGraphNodeTypeMemcpy:
-      return work_of(&p->memcpy.copyParams, work);
+    case cudaGraphNodeTypeMemcpy: return work_of(&p->memcpy.copyParams, work);
     case cudaGraphNodeTypeMemset: {
       const cudaMemsetParamsV2& m = p->memset;
       const cudaMemsetParams same{m.dst, m.pitch, m.value, m.elementSize, m.width, m.height};
@@ -107,15 +106,10 @@ cudaError_t work_of(const cudaGraphNodeParams* p, Work* work) {
       const cudaHostNodeParams same{p->host.fn, p->host.userData};
       return work_of(&same, work);
     }
-    case cudaGraphNodeTypeGraph:
-      return child_graph(p->graph.graph, work);
-    case cudaGraphNodeTypeEmpty:
-      *work = EmptyWork{};
-      return cudaSuccess;
-    case cudaGraphNodeTypeEventRecord:
-      return event_record(p->eventRecord.event, work);
-    case cudaGraphNodeTypeWaitEvent:
-      return event_wait(p->eventWait.event, work);
+    case cudaGraphNodeTypeGraph: return child_graph(p->graph.graph, work);
+    case cudaGraphNodeTypeEmpty: *work = EmptyWork{}; return cudaSuccess;
+    case cudaGraphNodeTypeEventRecord: return event_record(p->eventRecord.event, work);
+    case cudaGraphNodeTypeWaitEvent: return event_wait(p->eventWait.event, work);
     case cudaGraphNodeTypeMemAlloc:
     case cudaGraphNodeTypeMemFree:
       return cudaError_t(refuse("a memory node of a graph", "graph memory nodes"));

@@ -54,8 +54,8 @@ double value_of(Type type, uint64_t bits) {
       const int mantissa = brain ? 7 : 10, bias = brain ? 127 : 15, top = brain ? 255 : 31;
       const int e = int(bits >> mantissa) & top, m = int(bits) & ((1 << mantissa) - 1);
       const double v = e == top ? (m ? NAN : INFINITY)
-                       : e ? std::ldexp(m + (1 << mantissa), e - bias - mantissa)
-                           : std::ldexp(m, 1 - bias - mantissa);
+                       : e      ? std::ldexp(m + (1 << mantissa), e - bias - mantissa)
+                                : std::ldexp(m, 1 - bias - mantissa);
       return bits & 0x8000 ? -v : v;
     }
   }
@@ -67,13 +67,17 @@ bool close(const Bound& bound, std::string_view root, Type type, double x, doubl
   double absolute = bound.absolute;
   if (root == "sin" || root == "cos") {
     const double distance = std::fabs(x);
-    if (distance > 100 * 3.14159265358979) return std::fabs(a) <= 1.001 && std::fabs(b) <= 1.001;  // no bound stated
+    if (distance > 100 * 3.14159265358979)
+      return std::fabs(a) <= 1.001 && std::fabs(b) <= 1.001;  // no bound stated
     if (distance > 3.14159265358979) absolute = 0x1.4ep-15;
   }
   if (std::isinf(a) || std::isinf(b)) return false;
   const double size = std::fmax(std::fabs(a), std::fabs(b));
   // Each is off by the bound at most, and rounded to its type.
-  const double ulp = type == Type::f64 ? 0x1p-52 : type == Type::f32 ? 0x1p-23 : type == Type::bf16 ? 0x1p-7 : 0x1p-10;
+  const double ulp = type == Type::f64    ? 0x1p-52
+                     : type == Type::f32  ? 0x1p-23
+                     : type == Type::bf16 ? 0x1p-7
+                                          : 0x1p-10;
   const double smallest = type == Type::f64 ? 0x1p-1022 : type == Type::f16 ? 0x1p-24 : 0x1p-126;
   return std::fabs(a - b) <= 2 * absolute + (2 * bound.relative + ulp) * size + smallest;
 }
@@ -81,7 +85,9 @@ bool close(const Bound& bound, std::string_view root, Type type, double x, doubl
 }  // namespace
 
 Bound bound_of(std::string_view spelling) {
-  if (spelling.find(".approx") == std::string_view::npos && spelling.find(".full") == std::string_view::npos) return {};
+  if (spelling.find(".approx") == std::string_view::npos &&
+      spelling.find(".full") == std::string_view::npos)
+    return {};
   const std::string_view root = spelling.substr(0, spelling.find('.'));
   const std::string_view type = spelling.substr(spelling.rfind('.') + 1);
   for (const Row& row : kRows)
@@ -89,14 +95,15 @@ Bound bound_of(std::string_view spelling) {
   return {};
 }
 
-bool within(const Bound& bound, std::string_view spelling, Type type, uint64_t input, uint64_t a, uint64_t b) {
+bool within(const Bound& bound, std::string_view spelling, Type type, uint64_t input, uint64_t a,
+            uint64_t b) {
   if (a == b) return true;
   const std::string_view root = spelling.substr(0, spelling.find('.'));
   if (type == Type::f16x2 || type == Type::bf16x2) {
     const Type half = type == Type::f16x2 ? Type::f16 : Type::bf16;
     for (int shift : {0, 16})
-      if (!close(bound, root, half, value_of(half, input >> shift & 0xffff), value_of(half, a >> shift & 0xffff),
-                 value_of(half, b >> shift & 0xffff)))
+      if (!close(bound, root, half, value_of(half, input >> shift & 0xffff),
+                 value_of(half, a >> shift & 0xffff), value_of(half, b >> shift & 0xffff)))
         return false;
     return true;
   }

@@ -17,7 +17,9 @@ struct Bound {
 };
 Bound bound_of(std::string_view spelling);
 
-// Whether two results, each within its bound of the exact one, may differ like this. `input` is the first operand.
-bool within(const Bound& bound, std::string_view spelling, vm::Type type, uint64_t input, uint64_t a, uint64_t b);
+// Whether two results, each within its bound of the exact one, may differ like this. `input` is the
+// first operand.
+bool within(const Bound& bound, std::string_view spelling, vm::Type type, uint64_t input,
+            uint64_t a, uint64_t b);
 
 }  // namespace ridge::golden

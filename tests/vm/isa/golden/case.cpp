@@ -14,11 +14,15 @@ using vm::Match;
 using vm::Space;
 using vm::Type;
 
-std::string_view root_of(std::string_view spelling) { return spelling.substr(0, spelling.find_first_of("[{.")); }
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+std::string_view root_of(std::string_view spelling) {
+  return spelling.substr(0, spelling.find_first_of("[{."));
+}
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
 
-// Of the rows with many cache and ordering modifiers, which change no value, only the plain spellings run.
-// (a|b) is a choice.
+// Of the rows with many cache and ordering modifiers, which change no value, only the plain
+// spellings run. (a|b) is a choice.
 constexpr std::string_view kMemory[] = {
     "ld(|.global|.shared|.local).(b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)",
     "ld(|.global|.shared|.local)(.v2|.v4).(u8|u16|u32|f32)",
@@ -49,7 +53,8 @@ std::vector<std::string> choices(std::string_view pattern) {
   for (size_t at = open + 1; at <= close;) {
     const size_t end = std::min(pattern.find('|', at), close);
     for (const std::string& tail : tails)
-      all.push_back(std::string(pattern.substr(0, open)) + std::string(pattern.substr(at, end - at)) + tail);
+      all.push_back(std::string(pattern.substr(0, open)) +
+                    std::string(pattern.substr(at, end - at)) + tail);
     at = end + 1;
   }
   return all;
@@ -101,7 +106,8 @@ struct Selection {
   std::string_view d, a, b;
   int operands;
 };
-constexpr std::string_view kScalarRoots = "(vadd|vsub|vabsdiff|vmin|vmax)", kTwoRoots = "(vadd2|vsub2|vavrg2|vabsdiff2|vmin2|vmax2)",
+constexpr std::string_view kScalarRoots = "(vadd|vsub|vabsdiff|vmin|vmax)",
+                           kTwoRoots = "(vadd2|vsub2|vavrg2|vabsdiff2|vmin2|vmax2)",
                            kFourRoots = "(vadd4|vsub4|vavrg4|vabsdiff4|vmin4|vmax4)";
 constexpr std::string_view kTypes = "(.s32.s32.s32|.u32.u32.u32|.s32.u32.s32|.u32.s32.u32)";
 constexpr Selection kSelections[] = {
@@ -112,7 +118,8 @@ constexpr Selection kSelections[] = {
     {kScalarRoots, kTypes, "(.add|.sat.max)", "", ".b2", ".h1", 4},
     {"(vshl|vshr)", "(.s32.s32.u32|.u32.u32.u32)", "(|.sat)(.clamp|.wrap)", "", ".h1", ".b0", 3},
     {"(vshl|vshr)", "(.s32.s32.u32|.u32.u32.u32)", "(|.sat)(.clamp|.wrap)", ".b1", ".b2", ".b0", 4},
-    {"vmad", "(.s32.s32.s32|.u32.u32.u32|.s32.u32.s32)", "(|.sat|.po.sat.shr7|.shr15)", "", ".h1", ".b0", 4},
+    {"vmad", "(.s32.s32.s32|.u32.u32.u32|.s32.u32.s32)", "(|.sat|.po.sat.shr7|.shr15)", "", ".h1",
+     ".b0", 4},
     {"vset", "(.s32.s32|.u32.u32|.s32.u32)", "(.lt|.ge)", "", ".b1", ".h0", 3},
     {"vset", "(.s32.s32|.u32.u32|.s32.u32)", "(.lt|.ge)", ".h0", ".b1", ".h0", 4},
     {kTwoRoots, kTypes, "(|.sat|.add)", ".h0", "", "", 4},
@@ -126,7 +133,8 @@ constexpr Selection kSelections[] = {
 void add_selections(std::vector<Case>& cases, std::vector<std::string>* missing) {
   std::string error;
   for (const Selection& s : kSelections)
-    for (const std::string& mnemonic : choices(std::string(s.roots) + std::string(s.types) + std::string(s.tails))) {
+    for (const std::string& mnemonic :
+         choices(std::string(s.roots) + std::string(s.types) + std::string(s.tails))) {
       const Match* match = vm::find_instruction(mnemonic, &error, s.operands);
       if (!match) {
         missing->push_back(mnemonic);
@@ -136,7 +144,8 @@ void add_selections(std::vector<Case>& cases, std::vector<std::string>* missing)
       const std::string_view selectors[] = {s.d, s.a, s.b};
       for (size_t k = 0; k < 3; ++k) {
         c.arguments[k].selector = selectors[k];
-        if (!selectors[k].empty()) c.spelling += std::string(" ") + "dab"[k] + std::string(selectors[k]);
+        if (!selectors[k].empty())
+          c.spelling += std::string(" ") + "dab"[k] + std::string(selectors[k]);
       }
       cases.push_back(std::move(c));
     }
@@ -187,15 +196,19 @@ std::string_view why_not_run(std::string_view group, const InstrDef& row) {
   const std::string_view root = root_of(row.spelling);
   if (group == "control and barriers") return "control flow, tested by programs";
   if (row.touches & vm::kControl) return "control flow, tested by programs";
-  if (root == "cvta" || root == "isspacep" || root == "istypep" || root == "mapa" || root == "getctarank")
+  if (root == "cvta" || root == "isspacep" || root == "istypep" || root == "mapa" ||
+      root == "getctarank")
     return "addresses differ between devices";
   if (root == "prefetch" || root == "prefetchu" || root == "applypriority" || root == "discard" ||
       root == "createpolicy")
     return "no value to compare";
-  if ((root == "shfl" || root == "vote") && !contains(row.spelling, "[sync]")) return "not on sm_70 and later";
+  if ((root == "shfl" || root == "vote") && !contains(row.spelling, "[sync]"))
+    return "not on sm_70 and later";
   if (root == "ldu") return "as ld";
   if (row.touches & (vm::kReads | vm::kWrites | vm::kAtomic))
-    return root == "ld" || root == "st" || root == "atom" || root == "red" ? "" : "no simple memory form";
+    return root == "ld" || root == "st" || root == "atom" || root == "red"
+               ? ""
+               : "no simple memory form";
   return "";
 }
 

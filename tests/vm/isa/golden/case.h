@@ -15,8 +15,9 @@ struct Argument {
   vm::Type type = vm::Type::none;
   bool second = false;  // a destination with a predicate after '|'
   int elements = 1;     // of a vector in braces
-  std::vector<std::string> literals;  // operands that PTX wants as immediates; each is a run of its own
-  std::string selector;               // ".h1", of video instructions
+  std::vector<std::string>
+      literals;          // operands that PTX wants as immediates; each is a run of its own
+  std::string selector;  // ".h1", of video instructions
 };
 
 struct Case {
@@ -25,10 +26,11 @@ struct Case {
   std::string_view group;
   std::vector<Argument> arguments;
   bool carry_in = false, carry_out = false, borrows = false;
-  bool whole_warps = false;  // exchanges values between lanes
+  bool whole_warps = false;              // exchanges values between lanes
   vm::Space space = vm::Space::generic;  // of its address
 
-  // Types of the input words of a thread, in order: sources, then the carry, then what memory holds.
+  // Types of the input words of a thread, in order: sources, then the carry, then what memory
+  // holds.
   std::vector<vm::Type> inputs() const;
   // Types of its output words.
   std::vector<vm::Type> outputs() const;
@@ -38,7 +40,8 @@ struct Case {
 
 inline constexpr int kCellWords = 2;  // 64-bit words of memory a thread has
 
-// All cases, in the order of the tables. `missing` receives memory spellings the tables should have and have not.
+// All cases, in the order of the tables. `missing` receives memory spellings the tables should have
+// and have not.
 std::vector<Case> collect_cases(std::vector<std::string>* missing);
 
 // Whether the golden program runs this row at all, and if not, why ("control flow").

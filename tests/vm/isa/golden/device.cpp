@@ -46,14 +46,16 @@ class Buffer {
 
 class Worker {
  public:
-  Worker(std::span<const Case> cases, const std::function<void(size_t, const Result&)>& done) : cases_(cases), done_(done) {
+  Worker(std::span<const Case> cases, const std::function<void(size_t, const Result&)>& done)
+      : cases_(cases), done_(done) {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   }
   ~Worker() { cudaStreamDestroy(stream_); }
 
   void run(size_t begin, size_t end) {
     std::string text = module_header();
-    for (size_t i = begin; i < end; ++i) text += kernel_text(cases_[i], "golden_" + std::to_string(i));
+    for (size_t i = begin; i < end; ++i)
+      text += kernel_text(cases_[i], "golden_" + std::to_string(i));
     cudaLibrary_t library;
     char log[2048] = "";
     cudaError_t error;
@@ -108,14 +110,17 @@ class Worker {
   Result launch(cudaLibrary_t library, size_t i) {
     const Case& c = cases_[i];
     cudaKernel_t kernel;
-    check(cudaLibraryGetKernel(&kernel, library, ("golden_" + std::to_string(i)).c_str()), "cudaLibraryGetKernel");
+    check(cudaLibraryGetKernel(&kernel, library, ("golden_" + std::to_string(i)).c_str()),
+          "cudaLibraryGetKernel");
     InputSet set = make_inputs(c.inputs(), c.threads());
     restrict_inputs(c.spelling, set);
     const size_t n = size_t(set.threads), bytes = c.outputs().size() * n * 8;
     void* in = in_.at_least(std::max<size_t>(8, set.words.size() * 8));
     void* out = out_.at_least(bytes);
     void* cells = cells_.at_least(n * 8 * kCellWords);
-    check(cudaMemcpyAsync(in, set.words.data(), set.words.size() * 8, cudaMemcpyHostToDevice, stream_), "cudaMemcpyAsync");
+    check(cudaMemcpyAsync(in, set.words.data(), set.words.size() * 8, cudaMemcpyHostToDevice,
+                          stream_),
+          "cudaMemcpyAsync");
 
     Result result;
     result.kind = Result::Kind::ok;
@@ -123,12 +128,15 @@ class Worker {
     const auto run_part = [&](uint32_t part) {
       uint32_t threads = uint32_t(n);
       void* arguments[] = {&in, &out, &cells, &threads, &part};
-      check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(unsigned(n / kBlock), 1, 1), dim3(kBlock, 1, 1),
-                             arguments, 0, stream_), "cudaLaunchKernel");
+      check(
+          cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(unsigned(n / kBlock), 1, 1),
+                           dim3(kBlock, 1, 1), arguments, 0, stream_),
+          "cudaLaunchKernel");
     };
     const auto read = [&](std::vector<uint64_t>& words) {
       words.resize(bytes / 8);
-      check(cudaMemcpyAsync(words.data(), out, bytes, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync");
+      check(cudaMemcpyAsync(words.data(), out, bytes, cudaMemcpyDeviceToHost, stream_),
+            "cudaMemcpyAsync");
       check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
     };
     check(cudaMemsetAsync(out, 0, bytes, stream_), "cudaMemsetAsync");
@@ -162,8 +170,10 @@ std::string device_name() {
   return std::string(properties.name) + ", driver " + std::to_string(driver);
 }
 
-void run_cases(const std::vector<Case>& cases, int jobs, const std::function<void(size_t, const Result&)>& done) {
-  setenv("CUDA_MODULE_LOADING", "EAGER", 0);  // else a module is assembled when its first kernel is launched
+void run_cases(const std::vector<Case>& cases, int jobs,
+               const std::function<void(size_t, const Result&)>& done) {
+  setenv("CUDA_MODULE_LOADING", "EAGER",
+         0);  // else a module is assembled when its first kernel is launched
   std::mutex mutex;
   const std::function<void(size_t, const Result&)> one_at_a_time = [&](size_t i, const Result& r) {
     const std::lock_guard lock(mutex);

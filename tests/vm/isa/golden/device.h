@@ -14,7 +14,7 @@ namespace ridge::golden {
 struct Result {
   enum class Kind { ok, refused, failed };
   Kind kind = Kind::failed;
-  std::string message;           // refused, failed: what the runtime said
+  std::string message;  // refused, failed: what the runtime said
   int threads = 0;
   std::vector<uint64_t> inputs;  // (inputs, threads)
   std::vector<uint64_t> words;   // (outputs, threads), all lanes at once
@@ -23,8 +23,9 @@ struct Result {
 
 std::string device_name();
 
-// Calls done(i, result) for every case, from several threads at once but never two at a time. A module that does not
-// load is halved until the refused kernels stand alone.
-void run_cases(const std::vector<Case>& cases, int jobs, const std::function<void(size_t, const Result&)>& done);
+// Calls done(i, result) for every case, from several threads at once but never two at a time. A
+// module that does not load is halved until the refused kernels stand alone.
+void run_cases(const std::vector<Case>& cases, int jobs,
+               const std::function<void(size_t, const Result&)>& done);
 
 }  // namespace ridge::golden

@@ -16,8 +16,10 @@ std::string escaped(std::string_view text) {  // '|' ends a table's cell, in cod
 
 // "exact", a bound, or why it is not compared.
 std::string agreement(std::string_view group, const vm::InstrDef& row) {
-  if (const std::string_view why = why_not_run(group, row); !why.empty()) return "not compared: " + std::string(why);
-  if (row.touches & (vm::kReads | vm::kWrites | vm::kAtomic)) return "exact; its plain spellings are compared";
+  if (const std::string_view why = why_not_run(group, row); !why.empty())
+    return "not compared: " + std::string(why);
+  if (row.touches & (vm::kReads | vm::kWrites | vm::kAtomic))
+    return "exact; its plain spellings are compared";
   std::string bounds;
   for (const std::string& spelling : vm::expand(row)) {
     const Bound bound = bound_of(spelling);
@@ -32,18 +34,25 @@ std::string agreement(std::string_view group, const vm::InstrDef& row) {
 std::string documentation() {
   std::string out =
       "# PTX that the software GPU executes\n\n"
-      "Written by `golden --docs` from the instruction tables in src/vm/isa; a test holds this file against them.\n\n"
-      "A spelling is the root and its modifiers: `[a|b]` needs one of them, `{a|b}` allows one, `%int` stands for a set\n"
-      "of types (src/vm/isa/form.cpp). A spelling that no row matches is an error when the module is loaded, with its\n"
+      "Written by `golden --docs` from the instruction tables in src/vm/isa; a test holds this "
+      "file against them.\n\n"
+      "A spelling is the root and its modifiers: `[a|b]` needs one of them, `{a|b}` allows one, "
+      "`%int` stands for a set\n"
+      "of types (src/vm/isa/form.cpp). A spelling that no row matches is an error when the module "
+      "is loaded, with its\n"
       "line.\n\n"
-      "*Exact*: bit for bit what an H200 gives, NaNs included, on all combinations of edge values and on random ones\n"
-      "(tests/vm/isa/golden). Otherwise the column holds the error that the PTX documentation allows; the software GPU\n"
+      "*Exact*: bit for bit what an H200 gives, NaNs included, on all combinations of edge values "
+      "and on random ones\n"
+      "(tests/vm/isa/golden). Otherwise the column holds the error that the PTX documentation "
+      "allows; the software GPU\n"
       "and the H200 both keep it, and need not agree beyond it.\n";
   for (const vm::Group& group : vm::groups()) {
-    out += "\n## " + std::string(1, char(std::toupper(group.name[0]))) + std::string(group.name.substr(1)) +
+    out += "\n## " + std::string(1, char(std::toupper(group.name[0]))) +
+           std::string(group.name.substr(1)) +
            "\n\n| spelling | operands | agrees with the hardware |\n|---|---|---|\n";
     for (const vm::InstrDef& row : group.rows)
-      out += "| `" + escaped(row.spelling) + "` | `" + escaped(row.operands.empty() ? " " : row.operands) + "` | " +
+      out += "| `" + escaped(row.spelling) + "` | `" +
+             escaped(row.operands.empty() ? " " : row.operands) + "` | " +
              agreement(group.name, row) + " |\n";
   }
   return out;

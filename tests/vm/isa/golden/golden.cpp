@@ -1,11 +1,12 @@
-// Runs every spelling of the instruction tables on edge and random values, on the device that the CUDA runtime offers:
-// on a GPU to record what is right, on the software GPU to hold it against that.
+// Runs every spelling of the instruction tables on edge and random values, on the device that the
+// CUDA runtime offers: on a GPU to record what is right, on the software GPU to hold it against
+// that.
 //
 //   golden --record FILE [--raw FILE]   run all; write hashes (and, raw, every output)
-//   golden --check FILE [--raw FILE]    run all; print what differs (with raw: on which inputs); exit 1 if anything does
-//   golden --dump SPELLING              run one; print its inputs and outputs
-//   golden --ptx DIR                    write the modules it would load, one file a batch, and run nothing
-//   golden --docs FILE | --check-docs FILE
+//   golden --check FILE [--raw FILE]    run all; print what differs (with raw: on which inputs);
+//   exit 1 if anything does golden --dump SPELLING              run one; print its inputs and
+//   outputs golden --ptx DIR                    write the modules it would load, one file a batch,
+//   and run nothing golden --docs FILE | --check-docs FILE
 //   --only TEXT                         spellings that contain TEXT
 //   --jobs N                            host threads that compile and launch
 #include <algorithm>
@@ -48,7 +49,8 @@ class Progress {
  public:
   explicit Progress(size_t total) : total_(total) {}
   void step() {
-    if (++done_ % 500 == 0 || done_ == total_) std::fprintf(stderr, "%zu of %zu spellings\n", done_, total_);
+    if (++done_ % 500 == 0 || done_ == total_)
+      std::fprintf(stderr, "%zu of %zu spellings\n", done_, total_);
   }
 
  private:
@@ -72,7 +74,9 @@ int record(const Options& o, const std::vector<Case>& cases) {
       ++refused;
       std::printf("refused  %s: %s\n", cases[i].spelling.c_str(), r.message.c_str());
     } else {
-      if (r.split_differs) std::printf("unsteady %s: other results when half the lanes are away\n", cases[i].spelling.c_str());
+      if (r.split_differs)
+        std::printf("unsteady %s: other results when half the lanes are away\n",
+                    cases[i].spelling.c_str());
       writer.add(cases[i], r);
     }
     entries[i] = entry_of(cases[i], r);
@@ -81,9 +85,10 @@ int record(const Options& o, const std::vector<Case>& cases) {
     std::fprintf(stderr, "cannot write the results\n");
     return kUsage;
   }
-  const auto recorded = std::count_if(entries.begin(), entries.end(), [](const auto& e) { return e.has_value(); });
-  std::printf("%td of %zu spellings recorded on %s, %zu refused, %zu failed\n", recorded, cases.size(),
-              device_name().c_str(), refused, failed);
+  const auto recorded =
+      std::count_if(entries.begin(), entries.end(), [](const auto& e) { return e.has_value(); });
+  std::printf("%td of %zu spellings recorded on %s, %zu refused, %zu failed\n", recorded,
+              cases.size(), device_name().c_str(), refused, failed);
   return size_t(recorded) == cases.size() ? kFine : kWrong;
 }
 
@@ -96,14 +101,16 @@ void explain(const Case& c, const Result& r, const std::vector<uint64_t>& want) 
     bool same = true;
     for (size_t k = 0; k < outputs; ++k) {
       const uint64_t got = r.words[k * n + t], expected = want[k * n + t];
-      same = same && (got == expected || (bound.approximate() &&
-                                          within(bound, c.spelling, c.outputs()[k], r.inputs[t], got, expected)));
+      same = same &&
+             (got == expected || (bound.approximate() && within(bound, c.spelling, c.outputs()[k],
+                                                                r.inputs[t], got, expected)));
     }
     if (same) continue;
     ++differing;
     if (shown++ < 4)
       std::printf("    in%s: got%s, expected%s\n", words_text(r.inputs, inputs, n, t).c_str(),
-                  words_text(r.words, outputs, n, t).c_str(), words_text(want, outputs, n, t).c_str());
+                  words_text(r.words, outputs, n, t).c_str(),
+                  words_text(want, outputs, n, t).c_str());
   }
   std::printf("    %zu of %zu inputs differ\n", differing, n);
 }
@@ -134,7 +141,8 @@ int check(const Options& o, const std::vector<Case>& cases, const std::vector<Ca
       return;
     }
     const Entry& want = found->second;
-    if (want.kind == Entry::Kind::refused) return differs("the hardware's assembler has no such instruction");
+    if (want.kind == Entry::Kind::refused)
+      return differs("the hardware's assembler has no such instruction");
     if (want.kind == Entry::Kind::exact) {
       if (hash_of(r.words) == want.hash) return void(++exact);
       differs("other results");
@@ -143,31 +151,40 @@ int check(const Options& o, const std::vector<Case>& cases, const std::vector<Ca
       const auto threads = sampled(size_t(r.threads));
       size_t outside = 0;
       for (size_t s = 0; s < threads.size() && s < want.samples.size(); ++s)
-        if (!within(bound, c.spelling, c.outputs()[0], r.inputs[threads[s]], r.words[threads[s]], want.samples[s])) {
+        if (!within(bound, c.spelling, c.outputs()[0], r.inputs[threads[s]], r.words[threads[s]],
+                    want.samples[s])) {
           if (outside++ < 4 && !raw)
-            std::printf("    in %" PRIx64 ": got %" PRIx64 ", expected %" PRIx64 "\n", r.inputs[threads[s]],
-                        r.words[threads[s]], want.samples[s]);
+            std::printf("    in %" PRIx64 ": got %" PRIx64 ", expected %" PRIx64 "\n",
+                        r.inputs[threads[s]], r.words[threads[s]], want.samples[s]);
         }
       if (!outside) return void(++bounded);
-      differs(std::to_string(outside) + " of " + std::to_string(threads.size()) + " results outside " + std::string(bound.text));
+      differs(std::to_string(outside) + " of " + std::to_string(threads.size()) +
+              " results outside " + std::string(bound.text));
     }
     if (raw)
-      if (const auto outputs = raw->find(c.spelling); outputs != raw->end()) explain(c, r, outputs->second);
+      if (const auto outputs = raw->find(c.spelling); outputs != raw->end())
+        explain(c, r, outputs->second);
   });
-  std::printf("%zu spellings on %s against %s: %zu exact, %zu within their bound, %zu differ, %zu not recorded\n",
-              cases.size(), device_name().c_str(), recorded->device.c_str(), exact, bounded, wrong, unknown);
+  std::printf(
+      "%zu spellings on %s against %s: %zu exact, %zu within their bound, %zu differ, %zu not "
+      "recorded\n",
+      cases.size(), device_name().c_str(), recorded->device.c_str(), exact, bounded, wrong,
+      unknown);
   return wrong || unknown ? kWrong : kFine;
 }
 
 int dump(const Options& o, const std::vector<Case>& cases) {
-  const auto found = std::find_if(cases.begin(), cases.end(), [&](const Case& c) { return c.spelling == o.target; });
-  if (found == cases.end()) return std::fprintf(stderr, "the tables have no '%s'\n", o.target.c_str()), kUsage;
+  const auto found = std::find_if(cases.begin(), cases.end(),
+                                  [&](const Case& c) { return c.spelling == o.target; });
+  if (found == cases.end())
+    return std::fprintf(stderr, "the tables have no '%s'\n", o.target.c_str()), kUsage;
   bool fine = false;
   run_cases({*found}, 1, [&](size_t, const Result& r) {
     if (r.kind != Result::Kind::ok) return void(std::printf("%s\n", r.message.c_str()));
     fine = true;
     for (size_t t = 0; t < size_t(r.threads); ++t)
-      std::printf("in%s out%s\n", words_text(r.inputs, found->inputs().size(), size_t(r.threads), t).c_str(),
+      std::printf("in%s out%s\n",
+                  words_text(r.inputs, found->inputs().size(), size_t(r.threads), t).c_str(),
                   words_text(r.words, found->outputs().size(), size_t(r.threads), t).c_str());
   });
   return fine ? kFine : kWrong;
@@ -197,13 +214,15 @@ int docs(const Options& o) {
   std::stringstream have;
   have << in.rdbuf();
   if (have.str() == text) return kFine;
-  std::fprintf(stderr, "%s is out of date: run golden --docs %s\n", o.target.c_str(), o.target.c_str());
+  std::fprintf(stderr, "%s is out of date: run golden --docs %s\n", o.target.c_str(),
+               o.target.c_str());
   return kWrong;
 }
 
 int usage() {
   std::fprintf(stderr,
-               "golden --record FILE | --check FILE | --dump SPELLING | --ptx DIR | --docs FILE | --check-docs FILE\n"
+               "golden --record FILE | --check FILE | --dump SPELLING | --ptx DIR | --docs FILE | "
+               "--check-docs FILE\n"
                "       [--raw FILE] [--only TEXT] [--jobs N]\n");
   return kUsage;
 }
@@ -224,9 +243,11 @@ int run(int argc, char** argv) {
   std::vector<std::string> missing;
   const std::vector<Case> all = collect_cases(&missing);
   std::vector<Case> cases = all;
-  for (const std::string& spelling : missing) std::fprintf(stderr, "no row for %s\n", spelling.c_str());
+  for (const std::string& spelling : missing)
+    std::fprintf(stderr, "no row for %s\n", spelling.c_str());
   if (!o.only.empty())
-    std::erase_if(cases, [&](const Case& c) { return c.spelling.find(o.only) == std::string::npos; });
+    std::erase_if(cases,
+                  [&](const Case& c) { return c.spelling.find(o.only) == std::string::npos; });
   if (o.mode == "--record") return record(o, cases);
   if (o.mode == "--check") {
     const int result = check(o, cases, all);

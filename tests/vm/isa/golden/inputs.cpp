@@ -23,8 +23,8 @@ struct Random {
 enum class Shape { predicate, integer, real, real_pair };
 struct Layout {
   Shape shape;
-  int bits;           // of the word, or of one half of a pair
-  int exponent = 0;   // bits
+  int bits;          // of the word, or of one half of a pair
+  int exponent = 0;  // bits
 };
 Layout layout_of(Type type) {
   switch (type) {
@@ -43,34 +43,65 @@ uint64_t ones(int bits) { return bits >= 64 ? ~0ull : (1ull << bits) - 1; }
 
 std::vector<uint64_t> integer_edges(int bits) {
   std::vector<uint64_t> edges;
-  for (uint64_t v : {0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 255, 256}) edges.push_back(v);
+  for (uint64_t v :
+       {0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 255, 256})
+    edges.push_back(v);
   const uint64_t top = 1ull << (bits - 1);
-  for (uint64_t v : std::initializer_list<uint64_t>{top, top - 1, top + 1, ~0ull, ~0ull - 1, ~0ull - 2, ~0ull - 30, ~0ull - 31, 0x8000ull, 0x7fffull, 0xffffull,
-                     0xaaaaaaaaaaaaaaaaull, 0x5555555555555555ull, 0x0123456789abcdefull, 0xfedcba9876543210ull})
+  for (uint64_t v : std::initializer_list<uint64_t>{
+           top, top - 1, top + 1, ~0ull, ~0ull - 1, ~0ull - 2, ~0ull - 30, ~0ull - 31, 0x8000ull,
+           0x7fffull, 0xffffull, 0xaaaaaaaaaaaaaaaaull, 0x5555555555555555ull,
+           0x0123456789abcdefull, 0xfedcba9876543210ull})
     edges.push_back(v & ones(bits));
   if (bits >= 32)
-    for (uint64_t v : std::initializer_list<uint64_t>{0x80000000ull, 0x7fffffffull, 0xffffffffull, 0x00ffffffull, 0x00800000ull, 0x80008000ull,
-                       0x7fff7fffull, 0x80807f7full, 0x3210ull})
+    for (uint64_t v : std::initializer_list<uint64_t>{0x80000000ull, 0x7fffffffull, 0xffffffffull,
+                                                      0x00ffffffull, 0x00800000ull, 0x80008000ull,
+                                                      0x7fff7fffull, 0x80807f7full, 0x3210ull})
       edges.push_back(v);
   if (bits == 64)
-    for (uint64_t v : std::initializer_list<uint64_t>{1ull << 32, (1ull << 32) + 1, 1ull << 53, (1ull << 53) + 1, (1ull << 24) + 1}) edges.push_back(v);
+    for (uint64_t v : std::initializer_list<uint64_t>{1ull << 32, (1ull << 32) + 1, 1ull << 53,
+                                                      (1ull << 53) + 1, (1ull << 24) + 1})
+      edges.push_back(v);
   std::sort(edges.begin(), edges.end());
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   return edges;
 }
 
-// Zeros, subnormals, the ends of the normal range, ones and neighbours, halves and ties, integers' limits, infinities,
-// quiet and signalling NaNs; each with both signs.
+// Zeros, subnormals, the ends of the normal range, ones and neighbours, halves and ties, integers'
+// limits, infinities, quiet and signalling NaNs; each with both signs.
 std::vector<uint64_t> real_edges(int bits, int exponent) {
   const int mantissa = bits - 1 - exponent;
   const uint64_t infinity = ones(exponent) << mantissa, hidden = 1ull << mantissa;
   const uint64_t bias = ones(exponent - 1);
   const auto power = [&](int e) { return (bias + uint64_t(int64_t(e))) << mantissa; };
-  std::vector<uint64_t> edges = {
-      0, 1, 2, hidden - 1, hidden / 2, hidden, hidden + 1, infinity - 1, infinity, infinity | hidden / 2,
-      infinity | 1, infinity | (hidden - 1), power(0), power(0) + 1, power(0) - 1, power(-1), power(1),
-      power(1) | hidden / 2, power(-1) | hidden / 2, power(0) | hidden / 2, power(2), power(3), power(mantissa),
-      power(mantissa) + 1, power(mantissa - 1) + 1, power(-mantissa - 1), power(-1) - 1, power(-1) + 1, power(-4)};
+  std::vector<uint64_t> edges = {0,
+                                 1,
+                                 2,
+                                 hidden - 1,
+                                 hidden / 2,
+                                 hidden,
+                                 hidden + 1,
+                                 infinity - 1,
+                                 infinity,
+                                 infinity | hidden / 2,
+                                 infinity | 1,
+                                 infinity | (hidden - 1),
+                                 power(0),
+                                 power(0) + 1,
+                                 power(0) - 1,
+                                 power(-1),
+                                 power(1),
+                                 power(1) | hidden / 2,
+                                 power(-1) | hidden / 2,
+                                 power(0) | hidden / 2,
+                                 power(2),
+                                 power(3),
+                                 power(mantissa),
+                                 power(mantissa) + 1,
+                                 power(mantissa - 1) + 1,
+                                 power(-mantissa - 1),
+                                 power(-1) - 1,
+                                 power(-1) + 1,
+                                 power(-4)};
   for (int e : {7, 8, 15, 16, 31, 32, 63, 64})
     if (uint64_t(e) < bias) edges.push_back(power(e)), edges.push_back(power(e) - 1);
   const size_t n = edges.size();
@@ -92,10 +123,12 @@ std::vector<uint64_t> edges_of(Type type) {
     case Shape::predicate: return {0, 1};
     case Shape::integer: return integer_edges(l.bits);
     case Shape::real: return real_edges(l.bits, l.exponent);
-    case Shape::real_pair: {  // neighbours in a fixed shuffle, so that every value is once low and once high
+    case Shape::real_pair: {  // neighbours in a fixed shuffle, so that every value is once low and
+                              // once high
       const std::vector<uint64_t> single = real_edges(l.bits, l.exponent);
       std::vector<uint64_t> pairs;
-      for (size_t i = 0; i < single.size(); ++i) pairs.push_back(single[i] | single[(i * 7 + 3) % single.size()] << 16);
+      for (size_t i = 0; i < single.size(); ++i)
+        pairs.push_back(single[i] | single[(i * 7 + 3) % single.size()] << 16);
       return pairs;
     }
   }
@@ -110,7 +143,8 @@ uint64_t random_of(Type type, Random& r) {
       return r.next() % 4 ? v : (0 - v) & ones(l.bits);
     }
     case Shape::real: return random_real(r, l.bits, l.exponent);
-    case Shape::real_pair: return random_real(r, 16, l.exponent) | random_real(r, 16, l.exponent) << 16;
+    case Shape::real_pair:
+      return random_real(r, 16, l.exponent) | random_real(r, 16, l.exponent) << 16;
   }
   return 0;
 }
@@ -124,7 +158,8 @@ bool exhaustive(const std::vector<Type>& types) {
 
 int thread_count(const std::vector<Type>& types) {
   if (exhaustive(types)) return 65536;
-  const size_t wide = size_t(std::count_if(types.begin(), types.end(), [](Type t) { return t != Type::pred; }));
+  const size_t wide =
+      size_t(std::count_if(types.begin(), types.end(), [](Type t) { return t != Type::pred; }));
   return wide == 0 ? 128 : wide == 1 ? 4096 : wide == 2 ? 4096 : 8192;
 }
 
@@ -159,7 +194,8 @@ InputSet make_inputs(const std::vector<Type>& types, int threads) {
         word = random_of(types[k], random);
         // Now and then a neighbour of the operand before it: equal, or one apart.
         if (k && types[k] == types[k - 1] && random.below(8) == 0)
-          word = (set.words[(k - 1) * n + i] + random.below(3) - 1) & ones(std::max(16, 8 * vm::size_of(types[k])));
+          word = (set.words[(k - 1) * n + i] + random.below(3) - 1) &
+                 ones(std::max(16, 8 * vm::size_of(types[k])));
       }
     }
   }

@@ -1,5 +1,5 @@
-// Input values: every combination of edge values where there is room, then seeded random ones. The same on every
-// machine; a change here makes recorded results worthless, hence the version.
+// Input values: every combination of edge values where there is room, then seeded random ones. The
+// same on every machine; a change here makes recorded results worthless, hence the version.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ struct InputSet {
   std::vector<uint64_t> words;  // (inputs, threads)
 };
 
-// How many threads a register-to-register case with these inputs gets: a multiple of the block size.
+// How many threads a register-to-register case with these inputs gets: a multiple of the block
+// size.
 int thread_count(const std::vector<vm::Type>& types);
 
 InputSet make_inputs(const std::vector<vm::Type>& types, int threads);

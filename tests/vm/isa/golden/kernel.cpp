@@ -25,7 +25,8 @@ class Writer {
     line("done:");
     line("ret;");
     return "// " + case_.spelling + "\n.visible .entry " + name_ +
-           "(.param .u64 in, .param .u64 out, .param .u64 cells, .param .u32 n, .param .u32 part)\n{\n" +
+           "(.param .u64 in, .param .u64 out, .param .u64 cells, .param .u32 n, .param .u32 "
+           "part)\n{\n" +
            declarations_ + body_ + "}\n";
   }
 
@@ -65,7 +66,8 @@ class Writer {
     line("mul.wide.u32 %off, %t, " + std::to_string(8 * kCellWords) + ";");
     const std::string cell = std::to_string(8 * kCellWords);
     if (case_.space == Space::shared) {
-      declarations_ += ".shared .align 16 .b8 cell[" + std::to_string(kBlock * 8 * kCellWords) + "];\n";
+      declarations_ +=
+          ".shared .align 16 .b8 cell[" + std::to_string(kBlock * 8 * kCellWords) + "];\n";
       line("mov.u64 %pc, cell;");
       line("mov.u32 %y, %tid.x;");
       line("mul.wide.u32 %off, %y, " + cell + ";");
@@ -78,7 +80,9 @@ class Writer {
     }
   }
   std::string space() const {
-    return case_.space == Space::shared ? ".shared" : case_.space == Space::local ? ".local" : ".global";
+    return case_.space == Space::shared  ? ".shared"
+           : case_.space == Space::local ? ".local"
+                                         : ".global";
   }
 
   std::string read_word(Type type) {
@@ -124,7 +128,8 @@ class Writer {
     for (size_t i = 0; i < cell_.size(); ++i)
       line("st" + space() + ".b64 [%pc+" + std::to_string(8 * i) + "], " + cell_[i] + ";");
     if (case_.carry_in)
-      line(case_.borrows ? "sub.cc.u32 %word, 0, " + carry_ + ";" : "add.cc.u32 %word, " + carry_ + ", 0xffffffff;");
+      line(case_.borrows ? "sub.cc.u32 %word, 0, " + carry_ + ";"
+                         : "add.cc.u32 %word, " + carry_ + ", 0xffffffff;");
 
     std::vector<std::pair<Type, std::string>> results;
     std::string operands;

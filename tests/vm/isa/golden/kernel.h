@@ -1,4 +1,5 @@
-// A case as PTX: a kernel that reads a thread's inputs, runs the instruction, and stores what it gave.
+// A case as PTX: a kernel that reads a thread's inputs, runs the instruction, and stores what it
+// gave.
 #pragma once
 
 #include <string>
@@ -13,8 +14,9 @@ inline constexpr int kBlock = 128;  // threads
 // Header of a module that holds kernels.
 std::string module_header();
 
-// Parameters: in, out, cells (pointers), n (threads), part. Word k of thread t is in[k * n + t], 64 bits wide; outputs
-// likewise; cells has kCellWords words a thread. part 0 runs all lanes; 1 and 2 each leave out a half of every warp.
+// Parameters: in, out, cells (pointers), n (threads), part. Word k of thread t is in[k * n + t], 64
+// bits wide; outputs likewise; cells has kCellWords words a thread. part 0 runs all lanes; 1 and 2
+// each leave out a half of every warp.
 std::string kernel_text(const Case& c, const std::string& name);
 
 }  // namespace ridge::golden

@@ -53,7 +53,8 @@ Entry entry_of(const Case& c, const Result& result) {
   return e;
 }
 
-bool write_record(const std::string& path, const std::string& device, const std::vector<Case>& cases,
+bool write_record(const std::string& path, const std::string& device,
+                  const std::vector<Case>& cases,
                   const std::vector<std::optional<Entry>>& entries) {
   std::ofstream out(path);
   out << "golden " << kInputsVersion << "\t" << device << "\n";
@@ -120,9 +121,12 @@ void RawWriter::add(const Case& c, const Result& result) {
   std::string data;
   for (size_t k = 0; k < types.size(); ++k)
     for (size_t t = 0; t < threads; ++t)
-      data.append(reinterpret_cast<const char*>(&result.words[k * threads + t]), size_t(stored_bytes(types[k])));
-  const uint32_t head[] = {uint32_t(c.spelling.size()), uint32_t(types.size()), uint32_t(threads), uint32_t(data.size())};
-  const std::string all = std::string(reinterpret_cast<const char*>(head), sizeof head) + c.spelling + data;
+      data.append(reinterpret_cast<const char*>(&result.words[k * threads + t]),
+                  size_t(stored_bytes(types[k])));
+  const uint32_t head[] = {uint32_t(c.spelling.size()), uint32_t(types.size()), uint32_t(threads),
+                           uint32_t(data.size())};
+  const std::string all =
+      std::string(reinterpret_cast<const char*>(head), sizeof head) + c.spelling + data;
   good_ = good_ && std::fwrite(all.data(), 1, all.size(), file_) == all.size();
 }
 bool RawWriter::close() {

@@ -1,5 +1,6 @@
-// Recorded results: a text file for CI (a hash for an exact spelling, sampled values for an approximate one), and a
-// binary one with every output, to find the inputs where two devices differ.
+// Recorded results: a text file for CI (a hash for an exact spelling, sampled values for an
+// approximate one), and a binary one with every output, to find the inputs where two devices
+// differ.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,8 @@ std::vector<size_t> sampled(size_t n);
 Entry entry_of(const Case& c, const Result& result);
 
 // One line a spelling, sorted as the tables are.
-bool write_record(const std::string& path, const std::string& device, const std::vector<Case>& cases,
-                  const std::vector<std::optional<Entry>>& entries);
+bool write_record(const std::string& path, const std::string& device,
+                  const std::vector<Case>& cases, const std::vector<std::optional<Entry>>& entries);
 struct Record {
   std::string device;
   std::map<std::string, Entry> entries;
