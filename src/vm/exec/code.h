@@ -27,6 +27,7 @@ struct InstMeta {
   const Instruction* source = nullptr;
   const Match* match = nullptr;
   uint8_t counts = 0;
+  int32_t merged = -1;  // a merged load: where its words begin in Code::merged
 };
 
 // Functions the device runtime provides.
@@ -44,7 +45,8 @@ struct Code {
   const Module* module = nullptr;
   KernelCode* kernel = nullptr;
   std::vector<Inst> insts;
-  std::vector<InstMeta> meta;  // parallel to insts
+  std::vector<InstMeta> meta;              // parallel to insts
+  std::vector<const Instruction*> merged;  // what each word of the merged loads came from
   std::vector<uint8_t> constant_storage;
   const uint8_t* constants = nullptr;  // 64-byte aligned, inside constant_storage
   uint32_t frame_bytes = 0;            // registers of one activation

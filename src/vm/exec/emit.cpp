@@ -1,5 +1,6 @@
 // From items to executable instructions: operands to register slots and constant vectors, handlers,
 // jump offsets.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -18,6 +19,17 @@ bool is_32bit_space(Space space) {
   return space == Space::shared || space == Space::local || space == Space::param;
 }
 const InstMeta kNoMeta;
+
+// The words of a merged load as the program reads them: a hexadecimal digit each, the lowest first.
+uint32_t program_order(const std::vector<const Instruction*>& words) {
+  uint32_t order = 0;
+  for (size_t k = 0; k < words.size(); ++k) {
+    const auto before = std::count_if(words.begin(), words.end(),
+                                      [&](const Instruction* other) { return other < words[k]; });
+    order |= uint32_t(k) << (4 * before);
+  }
+  return order;
+}
 
 }  // namespace
 
@@ -263,11 +275,15 @@ void Decoder::emit_memory(const Item& item) {
   }
   const Address at = address(*where, space);
   if (!item.merged.empty()) {
-    std::vector<uint32_t> others;
-    for (const Instruction* other : item.merged)
-      others.push_back(destination(other->operands[0], type));
-    push(internal::load_shared_run(1 + int(others.size())), destination(operands[0], type), at.base,
-         at.offset, 0, others);
+    std::vector<const Instruction*> words = {item.source};
+    words.insert(words.end(), item.merged.begin(), item.merged.end());
+    std::vector<uint32_t> slots;
+    for (const Instruction* word : words) slots.push_back(destination(word->operands[0], type));
+    const size_t inst = code_.insts.size();
+    push(internal::load_shared_run(int(words.size()), program_order(words)), slots[0], at.base,
+         at.offset, 0, {slots.begin() + 1, slots.end()});
+    code_.meta[inst].merged = int32_t(code_.merged.size());
+    code_.merged.insert(code_.merged.end(), words.begin(), words.end());
     return;
   }
   uint32_t d = kNoOperand, c = at.frame_relative;

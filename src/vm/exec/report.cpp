@@ -36,12 +36,14 @@ std::string place(const Module& module, const SourceLoc& loc) {
   return file + ":" + std::to_string(loc.line);
 }
 
+const InstMeta* meta_of(const Code& code, const Inst* inst) {
+  const Inst* first = code.insts.data();
+  return inst < first || inst >= first + code.insts.size() ? nullptr : &code.meta_of(inst);
+}
+
 // "kernel.cu:27" with -lineinfo, and where the function it was inlined into called it; the PTX line
 // otherwise.
-std::string source_of(const Code& code, const Inst* inst) {
-  const Inst* first = code.insts.data();
-  if (inst < first || inst >= first + code.insts.size()) return "an unknown place";
-  const Instruction* source = code.meta_of(inst).source;
+std::string source_of(const Code& code, const Instruction* source) {
   if (!source) return "an unknown place";
   std::string text;
   if (source->loc >= 0) {
@@ -57,6 +59,20 @@ std::string source_of(const Code& code, const Inst* inst) {
                   std::string(source->mnemonic).c_str());
   }
   return text;
+}
+
+std::string source_of(const Code& code, const Inst* inst) {
+  const InstMeta* meta = meta_of(code, inst);
+  return source_of(code, meta ? meta->source : nullptr);
+}
+
+// Of a merged load, the PTX instruction that reads the word at `address`.
+std::string source_of_fault(const Warp& w, const Inst* inst, uint32_t lane, uint64_t address) {
+  const Code& code = *w.frame->code;
+  const InstMeta* meta = meta_of(code, inst);
+  if (!meta || meta->merged < 0) return source_of(code, inst);
+  const uint32_t first = w.src<uint32_t>(inst->a)[lane] + inst->b;
+  return source_of(code, code.merged[size_t(meta->merged) + (uint32_t(address) - first) / 4]);
 }
 
 std::string thread_text(const Block& block, uint32_t thread) {
@@ -144,7 +160,7 @@ std::string describe_fault(const Warp& w, const Inst* inst, FaultKind kind, uint
     text += format("  %s%s\n", what,
                    address ? format(" (0x%llx)", (unsigned long long)address).c_str() : "");
   }
-  text += "  at " + source_of(*w.frame->code, inst) + "\n";
+  text += "  at " + source_of_fault(w, inst, lane, address) + "\n";
   text += "  by " + thread_text(block, w.index * kWarpSize + lane);
   const std::string_view kind_of_access(what);
   if (kind == FaultKind::misaligned_address) {

@@ -36,8 +36,9 @@ Handlers unpack(int whole, int parts);
 Handlers load_param(Type type, int elements);
 
 // 2, 4 or 8 neighbouring 32-bit shared loads at once: lane i's words k = 0, 1 … at a + b go to d,
-// x[0], x[1] …
-Handlers load_shared_run(int words);
+// x[0], x[1] … `order` names the words in the program's order, a hexadecimal digit each, the lowest
+// first: the first that the program would fault on is the one to report.
+Handlers load_shared_run(int words, uint32_t order);
 
 enum class Special : uint32_t {
   none,

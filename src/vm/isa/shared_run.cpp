@@ -10,8 +10,9 @@ template <int N>
 bool run_masked(Warp& w, const Inst* inst) {
   const uint32_t* address = w.src<uint32_t>(inst->a);
   const int32_t offset = int32_t(inst->b);
-  for (int k = 0; k < N; ++k)
-    if (!check_window(w, inst, address, offset + 4 * k, 4, w.shared_size, "shared load"))
+  for (uint32_t k = 0, order = wide(inst).flags; k < N; ++k, order >>= 4)
+    if (!check_window(w, inst, address, offset + 4 * int32_t(order & 15), 4, w.shared_size,
+                      "shared load"))
       return false;
   each_active(w.mask, [&](int i) {
     const uint8_t* p = w.shared + uint32_t(address[i] + uint32_t(offset));
@@ -118,11 +119,11 @@ const Inst* run_partial(Warp& w, const Inst* inst) {
 
 }  // namespace
 
-Handlers load_shared_run(int words) {
+Handlers load_shared_run(int words, uint32_t order) {
   switch (words) {
-    case 2: return {run_full<2>, run_partial<2>, true};
-    case 4: return {run_full<4>, run_partial<4>, true};
-    default: return {run_full<8>, run_partial<8>, true};
+    case 2: return {run_full<2>, run_partial<2>, true, order};
+    case 4: return {run_full<4>, run_partial<4>, true, order};
+    default: return {run_full<8>, run_partial<8>, true, order};
   }
 }
 

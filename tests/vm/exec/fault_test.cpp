@@ -90,6 +90,44 @@ TEST(Fault, SharedOutOfBounds) {
   expect_text(fault, "thread (16,0,0)");
 }
 
+// The decoder merges neighbouring shared loads; the report is that of the loads as written.
+TEST(Fault, MergedSharedLoadsNameTheOneThatFails) {
+  const auto run = [](uint32_t threads, uint32_t address) {
+    Machine m;
+    m.load(R"(
+.visible .entry k(.param .u32 k_address)
+{
+  .reg .b32 %r<16>; .shared .align 4 .b8 s[64];
+  mov.u32 %r1, s; ld.param.u32 %r2, [k_address]; add.u32 %r3, %r1, %r2;
+  .loc 1 10 0
+  ld.shared.u32 %r4, [%r3+8];
+  .loc 1 11 0
+  ld.shared.u32 %r5, [%r3+4];
+  .loc 1 12 0
+  ld.shared.u32 %r6, [%r3+12];
+  .loc 1 13 0
+  ld.shared.u32 %r7, [%r3];
+  ret;
+}
+.file 1 "tile.cu"
+)");
+    return m.run({1}, {threads}, address);
+  };
+  for (uint32_t threads : {32, 5}) {  // a full warp and a part of one
+    EXPECT_FALSE(run(threads, 48));
+    const Fault last = run(threads, 52);
+    EXPECT_EQ(last.kind, FaultKind::illegal_address);
+    expect_text(last, "shared load of 4 bytes at offset 0x40\n  at tile.cu:12 ");
+    // All four: the program's first, not the lowest address.
+    expect_text(run(threads, 64), "at offset 0x48\n  at tile.cu:10 ");
+    // Four bytes below the first.
+    expect_text(run(threads, ~0u - 3), "at offset 0xfffffffc\n  at tile.cu:13 ");
+    const Fault misaligned = run(threads, 2);
+    EXPECT_EQ(misaligned.kind, FaultKind::misaligned_address);
+    expect_text(misaligned, "at offset 0xa\n  at tile.cu:10 ");
+  }
+}
+
 TEST(Fault, Trap) {
   Machine m;
   m.load_body("mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 5; @%p1 trap;");
