@@ -99,7 +99,7 @@ void Decoder::run() {
   if (!code_.module->debug)
     contract(items_, tables_, registers_, code_);  // ptxas does not optimise for debuggers
   flow_ = build_flow(items_, function_, tables_);
-  merge_shared_loads(items_, flow_);
+  merge_shared_loads(items_, flow_, registers_);
   slots_ = assign_slots(items_, flow_, registers_, kReservedBytes);
   code_.frame_bytes = slots_.frame_bytes;
   code_.register_count = slots_.peak_words;

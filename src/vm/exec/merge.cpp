@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace ridge::vm {
 namespace {
@@ -16,15 +17,16 @@ namespace {
 constexpr uint32_t kWindow = 256;  // items between the first and the last load of a run
 constexpr int kLongestRun = 8;
 
-bool is_candidate(const Item& item) {
+// Loads into wider registers extend their words, each as its type says: they are left alone.
+bool is_candidate(const Item& item, const std::vector<Register>& registers) {
   if (item.kind != Item::Kind::op || item.guard >= 0 || !item.match) return false;
   if (item.match->row->touches != kReads || item.match->form.space() != Space::shared) return false;
   if (item.match->form.vector() != 1 || item.match->form.has("volatile") || item.defs.size() != 1)
     return false;
   const auto& ops = item.source->operands;
   return size_of(item.match->form.type()) == 4 && ops.size() == 2 &&
-         ops[0].kind == Operand::Kind::reg && ops[1].kind == Operand::Kind::address &&
-         ops[1].reg >= 0;
+         ops[0].kind == Operand::Kind::reg && lane_bytes(registers[size_t(ops[0].reg)].type) == 4 &&
+         ops[1].kind == Operand::Kind::address && ops[1].reg >= 0;
 }
 
 bool is_fence(const Item& item) {
@@ -76,11 +78,11 @@ void take_runs(std::vector<Item>& items, std::vector<Load>& loads) {
 
 }  // namespace
 
-void merge_shared_loads(std::vector<Item>& items, const Flow& flow) {
+void merge_shared_loads(std::vector<Item>& items, const Flow& flow,
+                        const std::vector<Register>& registers) {
   for (const BasicBlock& block : flow.blocks) {
     std::map<int32_t, std::vector<Load>> open;  // by base register
-    std::map<int32_t, uint32_t>
-        touched;  // register -> last item that read or wrote it, in this stretch
+    std::set<int32_t> touched;                  // registers read or written since `start`
     uint32_t start = block.begin;
     const auto close_all = [&](uint32_t next) {
       for (auto& [base, loads] : open) take_runs(items, loads);
@@ -94,11 +96,11 @@ void merge_shared_loads(std::vector<Item>& items, const Flow& flow) {
       // A write ends the runs it could disturb: those addressed by the register.
       for (int32_t r : item.defs)
         if (const auto it = open.find(r); it != open.end()) take_runs(items, it->second);
-      if (is_candidate(items[i]) && !touched.count(items[i].defs[0]) &&
+      if (is_candidate(items[i], registers) && !touched.count(items[i].defs[0]) &&
           items[i].defs[0] != items[i].source->operands[1].reg)
         open[items[i].source->operands[1].reg].push_back({items[i].source->operands[1].offset, i});
-      for (int32_t r : items[i].uses) touched[r] = i;
-      for (int32_t r : items[i].defs) touched[r] = i;
+      touched.insert(items[i].uses.begin(), items[i].uses.end());
+      touched.insert(items[i].defs.begin(), items[i].defs.end());
     }
     close_all(block.end);
   }

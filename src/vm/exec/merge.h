@@ -5,6 +5,7 @@
 
 namespace ridge::vm {
 
-void merge_shared_loads(std::vector<Item>& items, const Flow& flow);
+void merge_shared_loads(std::vector<Item>& items, const Flow& flow,
+                        const std::vector<Register>& registers);
 
 }  // namespace ridge::vm

@@ -198,6 +198,23 @@ TEST(Program, RunsOfSharedLoads) {
   }
 }
 
+// Neighbours that extend in different ways.
+TEST(Program, SharedLoadsIntoWiderRegisters) {
+  Machine m;
+  m.load_body(R"(
+  .shared .align 4 .b8 s[8];
+  mov.u32 %r1, s; mov.u32 %r2, -2;
+  st.shared.u32 [%r1], %r2; st.shared.u32 [%r1+4], %r2;
+  ld.shared.s32 %rd1, [%r1];
+  ld.shared.u32 %rd2, [%r1+4];
+  st.global.u64 [%out], %rd1;
+  st.global.u64 [%out+8], %rd2;
+)");
+  const auto out = m.output<uint64_t>({1}, {1}, 2);
+  EXPECT_EQ(out[0], 0xfffffffffffffffeull);
+  EXPECT_EQ(out[1], 0xfffffffeu);
+}
+
 // Lanes that store to one address: the winner is the one an H200 lets win.
 TEST(Program, StoresToOneAddress) {
   Machine m;
