@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -34,12 +35,17 @@ Type bits_like(Type type) {
   return size == 8 ? Type::b64 : size == 4 ? Type::b32 : Type::b16;
 }
 
-// 1 or -1 for an immediate of that value, else 0.
-int unit_sign(const Operand& op) {
-  if (op.kind != Operand::Kind::imm || !op.is_float) return 0;
-  const uint64_t one = op.is_f64 ? 0x3ff0000000000000ull : 0x3f800000ull;
-  const uint64_t sign = op.is_f64 ? 1ull << 63 : 1ull << 31;
-  return op.bits == one ? 1 : op.bits == (one | sign) ? -1 : 0;
+uint64_t sign_bit(Type type) { return 1ull << (8 * size_of(type) - 1); }
+
+// 1 as ptxas knows it: multiplying by a pair of them is a multiplication.
+std::optional<uint64_t> one_of(Type type) {
+  switch (type) {
+    case Type::f64: return 0x3ff0000000000000;
+    case Type::f32: return 0x3f800000;
+    case Type::f16: return 0x3c00;
+    case Type::bf16: return 0x3f80;
+    default: return {};
+  }
 }
 
 // Whether ptxas has replaced the instruction by branches and calls, or by a branch around it,
@@ -109,6 +115,7 @@ class Contraction {
     uint32_t stretch = kNone;
     uint32_t node = kNone;
     bool constant = false;
+    std::optional<uint64_t> value;  // of a constant, where it was moved here
   };
 
   void find_stretches();
@@ -127,6 +134,9 @@ class Contraction {
   bool goes_anywhere(uint32_t at) const;
   bool takes(const Item& sum, const Node& node) const;
   bool is_constant(const Item& item) const;
+  std::optional<uint64_t> value_of(const Operand& op, Type type) const;
+  std::optional<uint64_t> value_of(const Item& item) const;
+  int unit_sign(const Operand& op, Type type) const;
   void take_products();
   void take(Sum& sum, int k);
   void apply(const Sum& sum);
@@ -161,6 +171,7 @@ class Contraction {
   // Registers with one write, of an immediate or of a kernel parameter or constant variable.
   enum : uint8_t { kVarying, kBank, kImmediate };
   std::vector<uint8_t> constant_;
+  std::vector<std::optional<uint64_t>> value_;  // of those with an immediate
   std::vector<int32_t> column_;  // of a crossing register with several writes in live_out_, else -1
   size_t columns_ = 0;
   std::vector<uint8_t> live_out_;  // stretches by columns
@@ -220,6 +231,7 @@ void Contraction::find_crossing() {
 
 void Contraction::find_constants() {
   constant_.assign(registers_.size(), kVarying);
+  value_.assign(registers_.size(), {});
   for (const Item& item : items_) {
     if (item.kind != Item::Kind::op || item.guard >= 0) continue;
     const std::string_view root = root_of(item);
@@ -236,8 +248,36 @@ void Contraction::find_constants() {
         kind = kBank;
     }
     for (int32_t r : item.defs)
-      if (writes_[size_t(r)] == 1) constant_[size_t(r)] = kind;
+      if (writes_[size_t(r)] == 1) {
+        constant_[size_t(r)] = kind;
+        value_[size_t(r)] = value_of(item);
+      }
   }
+}
+
+std::optional<uint64_t> Contraction::value_of(const Operand& op, Type type) const {
+  if (op.kind == Operand::Kind::imm) return immediate_bits(op, type);
+  if (op.kind != Operand::Kind::reg) return {};
+  const Held& h = held_[size_t(op.reg)];
+  return h.stretch == stretch_ ? h.value : value_[size_t(op.reg)];
+}
+
+// What a move, or a negation, of a constant writes.
+std::optional<uint64_t> Contraction::value_of(const Item& item) const {
+  const auto& ops = item.source->operands;
+  const Type type = item.match->form.type();
+  const std::string_view root = root_of(item);
+  if (ops.size() != 2 || (root != "mov" && (root != "neg" || !one_of(type)))) return {};
+  auto value = value_of(ops[1], type);
+  if (value && root == "neg") *value ^= sign_bit(type);
+  return value;
+}
+
+// 1 or -1 for a constant of that value, else 0.
+int Contraction::unit_sign(const Operand& op, Type type) const {
+  const auto one = one_of(type), value = value_of(op, type);
+  if (!one || !value) return 0;
+  return *value == *one ? 1 : *value == (*one | sign_bit(type)) ? -1 : 0;
 }
 
 std::vector<uint32_t> Contraction::successors(uint32_t stretch) const {
@@ -305,9 +345,9 @@ bool Contraction::is_product(const Item& item) const {
   for (int k : {1, 2})
     if (ops[size_t(k)].kind != Operand::Kind::reg && ops[size_t(k)].kind != Operand::Kind::imm)
       return false;
-  // Products of constants are folded, and those with 1 and -1 are no multiplications.
-  if (is_half(form.type())) return true;
-  return !(is_constant(ops[1]) && is_constant(ops[2])) && !unit_sign(ops[1]) && !unit_sign(ops[2]);
+  // Products with 1 and -1 are no multiplications, and those of constants are folded.
+  if (unit_sign(ops[1], form.type()) || unit_sign(ops[2], form.type())) return false;
+  return is_half(form.type()) || !(is_constant(ops[1]) && is_constant(ops[2]));
 }
 
 // A result that is written once, in front of its readers.
@@ -342,8 +382,8 @@ uint32_t Contraction::result_node(uint32_t at) const {
   const Form& form = item.match->form;
   size_t from = 1;
   if (root == "mul" && ops.size() == 3 && !is_rounded(form) && !form.has("sat")) {
-    if (unit_sign(ops[1])) from = 2;
-    else if (!unit_sign(ops[2])) return kNone;
+    if (unit_sign(ops[1], form.type())) from = 2;
+    else if (!unit_sign(ops[2], form.type())) return kNone;
   } else if ((root != "mov" && root != "neg") || ops.size() != 2) {
     return kNone;
   }
@@ -418,15 +458,18 @@ void Contraction::read(uint32_t at) {
 
 void Contraction::write(uint32_t at) {
   const Item& item = items_[at];
-  Held result{stretch_, kNone, false};
+  Held result;
+  result.stretch = stretch_;
   if (item.kind == Item::Kind::op && item.match && item.guard < 0 && item.defs.size() == 1) {
     result.constant = is_constant(item);
+    result.value = value_of(item);
     if (const uint32_t from = result_node(at); from != kNone) {
       result.node = uint32_t(nodes_.size());
       const auto& ops = item.source->operands;
+      const Type type = item.match->form.type();
       const bool negates =
           root_of(item) == "neg" ||
-          (root_of(item) == "mul" && (unit_sign(ops[1]) < 0 || unit_sign(ops[2]) < 0));
+          (root_of(item) == "mul" && (unit_sign(ops[1], type) < 0 || unit_sign(ops[2], type) < 0));
       nodes_.push_back({at, nodes_[from].product, from, nodes_[from].negated != negates});
     } else if (is_product(item)) {
       result.node = uint32_t(nodes_.size());

@@ -35,6 +35,16 @@ uint32_t program_order(const std::vector<const Instruction*>& words) {
 
 // --- operands ---
 
+uint64_t immediate_bits(const Operand& op, Type type) {
+  if (op.is_float && op.is_f64 && size_of(type) == 4)
+    return std::bit_cast<uint32_t>(float(std::bit_cast<double>(op.bits)));
+  if (op.is_float && !op.is_f64 && size_of(type) == 8)
+    return std::bit_cast<uint64_t>(double(std::bit_cast<float>(uint32_t(op.bits))));
+  if (!op.is_float && type == Type::f32) return std::bit_cast<uint32_t>(float(int64_t(op.bits)));
+  if (!op.is_float && type == Type::f64) return std::bit_cast<uint64_t>(double(int64_t(op.bits)));
+  return op.bits;
+}
+
 uint32_t Decoder::constant(int bytes, uint64_t value) {
   if (bytes < 8) value &= (1ull << (8 * (bytes ? bytes : 4))) - 1;
   const auto [it, fresh] = constant_offsets_.try_emplace({bytes, value}, 0);
@@ -50,17 +60,7 @@ uint32_t Decoder::constant(int bytes, uint64_t value) {
 
 uint32_t Decoder::immediate(const Operand& op, Type type) {
   if (type == Type::pred) return constant(0, op.bits ? kAllLanes : 0);
-  uint64_t bits = op.bits;
-  if (op.is_float && op.is_f64 && size_of(type) == 4) {
-    bits = std::bit_cast<uint32_t>(float(std::bit_cast<double>(bits)));
-  } else if (op.is_float && !op.is_f64 && size_of(type) == 8) {
-    bits = std::bit_cast<uint64_t>(double(std::bit_cast<float>(uint32_t(bits))));
-  } else if (!op.is_float && type == Type::f32) {
-    bits = std::bit_cast<uint32_t>(float(int64_t(bits)));
-  } else if (!op.is_float && type == Type::f64) {
-    bits = std::bit_cast<uint64_t>(double(int64_t(bits)));
-  }
-  return constant(lane_bytes(type), bits);
+  return constant(lane_bytes(type), immediate_bits(op, type));
 }
 
 uint64_t Decoder::symbol_value(const Operand& op) const {

@@ -39,6 +39,9 @@ struct Flow {
 Flow build_flow(const std::vector<Item>& items, const Function& function,
                 const std::vector<std::vector<uint32_t>>& tables);
 
+// The bits of an immediate where an operand of this type is expected.
+uint64_t immediate_bits(const Operand& op, Type type);
+
 // The lane width a type's values have in registers: 2, 4 or 8 bytes (8-bit values in 2), 0 for a
 // predicate.
 int lane_bytes(Type type);

@@ -187,6 +187,31 @@ TEST_F(Contract, ConstantsAreMultipliedBeforehand) {
   EXPECT_EQ(result("mov.f32 %t,0f3f800800; mul.f32 %u,%t,%a; add.f32 %z,%u,%c;"), kFused);
 }
 
+// c * 1 is c, so that a * b is the only product of the sum.
+TEST_F(Contract, ProductsWithOneAreNone) {
+  const std::string rest = "mul.f32 %u,%a,%b; add.f32 %z,%t,%u;";
+  EXPECT_EQ(result("mul.f32 %t,%c,0f3f800000;" + rest), kFused);
+  EXPECT_EQ(result("mul.f32 %t,%c,1.0;" + rest), kFused);
+  EXPECT_EQ(result("mul.ftz.f32 %t,%c,0f3f800000;" + rest), kFused);
+  EXPECT_EQ(result("mul.f32 %t,%c,0f3f000000; mul.f32 %t,%t,0f40000000;" + rest), kRounded);
+  EXPECT_EQ(result("mul.f32 %t,%c,0fbf800000; mul.f32 %u,%a,%b; sub.f32 %z,%u,%t;"), kFused);
+  // In a register, too, moved and negated; not where it has another value on another path.
+  EXPECT_EQ(result("mov.f32 %y,0f3f800000; mul.f32 %t,%c,%y;" + rest), kFused);
+  EXPECT_EQ(result("mov.b32 %i,0x3f800000; mov.b32 %y,%i; mul.f32 %t,%y,%c;" + rest), kFused);
+  EXPECT_EQ(result("mov.f32 %y,0f3f800000; neg.f32 %x,%y; mul.f32 %t,%c,%x; neg.f32 %t,%t;" + rest),
+            kFused);
+  EXPECT_EQ(
+      result("mov.f32 %y,0f3f800000; @%q bra L; mov.f32 %v,%one; L: mul.f32 %t,%c,%y;" + rest),
+      kFused);
+  EXPECT_EQ(result("mov.f32 %y,0f3f800000; @%q mov.f32 %y,%a; mul.f32 %t,%c,%y;" + rest), kRounded);
+  EXPECT_EQ(
+      result("mov.f32 %y,0f3f800000; @%q bra L; mov.f32 %y,%one; L: mul.f32 %t,%c,%y;" + rest),
+      kRounded);
+  // Of a product, it is a copy.
+  EXPECT_EQ(result("mov.f32 %y,0fbf800000; mul.f32 %t,%a,%b; mul.f32 %u,%t,%y; sub.f32 %z,%c,%u;"),
+            kFused);
+}
+
 TEST_F(Contract, DebugCodeIsLeftAlone) {
   const std::string body = "mul.f32 %t,%a,%b; add.f32 %z,%t,%c; st.global.f32 [%out],%z;";
   EXPECT_EQ(run(body)[0], kFused);
@@ -208,7 +233,7 @@ TEST_F(Contract, AProductThatNothingReadsIsNotExecuted) {
 struct Format {
   const char* type;
   const char* bits;
-  uint64_t a, c, fused;
+  uint64_t a, c, fused, one;
 };
 class ContractFormat : public ::testing::TestWithParam<Format> {};
 
@@ -234,12 +259,28 @@ TEST_P(ContractFormat, SumOfAProduct) {
 INSTANTIATE_TEST_SUITE_P(
     , ContractFormat,
     ::testing::Values(Format{"f64", "b64", 0x3ff0000002000000, 0xbff0000004000000,
-                             0x3c90000000000000},
-                      Format{"f16", "b16", 0x3c10, 0xbc20, 0x0c00},
-                      Format{"f16x2", "b32", 0x3c103c10, 0xbc20bc20, 0x0c000c00},
-                      Format{"bf16", "b16", 0x3f88, 0xbf90, 0x3b80},
-                      Format{"bf16x2", "b32", 0x3f883f88, 0xbf90bf90, 0x3b803b80}),
+                             0x3c90000000000000, 0x3ff0000000000000},
+                      Format{"f16", "b16", 0x3c10, 0xbc20, 0x0c00, 0x3c00},
+                      Format{"f16x2", "b32", 0x3c103c10, 0xbc20bc20, 0x0c000c00, 0x3c003c00},
+                      Format{"bf16", "b16", 0x3f88, 0xbf90, 0x3b80, 0x3f80},
+                      Format{"bf16x2", "b32", 0x3f883f88, 0xbf90bf90, 0x3b803b80, 0x3f803f80}),
     [](const auto& info) { return std::string(info.param.type); });
+
+// c * 1 + a * a in the same values: of halves in pairs, 1 is a factor like any other.
+TEST_P(ContractFormat, ProductsWithOneAreNone) {
+  const Format& f = GetParam();
+  const std::string type = f.type, bits = f.bits;
+  const bool pairs = type.ends_with("x2");
+  Machine m;
+  m.load_body(".reg ." + bits + " %a, %c, %t, %u, %one; ld.global." + bits +
+              " %a,[%out]; ld.global." + bits + " %c,[%out+8]; mov." + bits + " %one," +
+              std::to_string(f.one) + "; mul." + type + " %t,%c,%one; mul." + type +
+              " %u,%a,%a; add." + type + " %u,%t,%u; st.global." + bits + " [%out+16],%u;");
+  const uint64_t out = m.allocate(std::vector<uint64_t>{f.a, f.c, 0});
+  const Fault fault = m.run({1}, {1}, out);
+  EXPECT_FALSE(fault) << fault.report;
+  EXPECT_EQ(m.read<uint64_t>(out, 3)[2], pairs ? 0 : f.fused);
+}
 
 // Halves look at sums one after another: a product of two sums goes into the first even where the
 // second could take one that is used once.
