@@ -12,7 +12,8 @@ endif()
 
 option(RIDGE_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 if(RIDGE_SANITIZE)
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined
+  # Not enum: a C program may hand the runtime any number where an enumerator belongs, and gets an error.
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize=enum -fno-sanitize-recover=undefined
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
   # A program that nvcc built knows nothing of sanitizers: their runtime has to be loaded before it.
@@ -25,7 +26,7 @@ endif()
 function(ridge_library name)
   cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_compile_options(${name} PRIVATE -Wall -Wextra -Werror -Wno-restrict)
   target_link_libraries(${name} PUBLIC ${ARG_DEPS})
 endfunction()

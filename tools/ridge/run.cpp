@@ -87,6 +87,16 @@ fs::path loaded_runtime(const Target& target) {
                                                                   : target.runtime / kRuntime;
 }
 
+// After what is preloaded already: a sanitizer has to come first.
+void preload(Environment& environment, const fs::path& library) {
+  for (auto& [variable, value] : environment)
+    if (variable == "LD_PRELOAD") {
+      value += ":" + library.string();
+      return;
+    }
+  environment.emplace_back("LD_PRELOAD", library);
+}
+
 int report_end(const Outcome& outcome, const RunFlags& flags, const std::string& name) {
   if (outcome.start_error != 0) {
     complain(fmt::format("{} does not start: {}", name, std::strerror(outcome.start_error)));
@@ -133,7 +143,7 @@ int run_on(const Target& target, const RunFlags& flags) {
     // An old-style RPATH is searched before LD_LIBRARY_PATH; a library already there wins over
     // both.
     if (!use->program.rpath.empty() && use->program.runpath.empty())
-      command.environment.emplace_back("LD_PRELOAD", loaded_runtime(target));
+      preload(command.environment, loaded_runtime(target));
     if (!flags.quiet) command.environment.emplace_back("RIDGE_PROGRESS", "1");
     if (flags.timeout > 0)
       command.environment.emplace_back("RIDGE_TIMEOUT", fmt::format("{}", flags.timeout));

@@ -19,8 +19,8 @@ struct Target {
   std::string driver_version;  // of a real GPU
   GpuSpec gpu;
   unsigned threads = 0;  // of the software GPU; 0: one a core
-  std::filesystem::path
-      runtime;  // the folder with the libcudart.so.13 to load; empty: the system's
+  // the folder with the libcudart.so.13 to load; empty: the system's
+  std::filesystem::path runtime;
 
   int capability() const { return gpu.major * 10 + gpu.minor; }  // 90
 };

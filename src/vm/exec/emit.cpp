@@ -481,7 +481,7 @@ void Decoder::emit_all() {
   code_.constant_storage.resize(constants_.size() + 64);
   uint8_t* aligned = reinterpret_cast<uint8_t*>(
       (reinterpret_cast<uintptr_t>(code_.constant_storage.data()) + 63) / 64 * 64);
-  std::memcpy(aligned, constants_.data(), constants_.size());
+  std::copy(constants_.begin(), constants_.end(), aligned);
   code_.constants = aligned;
 }
 

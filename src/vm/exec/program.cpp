@@ -72,7 +72,7 @@ Status place_variables(Program& program, Allocations& memory) {
     program.addresses[&v] = *address;
     auto* bytes = reinterpret_cast<uint8_t*>(*address);
     std::memset(bytes, 0, v.size);
-    std::memcpy(bytes, v.init.data(), std::min<size_t>(v.init.size(), v.size));
+    std::copy_n(v.init.begin(), std::min<size_t>(v.init.size(), v.size), bytes);
   }
   for (const Variable& v : module.variables) {
     const auto home = program.addresses.find(&v);

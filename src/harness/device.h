@@ -1,0 +1,53 @@
+// The device a process runs on, through the runtime it was started with.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "core/device_info.h"
+#include "core/status.h"
+
+namespace ridge::harness {
+
+Expected<DeviceInfo> current_device();
+bool is_software_gpu();
+Status synchronize();  // and report what went wrong since the last time
+
+struct Instructions {
+  uint64_t warp = 0, thread = 0;
+};
+// What the software GPU executed during `work`. Nothing on a GPU.
+std::optional<Instructions> count_instructions(const std::function<void()>& work);
+
+// Memory of a case's tensors on the device. Each starts `misalignment` elements past a 256-byte
+// boundary, behind a canary; on a GPU another follows it. The software GPU checks every access
+// against the exact end, so there nothing may follow.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  ~DeviceBuffer();
+  DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+
+  static Expected<DeviceBuffer> make(int64_t bytes, int64_t offset, bool canary_behind);
+  void* data() const { return static_cast<char*>(base_) + kCanary + offset_; }
+  int64_t size() const { return bytes_; }
+
+  Status upload(const void* from);
+  Status upload_repeated(const void* from, int64_t bytes);  // over and over until it is full
+  Status download(void* to) const;
+  Status poison();  // all bits one: NaN in every floating format
+  Expected<bool> canaries_intact() const;
+
+ private:
+  static constexpr int64_t kCanary = 256;
+  void swap(DeviceBuffer& other);
+  int64_t allocated() const { return kCanary + offset_ + bytes_ + behind_; }
+  void* base_ = nullptr;
+  int64_t bytes_ = 0, offset_ = 0, behind_ = 0;
+};
+
+}  // namespace ridge::harness

@@ -1,0 +1,32 @@
+// Runs a rung on a case and holds it against the float64 reference.
+#pragma once
+
+#include <string>
+
+#include "ladder/ladder.h"
+
+namespace ridge::harness {
+
+enum class Verdict : uint8_t { right, wrong, unsupported, failed };
+
+struct Verification {
+  Verdict verdict = Verdict::right;
+  std::string message;  // what is wrong, or why it is unsupported
+  double worst = 0;     // the largest error, in tolerances
+};
+
+// A case with its inputs and reference made once, for all rungs.
+struct Prepared {
+  const Ladder* ladder = nullptr;
+  Case c;
+  Workload workload;
+  std::vector<HostTensor> tensors;          // outputs hold the reference
+  std::vector<std::vector<double>> inputs;  // of inout tensors, before the reference changed them
+};
+Prepared prepare(const Ladder& ladder, const Case& c);
+
+Verification verify(const Prepared& prepared, int rung, const DeviceInfo& device);
+
+std::string case_text(const Ladder& ladder, const Case& c);  // "softmax f16 31x33 misaligned by 1"
+
+}  // namespace ridge::harness

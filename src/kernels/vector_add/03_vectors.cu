@@ -1,0 +1,42 @@
+// vector_add rung 03, vectors: 16 bytes a lane and load.
+//
+// Since 02_grid_stride: a lane has two packs of each input under way, 64 bytes instead of 8, so
+// that
+//   fewer warps cover the memory's latency.
+// Stops at: HBM.
+#include "device/map.cuh"
+#include "kernels/vector_add/vector_add.h"
+#include "select/select.h"
+
+namespace ridge::vector_add::vectors {
+
+constexpr int kUnroll = 2;
+constexpr Tuned kTuned = {2.0, 0.92};
+
+struct Add {
+  __device__ void operator()(const float (&x)[2], float (&y)[1], int64_t) const {
+    y[0] = x[0] + x[1];
+  }
+};
+
+static Support supports(const Args& a, const DeviceInfo&) {
+  return is_compute_float(a.dtype) ? kSupported : "adds f32, f16 and bf16";
+}
+static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
+  if (a.rows * a.cols == 0) return Status::ok();
+  const Map<2, 1> m = {{a.a, a.b}, {a.out}, {a.a_stride, a.b_stride}, {a.out_stride}, {1, 1}, {1},
+                       a.rows,     a.cols};
+  return with_float_type(
+      a.dtype, [&](auto t) { return launch_map<decltype(t), kUnroll>(m, Add(), stream); });
+}
+static double cost(const Args& a, const DeviceInfo& device) {
+  return streaming_us(kTuned, bytes(a), device);
+}
+constinit const Rung rung = {.name = "vectors",
+                             .idea = "16 bytes a lane and load, two loads under way",
+                             .supports = supports,
+                             .launch = launch,
+                             .cost = cost,
+                             .claims = {.barriers = 0}};
+
+}  // namespace ridge::vector_add::vectors

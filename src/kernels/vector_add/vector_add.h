@@ -1,0 +1,29 @@
+// vector_add, matrix_add: out = a + b.
+#pragma once
+
+#include <span>
+
+#include "ladder/rung.h"
+#include "ridge/dtype.h"
+
+namespace ridge::vector_add {
+
+// A vector is a matrix of one row.
+struct Args {
+  const void* a = nullptr;  // (rows, cols)
+  const void* b = nullptr;  // (rows, cols)
+  void* out = nullptr;      // (rows, cols)
+  int64_t rows = 0, cols = 0;
+  int64_t a_stride = 0, b_stride = 0, out_stride = 0;  // elements from row to row
+  Dtype dtype = Dtype::f32;
+  void* workspace = nullptr;  // unused
+  size_t workspace_bytes = 0;
+};
+using Rung = RungOf<Args>;
+std::span<const Rung* const> rungs();
+
+constexpr double bytes(const Args& a) {
+  return 3.0 * double(a.rows) * double(a.cols) * double(size_of(a.dtype));
+}
+
+}  // namespace ridge::vector_add

@@ -1,0 +1,32 @@
+// Lists of cases, and the checks that every family's cases share.
+#pragma once
+
+#include "ladder/ladder.h"
+
+namespace ridge {
+
+using Shapes = std::vector<std::vector<int64_t>>;
+
+Shapes vector_shapes();  // 0, 1, around a pack, around a block, a prime, some thousands
+Shapes matrix_shapes();  // the same in two dimensions
+
+// Every combination; each with its own seed. Specials and misalignment are added to all shapes that
+// have an element.
+struct Crossing {
+  std::vector<int> ops = {0};
+  std::vector<Dtype> dtypes = {Dtype::f32};
+  Shapes shapes;
+  std::vector<int> misalignments = {0, 1};
+  std::vector<int64_t> padding = {0};
+  bool specials = true;
+};
+std::vector<Case> crossed(const Crossing&);
+void append(std::vector<Case>& cases, std::vector<Case> more);
+
+// Rank, dtype and signs; what it says fits the command line.
+Status check_case(const Ladder&, const Case&, int rank);
+
+// Elements of a shape.
+int64_t count(std::span<const int64_t> shape);
+
+}  // namespace ridge

@@ -1,0 +1,41 @@
+// Which rung serves a call: those that support it, the least predicted time among them. Pure
+// functions: the same arguments on the same device always give the same answer.
+#pragma once
+
+#include <span>
+
+#include "ladder/ladder.h"
+
+namespace ridge {
+
+// Calls visit(index, candidate) for each rung; returns the best, or -1. Allocates nothing.
+template <class Args, class Visit>
+int select(std::span<const RungOf<Args>* const> rungs, const Args& args, const DeviceInfo& device,
+           Visit visit) {
+  int best = -1;
+  double least = 0;
+  for (size_t i = 0; i < rungs.size(); ++i) {
+    const RungOf<Args>& rung = *rungs[i];
+    Candidate candidate = {rung.name, rung.supports(args, device)};
+    if (candidate.support && rung.cost) candidate.predicted_us = rung.cost(args, device);
+    visit(candidate);
+    if (!candidate.support) continue;
+    const double cost = candidate.predicted_us;
+    if (best >= 0 && (cost == 0 || (least > 0 && cost >= least))) continue;
+    best = int(i);
+    least = cost;
+  }
+  return best;
+}
+
+// Time of a kernel that streams memory: what was recorded on one device, carried to another by its
+// bandwidth.
+struct Tuned {
+  double fixed_us;         // launch, ramp and tail
+  double bandwidth_share;  // of the pin bandwidth, when the size is large
+};
+constexpr double streaming_us(Tuned tuned, double bytes, const DeviceInfo& device) {
+  return tuned.fixed_us + bytes / (tuned.bandwidth_share * device.pin_bandwidth) * 1e6;
+}
+
+}  // namespace ridge

@@ -1,0 +1,252 @@
+// Verifies every rung, then times them in turn with the rivals; on the software GPU, counts.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "harness/device.h"
+#include "harness/inputs.h"
+#include "harness/rival.h"
+#include "harness/timing.h"
+#include "harness/verify.h"
+#include "ladder/cases.h"
+
+namespace ridge::ladders {
+namespace {
+
+using nlohmann::json;
+
+// Larger ones are verified at the tour's size: a float64 reference of gigabytes would take minutes.
+constexpr int64_t kLargestReference = 1 << 22;  // elements
+// Inputs repeat after this many elements, which is far more than any kernel could profit from.
+constexpr int64_t kPattern = 1 << 22;
+
+void tell(const json& line) {
+  std::printf("%s\n", line.dump().c_str());
+  std::fflush(stdout);
+}
+
+int64_t elements_of(const Workload& workload) {
+  int64_t most = 0;
+  for (const TensorSpec& t : workload.tensors) most = std::max(most, count(t.shape));
+  return most;
+}
+
+json describe(const Operator& op, const Case& c, const Workload& workload) {
+  return {{"operator", op.ladder->operators[size_t(op.op)]},
+          {"family", op.ladder->family},
+          {"dtype", name_of(c.dtype)},
+          {"shape", shape_text(c.shape)},
+          {"seed", c.seed},
+          {"unit", op.ladder->unit},
+          {"read", workload.cost.read},
+          {"written", workload.cost.written},
+          {"flops", workload.cost.flops}};
+}
+
+// The tensors of a case on the device, several sets of them.
+struct Sets {
+  std::vector<std::vector<harness::DeviceBuffer>> buffers;
+  std::vector<std::vector<void*>> pointers;  // (set, tensor)
+};
+
+Expected<Sets> make_sets(const Ladder& ladder, const Case& c, const Workload& workload, int sets) {
+  Sets made;
+  for (int s = 0; s < sets; ++s) {
+    made.buffers.emplace_back();
+    made.pointers.emplace_back();
+    for (size_t t = 0; t < workload.tensors.size(); ++t) {
+      const TensorSpec& spec = workload.tensors[t];
+      const int64_t elements = count(spec.shape), size = int64_t(size_of(spec.dtype));
+      auto buffer = harness::DeviceBuffer::make(elements * size, 0, false);
+      if (!buffer) return buffer.error();
+      const bool structured = elements > 0 && ladder.input(c, t, 0).has_value();
+      if (spec.role != Role::out && elements > 0) {
+        const int64_t pattern = structured ? elements : std::min(elements, kPattern);
+        Case seeded = c;
+        seeded.seed += uint64_t(s);
+        const auto bytes = harness::input_bytes(ladder, seeded, workload, t, pattern);
+        if (const Status up = buffer->upload_repeated(bytes.data(), int64_t(bytes.size())); !up)
+          return up.error();
+      }
+      made.pointers.back().push_back(buffer->data());
+      made.buffers.back().push_back(std::move(*buffer));
+    }
+  }
+  return made;
+}
+
+Case checked_case(const Operator& op, const Case& c) {
+  if (elements_of(op.ladder->workload(c)) <= kLargestReference) return c;
+  Case small = op.ladder->tour;
+  small.op = c.op;
+  small.dtype = c.dtype;
+  return small;
+}
+
+// Which rungs are right.
+std::vector<bool> verify_all(const Operator& op, const Case& checked, const DeviceInfo& device,
+                             const Options& options) {
+  const auto prepared = harness::prepare(*op.ladder, checked);
+  std::vector<bool> right;
+  for (int r = 0; r < int(op.ladder->rungs.size()); ++r) {
+    const std::string& name = op.ladder->rungs[size_t(r)].name;
+    right.push_back(false);
+    if (!options.rung.empty() && options.rung != name) continue;
+    const auto result = harness::verify(prepared, r, device);
+    json line = {{"event", "verified"}, {"rung", name}, {"worst", result.worst}};
+    switch (result.verdict) {
+      case harness::Verdict::right: right.back() = true; break;
+      case harness::Verdict::unsupported: line["unsupported"] = result.message; break;
+      default: line["wrong"] = result.message;
+    }
+    tell(line);
+  }
+  return right;
+}
+
+std::vector<harness::Rival> load_rivals(const std::string& path) {
+  std::vector<harness::Rival> rivals;
+  if (path.empty()) return rivals;
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (!library) {
+    std::fprintf(stderr, "ridge: no rivals: %s\n", dlerror());
+    return rivals;
+  }
+  if (const auto f =
+          reinterpret_cast<harness::RivalsFunction>(dlsym(library, harness::kRivalsSymbol)))
+    f(&rivals);
+  return rivals;
+}
+
+Status time_all(const Operator& op, const Case& c, const Workload& workload,
+                const std::vector<bool>& right, const DeviceInfo& device, const Options& options,
+                const std::vector<harness::Rival>& rivals) {
+  const double bytes = workload.cost.read + workload.cost.written;
+  const int sets = options.hot ? 1 : harness::sets_beyond_l2(bytes, device);
+  auto made = make_sets(*op.ladder, c, workload, sets);
+  if (!made) return made.error();
+
+  std::vector<harness::Contestant> contestants;
+  std::vector<harness::DeviceBuffer> workspaces;
+  const auto workspace_of = [&](size_t wanted) -> Expected<void*> {
+    auto buffer = harness::DeviceBuffer::make(int64_t(wanted), 0, false);
+    if (!buffer) return buffer.error();
+    workspaces.push_back(std::move(*buffer));
+    return workspaces.back().data();
+  };
+  for (int r = 0; r < int(right.size()); ++r) {
+    if (!right[size_t(r)] || !op.ladder->supports(r, c, made->pointers[0], device)) continue;
+    const size_t wanted = op.ladder->workspace(r, c, made->pointers[0], device);
+    const auto workspace = workspace_of(wanted);
+    if (!workspace) return workspace.error();
+    contestants.push_back({op.ladder->rungs[size_t(r)].name,
+                           [&, r, wanted, at = *workspace](int set, cudaStream_t stream) {
+                             return op.ladder->launch(r, c, made->pointers[size_t(set)], at, wanted,
+                                                      device, stream);
+                           }});
+  }
+  const size_t ours = contestants.size();
+  if (ours == 0) return Status::ok();
+  for (const harness::Rival& rival : rivals) {
+    if (rival.operator_ != op.ladder->operators[size_t(op.op)] || !rival.serves(c)) continue;
+    const size_t wanted = rival.workspace ? rival.workspace(c, made->pointers[0]) : 0;
+    const auto workspace = workspace_of(wanted);
+    if (!workspace) return workspace.error();
+    contestants.push_back(
+        {rival.library, [&, wanted, at = *workspace](int set, cudaStream_t stream) {
+           return rival.launch(c, made->pointers[size_t(set)], at, wanted, stream);
+         }});
+  }
+  harness::TimingOptions timing = {.cold = !options.hot, .sets = sets};
+  if (options.fast) timing.least = 10, timing.most = 30, timing.seconds = 0.3;
+  const auto timings = harness::time_in_turn(contestants, timing, device);
+  const double floor_us = bytes / device.pin_bandwidth * 1e6;
+  for (size_t i = 0; i < timings.size(); ++i) {
+    json line = {{"event", "timed"}, {i < ours ? "rung" : "rival", timings[i].name}};
+    if (!timings[i].status) line["failed"] = timings[i].status.message();
+    line["us"] = timings[i].us;
+    line["by_graph"] = timings[i].by_graph;
+    auto sorted = timings[i].us;
+    std::sort(sorted.begin(), sorted.end());
+    // A hot L2 may well beat the memory's bandwidth.
+    if (!sorted.empty() && !options.hot && sorted[sorted.size() / 2] < floor_us)
+      line["implausible"] = floor_us;
+    tell(line);
+  }
+  return Status::ok();
+}
+
+Status count_all(const Operator& op, const Case& c, const Workload& workload,
+                 const std::vector<bool>& right, const DeviceInfo& device) {
+  auto made = make_sets(*op.ladder, c, workload, 1);
+  if (!made) return made.error();
+  for (int r = 0; r < int(right.size()); ++r) {
+    if (!right[size_t(r)]) continue;
+    const auto& tensors = made->pointers[0];
+    const size_t wanted = op.ladder->workspace(r, c, tensors, device);
+    auto workspace = harness::DeviceBuffer::make(int64_t(wanted), 0, false);
+    if (!workspace) return workspace.error();
+    Status status;
+    const auto counted = harness::count_instructions([&] {
+      status = op.ladder->launch(r, c, tensors, workspace->data(), wanted, device, nullptr);
+      if (status) status = harness::synchronize();
+    });
+    if (!status) return status;
+    tell({{"event", "counted"},
+          {"rung", op.ladder->rungs[size_t(r)].name},
+          {"warp_instructions", counted->warp},
+          {"thread_instructions", counted->thread}});
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+int climb(const Options& options) {
+  const auto device = harness::current_device();
+  if (!device) return fail(device.error());
+  const bool software = harness::is_software_gpu();
+  const auto rivals = load_rivals(software ? "" : options.rivals);
+  if (!software) {
+    const auto roofs = harness::measure_roofs(*device);
+    if (!roofs) return fail(roofs.error());
+    const harness::Weather now = harness::weather();
+    tell({{"event", "roofs"},
+          {"copy", roofs->copy},
+          {"read", roofs->read},
+          {"write", roofs->write},
+          {"pins", device->pin_bandwidth},
+          {"weather",
+           {{"sm_mhz", now.sm_mhz},
+            {"memory_mhz", now.memory_mhz},
+            {"celsius", now.celsius},
+            {"watts", now.watts}}}});
+  }
+  for (const std::string& name : options.operators) {
+    const Operator op = find_operator(name);
+    if (!op.ladder) return fail(Error{2, "there is no operator '" + name + "'"});
+    const bool small = software || options.tour;
+    const auto cases =
+        cases_of(op, options, small ? std::vector<Case>{op.ladder->tour} : op.ladder->timings);
+    if (!cases) return fail(cases.error());
+    for (const Case& c : *cases) {
+      const Workload workload = op.ladder->workload(c);
+      const Case checked = checked_case(op, c);
+      json header = describe(op, c, workload);
+      header["event"] = "case";
+      header["verified_at"] = shape_text(checked.shape);
+      tell(header);
+      const std::vector<bool> right = verify_all(op, checked, *device, options);
+      const Status done = software ? count_all(op, c, workload, right, *device)
+                                   : time_all(op, c, workload, right, *device, options, rivals);
+      if (!done) return fail(done);
+    }
+  }
+  return 0;
+}
+
+}  // namespace ridge::ladders

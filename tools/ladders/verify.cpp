@@ -1,0 +1,47 @@
+#include "harness/verify.h"
+
+#include <cstdio>
+
+#include "commands.h"
+#include "harness/device.h"
+
+namespace ridge::ladders {
+
+int verify(const Options& options) {
+  const auto device = harness::current_device();
+  if (!device) return fail(device.error());
+  int wrong = 0, right = 0, unsupported = 0;
+  for (const Ladder* ladder : all_ladders()) {
+    bool wanted = options.operators.empty();
+    for (const std::string& name : options.operators) wanted |= name == ladder->family;
+    if (!wanted) continue;
+    for (const Case& c : ladder->tests) {
+      if (const Status s = ladder->check(c); !s) {
+        std::printf("%s: the case itself: %s\n", ladder->family.c_str(), s.message().c_str());
+        ++wrong;
+        continue;
+      }
+      const harness::Prepared prepared = harness::prepare(*ladder, c);
+      for (int r = 0; r < int(ladder->rungs.size()); ++r) {
+        if (!options.rung.empty() && ladder->rungs[size_t(r)].name != options.rung) continue;
+        const auto result = harness::verify(prepared, r, *device);
+        const char* rung = ladder->rungs[size_t(r)].name.c_str();
+        if (result.verdict == harness::Verdict::right) {
+          ++right;
+        } else if (result.verdict == harness::Verdict::unsupported) {
+          ++unsupported;
+        } else {
+          ++wrong;
+          std::printf("%s/%s: %s: %s\n", ladder->family.c_str(), rung,
+                      harness::case_text(*ladder, c).c_str(), result.message.c_str());
+          // After a fault the device is gone for this process.
+          if (result.verdict == harness::Verdict::failed) return 1;
+        }
+      }
+    }
+  }
+  std::printf("%d right, %d wrong, %d not supported\n", right, wrong, unsupported);
+  return wrong || right == 0 ? 1 : 0;
+}
+
+}  // namespace ridge::ladders
