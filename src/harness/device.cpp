@@ -38,7 +38,8 @@ Expected<DeviceInfo> current_device() {
                     .threads_per_sm = prop.maxThreadsPerMultiProcessor,
                     .shared_per_block_optin = int(prop.sharedMemPerBlockOptin),
                     .l2_bytes = prop.l2CacheSize,
-                    .pin_bandwidth = 2.0 * memory_khz * 1e3 * prop.memoryBusWidth / 8};
+                    .pin_bandwidth = 2.0 * memory_khz * 1e3 * prop.memoryBusWidth / 8,
+                    .bulk_copies = prop.major >= 9 && !is_software_gpu()};
 }
 
 bool is_software_gpu() { return dlsym(RTLD_DEFAULT, "ridge_vm_counts") != nullptr; }
