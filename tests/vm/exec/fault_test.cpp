@@ -1,4 +1,6 @@
 // Bad programs: the right fault, a report one can act on, and nothing else harmed.
+#include <filesystem>
+
 #include "machine.h"
 
 namespace ridge::vm::testing {
@@ -42,6 +44,16 @@ TEST(Fault, SourceLineFromLoc) {
   const Fault fault = m.run({1}, {1}, m.allocate(std::vector<uint32_t>(1)));
   EXPECT_EQ(fault.kind, FaultKind::illegal_address);
   expect_text(fault, "saxpy.cu:27");
+}
+
+TEST(Fault, SourceFilesBelowTheCurrentFolderAreNamedFromThere) {
+  const std::string folder = std::filesystem::current_path().string();
+  for (const auto& [file, shown] :
+       {std::pair{folder + "/a/b.cu", "at a/b.cu:7 "}, std::pair{folder + "2/b.cu", "2/b.cu:7 "}}) {
+    Machine m;
+    m.load(".visible .entry k() { .loc 1 7 0\n trap; }\n.file 1 \"" + file + "\"\n");
+    expect_text(m.run({1}, {1}), shown);
+  }
 }
 
 TEST(Fault, NullPointer) {
