@@ -79,11 +79,16 @@ Expected<Sets> make_sets(const Ladder& ladder, const Case& c, const Workload& wo
   return made;
 }
 
+// The case itself, or the tour's if that is the same operator, or the largest test of the operator.
 Case checked_case(const Operator& op, const Case& c) {
   if (elements_of(op.ladder->workload(c)) <= kLargestReference) return c;
   Case small = op.ladder->tour;
-  small.op = c.op;
+  if (small.op != c.op)
+    for (const Case& test : op.ladder->tests)
+      if (test.op == c.op && (small.op != c.op || count(test.shape) > count(small.shape)))
+        small = test;
   small.dtype = c.dtype;
+  small.specials = false;
   return small;
 }
 
