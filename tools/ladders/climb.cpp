@@ -13,6 +13,7 @@
 #include "harness/timing.h"
 #include "harness/verify.h"
 #include "ladder/cases.h"
+#include "select/device.h"
 
 namespace ridge::ladders {
 namespace {
@@ -212,9 +213,9 @@ Status count_all(const Operator& op, const Case& c, const Workload& workload,
 }  // namespace
 
 int climb(const Options& options) {
-  const auto device = harness::current_device();
+  const auto device = current_device();
   if (!device) return fail(device.error());
-  const bool software = harness::is_software_gpu();
+  const bool software = is_software_gpu();
   const auto rivals = load_rivals(software ? "" : options.rivals);
   if (!software) {
     const auto roofs = harness::measure_roofs(*device);

@@ -1,6 +1,8 @@
 // ridge climb [operator…]: verifies every rung of a ladder, then times it beside the vendor's
 // library; on the software GPU it counts instructions instead. With no operator: one ladder of
 // every family.
+#include <unistd.h>
+
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +14,7 @@
 #include "flags.h"
 #include "harness/statistics.h"
 #include "ladders.h"
+#include "process.h"
 #include "record.h"
 #include "target.h"
 #include "terminal.h"
@@ -82,10 +85,16 @@ double rate(const Climb& climb, double us) {  // in climb.unit
   return (climb.read + climb.written) / us / 1e3;
 }
 
+// The one that leaves our fastest rung the least.
 const Step* best_rival(const Climb& climb) {
+  const Step* fastest = nullptr;
+  for (const Step& step : climb.steps)
+    if (!step.rival && !step.us.empty() && (!fastest || median(step.us) < median(fastest->us)))
+      fastest = &step;
   const Step* best = nullptr;
   for (const Step& step : climb.steps)
-    if (step.rival && !step.us.empty() && (!best || median(step.us) < median(best->us)))
+    if (fastest && step.rival && !step.us.empty() &&
+        (!best || times_faster(climb, *fastest, step) < times_faster(climb, *fastest, *best)))
       best = &step;
   return best;
 }
@@ -125,7 +134,7 @@ void print_timed(const Climb& climb, const Roofs& roofs) {
          by_bytes && roof > 0 ? fmt::format("{:.0f} %", 100 * rate(climb, s.median) * 1e9 / roof)
                               : "",
          before > 0 && !step.rival ? fmt::format("{:.2f}", before / s.median) : "",
-         rival && !step.rival ? fmt::format("{:.2f}", median(rival->us) / s.median) : "",
+         rival && !step.rival ? fmt::format("{:.2f}", times_faster(climb, step, *rival)) : "",
          step.rival ? "" : step.idea});
     if (!step.rival) before = s.median;
   }
@@ -200,6 +209,40 @@ std::vector<std::string> command_of(const ClimbFlags& flags,
   return command;
 }
 
+// PyTorch, where this machine has one that sees the GPU, in a process with ours (bench/rivals).
+void ask_torch(ClimbRecord& record, Progress& progress) {
+  const fs::path library = fs::path(ladders_program()).parent_path() / "libridge_bench.so";
+  if (!fs::exists(library)) return;
+  progress.show("PyTorch …");
+  const fs::path cases = fs::temp_directory_path() / fmt::format("ridge-cases-{}.jsonl", getpid());
+  std::ofstream file(cases);
+  for (const Climb& climb : record.climbs)
+    file << json{{"operator", climb.operator_}, {"dtype", climb.dtype}, {"shape", climb.shape}}
+                .dump()
+         << "\n";
+  file.close();
+  size_t answered = 0;
+  Command command = {.program = "python3",
+                     .arguments = {RIDGE_TORCH_RIVALS, "--library", library, "--cases", cases}};
+  command.line = [&](const std::string& text) {
+    const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!line.is_object() || answered >= record.climbs.size()) return;
+    Climb& climb = record.climbs[answered++];
+    progress.show(fmt::format("[{}/{}] PyTorch {} {}", answered, record.climbs.size(),
+                              climb.operator_, climb.shape));
+    if (!line.contains("torch_us")) return;
+    Step& step = step_of(climb, "torch", true);
+    step.us = line["torch_us"].get<std::vector<double>>();
+    step.beside = line["rung"];
+    step.beside_us = line["ridge_us"].get<std::vector<double>>();
+    step.by_graph = line["by_graph"];
+  };
+  (void)run(command);  // no Python, no PyTorch, no GPU for it: a rival less
+  std::error_code error;
+  fs::remove(cases, error);
+  progress.clear();
+}
+
 Status keep(const ClimbRecord& record, const ClimbFlags& flags) {
   // Where two of them can be found and compared later.
   const std::time_t now = std::time(nullptr);
@@ -243,6 +286,7 @@ int climb_on(const Target& target, const ClimbFlags& flags) {
     return status.code();
   }
   const bool tables = flags.json != "-" && flags.csv != "-";
+  const bool with_torch = !target.software && !flags.tour() && !flags.hot && flags.rung.empty();
   ClimbRecord record = {.environment = record_of(target), .roofs = {}, .climbs = {}};
   record.environment["date"] = fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr)));
   record.environment["cache"] = flags.hot ? "hot" : "cold";
@@ -255,7 +299,7 @@ int climb_on(const Target& target, const ClimbFlags& flags) {
   const auto finish_last = [&] {
     if (record.climbs.empty()) return;
     progress.clear();
-    if (tables) print_climb(record.climbs.back(), target, record.roofs);
+    if (tables && !with_torch) print_climb(record.climbs.back(), target, record.roofs);
   };
   const auto idea_of = [&](const std::string& name, const std::string& rung) {
     for (const LadderEntry& ladder : *ladders)
@@ -286,6 +330,11 @@ int climb_on(const Target& target, const ClimbFlags& flags) {
   });
   finish_last();
   progress.clear();
+  if (with_torch && status) {
+    ask_torch(record, progress);
+    if (tables)
+      for (const Climb& climb : record.climbs) print_climb(climb, target, record.roofs);
+  }
   const int wrong = exit_code_of(record);
   if (!record.climbs.empty())
     if (const Status kept = keep(record, flags); !kept) {

@@ -13,6 +13,15 @@ using nlohmann::json;
 
 double median(std::vector<double> samples) { return harness::summarize(std::move(samples)).median; }
 
+double times_faster(const Climb& climb, const Step& rung, const Step& rival) {
+  if (rival.beside_us.empty()) return median(rival.us) / median(rung.us);
+  const double there = median(rival.us) / median(rival.beside_us);
+  for (const Step& step : climb.steps)
+    if (!step.rival && step.name == rival.beside && !step.us.empty())
+      return there * median(step.us) / median(rung.us);
+  return there;
+}
+
 // Copies, where both are moved; a stream of one kind has a roof of its own.
 double Roofs::for_mix(const Climb& climb) const {
   const double total = climb.read + climb.written;
@@ -45,6 +54,7 @@ json to_json(const ClimbRecord& record) {
         s["q1_us"] = summary.q1;
         s["q3_us"] = summary.q3;
         s["us"] = step.us;
+        if (!step.beside.empty()) s["beside"] = step.beside, s["beside_us"] = step.beside_us;
         s["by_graph"] = step.by_graph;
       }
       if (step.warp_instructions) s["warp_instructions"] = *step.warp_instructions;
@@ -89,6 +99,8 @@ Expected<ClimbRecord> read_climb_record(const std::string& file) {
       step.name = s.value("name", "");
       step.rival = s.value("rival", false);
       step.us = s.value("us", std::vector<double>());
+      step.beside = s.value("beside", "");
+      step.beside_us = s.value("beside_us", std::vector<double>());
       if (s.contains("warp_instructions")) step.warp_instructions = s["warp_instructions"];
       climb.steps.push_back(std::move(step));
     }

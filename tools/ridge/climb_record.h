@@ -19,6 +19,9 @@ struct Step {
   std::string unsupported;  // why it cannot do this case
   std::string failed;       // why it could not be timed
   std::vector<double> us;   // samples
+  // Of a rival in a process of its own: our rung that it took turns with there, and its samples.
+  std::string beside;
+  std::vector<double> beside_us;
   bool by_graph = false;
   double implausible_under = 0;  // µs; its median is under what physics allows
   std::optional<uint64_t> warp_instructions, thread_instructions;
@@ -49,5 +52,9 @@ Expected<ClimbRecord> read_climb_record(const std::string& file);
 std::string to_csv(const ClimbRecord& record);  // one line a step, with a header
 
 double median(std::vector<double> samples);
+
+// How many times faster than a rival a rung is. Samples are compared with those they were taken in
+// turn with; another rung's are carried over by our own ratio.
+double times_faster(const Climb& climb, const Step& rung, const Step& rival);
 
 }  // namespace ridge::tools

@@ -24,8 +24,14 @@ static Support supports(const Args& a, const DeviceInfo&) {
 }
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.rows * a.cols == 0) return Status::ok();
-  const Map<2, 1> m = {{a.a, a.b}, {a.out}, {a.a_stride, a.b_stride}, {a.out_stride}, {1, 1}, {1},
-                       a.rows,     a.cols};
+  const Map<2, 1> m = {.in = {a.a, a.b},
+                       .out = {a.out},
+                       .in_stride = {a.a_stride, a.b_stride},
+                       .out_stride = {a.out_stride},
+                       .in_step = {a.a_step, a.b_step},
+                       .out_step = {a.out_step},
+                       .rows = a.rows,
+                       .cols = a.cols};
   return with_float_type(
       a.dtype, [&](auto t) { return launch_map<decltype(t), kUnroll>(m, Add(), stream); });
 }
