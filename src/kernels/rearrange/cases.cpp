@@ -41,6 +41,7 @@ Workload Family::workload(const Case& c) const {
                       .dtype = c.dtype,
                       .shape = {elements},
                       .role = role,
+                      .fill = c.dtype == Dtype::u8 ? Fill::bytes : Fill::uniform,
                       .rounding = 0,
                       .arithmetic = 0};
   };

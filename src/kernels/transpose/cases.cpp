@@ -46,7 +46,10 @@ Workload Family::workload(const Case& c) const {
   const double bytes = double(count(c.shape)) * double(size_of(c.dtype));
   std::vector<int64_t> turned = c.shape;
   std::swap(turned[turned.size() - 1], turned[turned.size() - 2]);
-  return {.tensors = {{.name = "in", .dtype = c.dtype, .shape = c.shape},
+  return {.tensors = {{.name = "in",
+                       .dtype = c.dtype,
+                       .shape = c.shape,
+                       .fill = c.dtype == Dtype::u8 ? Fill::bytes : Fill::uniform},
                       {.name = "out",
                        .dtype = c.dtype,
                        .shape = turned,
