@@ -39,6 +39,18 @@ __device__ __forceinline__ int bytes_past_alignment(const void* p) {
   return int(reinterpret_cast<uintptr_t>(p) % kPackBytes);
 }
 
+// The first `count` elements of a pack, one by one; zeros after them.
+template <class T>
+__device__ __forceinline__ uint4 gather(const T* p, int count) {
+  constexpr int kBits = int(sizeof(T)) * 8;
+  uint64_t low = 0, high = 0;
+  for (int i = count - 1; i >= 0; --i) {
+    high = high << kBits | low >> (64 - kBits);
+    low = low << kBits | p[i];
+  }
+  return make_uint4(uint32_t(low), uint32_t(low >> 32), uint32_t(high), uint32_t(high >> 32));
+}
+
 // The pack at p in an array that nobody writes and that lies in [begin, end). At its ends, where
 // an aligned pack would reach outside, element by element.
 template <class T>
@@ -47,18 +59,15 @@ __device__ __forceinline__ Pack<T> load_pack_within(const T* p, const void* begi
   const int shift = bytes_past_alignment(p);
   const char* low = reinterpret_cast<const char*>(p) - shift;
   const auto packs = reinterpret_cast<const uint4*>(low);
-  Pack<T> pack;
+  uint4 words;
   if (shift == 0) {
-    const uint4 words = __ldg(packs);
-    pack = *reinterpret_cast<const Pack<T>*>(&words);
+    words = __ldg(packs);
   } else if (low >= begin && low + 2 * kPackBytes <= end) {
-    const uint4 words = shifted(__ldg(packs), __ldg(packs + 1), shift);
-    pack = *reinterpret_cast<const Pack<T>*>(&words);
+    words = shifted(__ldg(packs), __ldg(packs + 1), shift);
   } else {
-#pragma unroll
-    for (int i = 0; i < kPackSize<T>; ++i) pack[i] = __ldg(p + i);
+    words = gather(p, kPackSize<T>);
   }
-  return pack;
+  return *reinterpret_cast<const Pack<T>*>(&words);
 }
 
 }  // namespace ridge

@@ -35,7 +35,10 @@ Status Family::check(const Case& c) const { return check_case(*this, c, 2); }
 
 Workload Family::workload(const Case& c) const {
   const double bytes = double(count(c.shape)) * double(size_of(c.dtype));
-  return {.tensors = {{.name = "in", .dtype = c.dtype, .shape = c.shape},
+  return {.tensors = {{.name = "in",
+                       .dtype = c.dtype,
+                       .shape = c.shape,
+                       .fill = c.dtype == Dtype::u8 ? Fill::bytes : Fill::uniform},
                       {.name = "out",
                        .dtype = c.dtype,
                        .shape = c.shape,
