@@ -1,6 +1,6 @@
 // Reduces a vector to one number in a single launch, with any operator (see reduce_op.cuh):
 //
-//   launch_reduce<float, float>(operator, {{x}, n}, out, {workspace, bytes}, device, stream);
+//   launch_reduce(op, Vectors<float>{{x}, n}, out, {workspace, bytes}, device, stream);
 //
 // As many blocks as the device holds walk through the vector in 16-byte packs; the last of them to
 // finish combines what all have left. Which one that is depends on the run, the result does not:
@@ -35,14 +35,6 @@ struct VectorTuning {
   static constexpr int kPacksAThread = 2;  // at least, before there is another block
 };
 
-// What block after block leaves for the last one.
-template <class Acc>
-struct Meeting {
-  unsigned long long* arrivals;
-  Acc* partials;  // (blocks)
-};
-constexpr size_t kPartialsAt = 16;  // bytes into the workspace
-
 template <class Tuning, bool kCongruent, class Op, class T, int In, class Out>
 __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
     reduce_vectors(Op op, Vectors<T, In> v, Out* out, Meeting<AccOf<Op>> meeting) {
@@ -52,33 +44,24 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
   int64_t begin = elements_to_alignment(v.in[0]) + (kCongruent ? 0 : kSize);
   begin = min(begin, v.n);
   const int64_t packs = max(int64_t(0), (v.n - begin) / kSize - (kCongruent ? 0 : 1));
-  const auto load = [&](Pack<T>(&x)[In], int64_t pack) {
-    x[0] = load_pack(v.in[0] + begin + pack * kSize);
-    if constexpr (In == 2)
-      x[1] = kCongruent ? load_pack(v.in[1] + begin + pack * kSize)
-                        : load_pack_anywhere(v.in[1] + begin + pack * kSize);
+  struct Buffer {
+    Pack<T> of[In];
   };
-  const auto take = [&](AccOf<Op>& acc, const Pack<T>(&x)[In], int64_t pack) {
-    if constexpr (In == 1) fold(op, acc, begin + pack * kSize, x[0]);
-    else fold(op, acc, begin + pack * kSize, x[0], x[1]);
-  };
-
   AccOf<Op> acc = op.identity();
-  const int64_t step = int64_t(gridDim.x) * Tuning::kThreads;
-  int64_t pack = int64_t(blockIdx.x) * Tuning::kThreads + threadIdx.x;
-  Pack<T> x[kUnroll][In];
-  for (; pack + (kUnroll - 1) * step < packs; pack += kUnroll * step) {
-#pragma unroll
-    for (int u = 0; u < kUnroll; ++u) load(x[u], pack + u * step);
-#pragma unroll
-    for (int u = 0; u < kUnroll; ++u) take(acc, x[u], pack + u * step);
-  }
-#pragma unroll
-  for (int u = 0; u < kUnroll - 1; ++u)  // together: one wait for all that is left
-    if (pack + u * step < packs) load(x[u], pack + u * step);
-#pragma unroll
-  for (int u = 0; u < kUnroll - 1; ++u)
-    if (pack + u * step < packs) take(acc, x[u], pack + u * step);
+  for_packs<kUnroll, Buffer>(
+      int64_t(blockIdx.x) * Tuning::kThreads + threadIdx.x, int64_t(gridDim.x) * Tuning::kThreads,
+      packs,
+      [&](Buffer& x, int64_t pack) {
+        const int64_t i = begin + pack * kSize;
+        x.of[0] = load_pack(v.in[0] + i);
+        if constexpr (In == 2)
+          x.of[1] = kCongruent ? load_pack(v.in[1] + i) : load_pack_anywhere(v.in[1] + i);
+      },
+      [&](const Buffer& x, int64_t pack) {
+        const int64_t i = begin + pack * kSize;
+        if constexpr (In == 1) fold(op, acc, i, x.of[0]);
+        else fold(op, acc, i, x.of[0], x.of[1]);
+      });
 
   // The elements before the first pack and behind the last: fewer than the block has threads.
   static_assert(4 * kSize <= Tuning::kThreads);
@@ -99,9 +82,10 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
       last = is_last_arrival(meeting.arrivals, gridDim.x);
     }
     if (!__shfl_sync(kAllLanes, last, 0)) return;
+    __syncwarp();  // orders the reads below behind the arrival
     acc = warp_combine_fresh(op, meeting.partials, int(gridDim.x));
   }
-  if (threadIdx.x == 0) put_result(op, acc, v.n, out);
+  if (threadIdx.x == 0) *out = finished<Out>(op, acc, v.n);
 }
 
 template <class Tuning, class T, int In>
@@ -119,7 +103,7 @@ template <class Op, class T, int In>
 size_t reduce_workspace(const Op&, const Vectors<T, In>& v, const DeviceInfo& device) {
   const unsigned blocks = reduction::vector_blocks<reduction::VectorTuning>(v, device);
   if (blocks == 1) return 0;
-  return reduction::kPartialsAt + blocks * sizeof(reduction::AccOf<Op>);
+  return reduction::meeting_bytes<reduction::AccOf<Op>>(1, blocks);
 }
 
 // Of no elements: finish(identity).
@@ -129,9 +113,7 @@ Status launch_reduce(const Op& op, const Vectors<T, In>& v, Out* out, Workspace 
   using namespace reduction;
   if (workspace.bytes < reduce_workspace(op, v, device))
     return Error{int(cudaErrorInvalidValue), "the workspace is smaller than reduce_workspace says"};
-  char* const scratch = static_cast<char*>(workspace.data);
-  const Meeting<AccOf<Op>> meeting = {reinterpret_cast<unsigned long long*>(scratch),
-                                      reinterpret_cast<AccOf<Op>*>(scratch + kPartialsAt)};
+  const auto meeting = meeting_at<AccOf<Op>>(workspace.data, 1);
   const unsigned blocks = vector_blocks<VectorTuning>(v, device);
   bool congruent = true;
   for (int k = 1; k < In; ++k)

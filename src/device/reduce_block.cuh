@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "device/pack.cuh"
+#include "device/ptx/arrive.cuh"
 #include "device/reduce_op.cuh"
 
 namespace ridge::reduction {
@@ -84,18 +85,17 @@ __device__ __forceinline__ AccOf<Op> block_combine(const Op& op, AccOf<Op> acc) 
 // launch leaves one behind, and chance hits one with a probability of 2^-54 for a thousand blocks.
 constexpr unsigned long long kMark = 0x9c3b'52f1'd86e'4a00;
 
-// What the block wrote before is visible to the block for which this is true. One thread calls it.
+// What the caller wrote before is seen by the one for which this is true; another thread's writes
+// need a barrier in front, another thread's reads one behind. One thread a block calls it.
 __device__ __forceinline__ bool is_last_arrival(unsigned long long* word, unsigned expected) {
-  __threadfence();
-  unsigned long long before = atomicAdd(word, 1ull) - kMark;
+  unsigned long long before = add_ordered(word, 1) - kMark;
   while (before >= expected) {  // never used yet
-    const unsigned long long seen = atomicAdd(word, 0ull);
+    const unsigned long long seen = add_ordered(word, 0);
     const unsigned long long count = seen - kMark < expected ? seen - kMark : 0;
-    if (atomicCAS(word, seen, kMark + count + 1) == seen) before = count;
+    if (compare_and_swap_ordered(word, seen, kMark + count + 1) == seen) before = count;
   }
   if (before + 1 != expected) return false;
   *word = kMark;
-  __threadfence();
   return true;
 }
 
@@ -164,6 +164,44 @@ __device__ __forceinline__ void fold(const Op& op, AccOf<Op>& acc, int64_t first
 #pragma unroll
   for (int i = 0; i < kPackSize<T>; ++i) e[i] = element(x[i]), f[i] = element(y[i]);
   fold(op, acc, first, e, f);
+}
+
+// Packs first, first + step, … below `packs`: several loads, then what is to be done with them.
+// load(buffer, pack), take(buffer, pack).
+template <int Unroll, class Buffer, class Index, class Load, class Take>
+__device__ __forceinline__ void for_packs(Index first, Index step, Index packs, Load load,
+                                          Take take) {
+  Buffer x[Unroll];
+  Index pack = first;
+  for (; pack + (Unroll - 1) * step < packs; pack += Unroll * step) {
+#pragma unroll
+    for (int u = 0; u < Unroll; ++u) load(x[u], pack + u * step);
+#pragma unroll
+    for (int u = 0; u < Unroll; ++u) take(x[u], pack + u * step);
+  }
+#pragma unroll
+  for (int u = 0; u < Unroll - 1; ++u)  // together: one wait for all that is left
+    if (pack + u * step < packs) load(x[u], pack + u * step);
+#pragma unroll
+  for (int u = 0; u < Unroll - 1; ++u)
+    if (pack + u * step < packs) take(x[u], pack + u * step);
+}
+
+// What blocks leave for the last of them: the words they are counted in, and their values.
+template <class Acc>
+struct Meeting {
+  unsigned long long* arrivals;
+  Acc* partials;
+};
+template <class Acc>
+size_t meeting_bytes(int64_t counted, int64_t values) {
+  return (size_t(counted) * sizeof(unsigned long long) + 15) / 16 * 16 +
+         size_t(values) * sizeof(Acc);
+}
+template <class Acc>
+Meeting<Acc> meeting_at(void* workspace, int64_t counted) {
+  return {static_cast<unsigned long long*>(workspace),
+          reinterpret_cast<Acc*>(static_cast<char*>(workspace) + meeting_bytes<Acc>(counted, 0))};
 }
 
 }  // namespace ridge::reduction

@@ -61,15 +61,15 @@ __device__ __forceinline__ AccOf<Op> transformed(const Op& op, int64_t index, E.
   else return op.transform(elements...);
 }
 
-template <class Op, class Out>
-__device__ __forceinline__ void put_result(const Op& op, AccOf<Op> acc, int64_t count, Out* out) {
+template <class Out, class Op>
+__device__ __forceinline__ Out finished(const Op& op, AccOf<Op> acc, int64_t count) {
   const auto result = [&] {
     if constexpr (TakesCount<Op>) return op.finish(acc, count);
     else return op.finish(acc);
   }();
   if constexpr (std::is_same_v<Out, __half> || std::is_same_v<Out, __nv_bfloat16>)
-    *out = from_float<Out>(float(result));
-  else *out = Out(result);
+    return from_float<Out>(float(result));
+  else return Out(result);
 }
 
 // --- The operators that Ridge itself has. E: float or int32_t. ---
@@ -174,9 +174,9 @@ struct ArgMax {
   RIDGE_BOTH Best<E> identity() const { return {INT64_MAX, Max<E>().identity()}; }
   __device__ Best<E> transform(E x, int64_t index) const { return {index, x}; }
   RIDGE_BOTH Best<E> combine(Best<E> a, Best<E> b) const {
-    if (exceeds(a.value, b.value)) return a;
-    if (exceeds(b.value, a.value)) return b;
-    return a.index < b.index ? a : b;
+    const bool first =
+        exceeds(a.value, b.value) || (!exceeds(b.value, a.value) && a.index < b.index);
+    return {first ? a.index : b.index, first ? a.value : b.value};
   }
   RIDGE_BOTH int64_t finish(Best<E> a) const { return a.index == INT64_MAX ? -1 : a.index; }
 

@@ -75,7 +75,7 @@ void combine_on_cpu(void* workspace) {
 template <class Op, class Out>
 __global__ void put_and_give_back(Op op, Mailbox* const* taken, int64_t n, Out* out) {
   using Acc = reduction::AccOf<Op>;
-  reduction::put_result(op, *reinterpret_cast<const Acc*>((*taken)->total), n, out);
+  *out = reduction::finished<Out>(op, *reinterpret_cast<const Acc*>((*taken)->total), n);
   __threadfence();
   atomicExch(&(*taken)->owner, 0ull);
 }

@@ -117,7 +117,7 @@ __global__ void prepare(Op op, typename Shared<Op>::Word* word) {
 }
 template <class Op, class Out>
 __global__ void finish(Op op, const typename Shared<Op>::Word* word, int64_t n, Out* out) {
-  reduction::put_result(op, Shared<Op>::decoded(*word), n, out);
+  *out = reduction::finished<Out>(op, Shared<Op>::decoded(*word), n);
 }
 
 inline size_t workspace(const Args&, const DeviceInfo&) { return sizeof(unsigned long long); }

@@ -24,7 +24,7 @@ struct Level {
   }
   __device__ __forceinline__ void write(const Op& op, Acc acc) const {
     if (left) left[blockIdx.x] = acc;
-    else reduction::put_result(op, acc, n, out);
+    else *out = reduction::finished<Out>(op, acc, n);
   }
 };
 
