@@ -52,6 +52,8 @@ enum class TileStatus : uint32_t { empty = 0, aggregate = 1, prefix = 2 };
 // In device memory: a counter that hands out tiles, then the tiles' words.
 constexpr int64_t kTicketBytes = 128;  // a cache line of its own: the words are being polled
 
+constexpr unsigned kPollPause = 20;  // ns between looks at a tile that is late
+
 template <class T>
 constexpr int kWordsPerTile = (int(sizeof(T)) + 3) / 4;
 
@@ -111,6 +113,7 @@ class TileBoard {
         with_prefix = __ballot_sync(kAllLanes, ended);
         needed = with_prefix ? kAllLanes << (31 - __clz(int(with_prefix))) : kAllLanes;
         if (!(__ballot_sync(kAllLanes, missing) & needed)) break;
+        __nanosleep(kPollPause);
       }
       if (!(needed >> lane & 1)) mine = op.identity();
 #pragma unroll
