@@ -30,7 +30,7 @@ struct ScanShape {
   static constexpr int kWarps = kThreads / kWarpLanes;
 };
 
-// A vector of T that is scanned in A. Another source of elements (src/device/segmented.cuh) has the
+// A vector of T that is scanned in A. Any other source of elements has the
 // same members.
 template <class T, class A = T>
 struct VectorIo {
