@@ -55,10 +55,6 @@ def activation_bwd(f):
     return make
 
 
-def reduction(f):
-    return lambda t: lambda: f(t["in"] if "in" in t else t["x"])
-
-
 ACTIVATIONS = {
     "relu": F.relu, "leaky_relu": lambda x: F.leaky_relu(x, 0.01), "hardtanh": F.hardtanh,
     "clip": lambda x: torch.clamp(x, -1, 1), "sigmoid": torch.sigmoid, "tanh": torch.tanh, "gelu": F.gelu,
@@ -67,6 +63,27 @@ ACTIVATIONS = {
 OPERATORS = {
     "vector_add": lambda t: lambda: torch.add(t["a"], t["b"], out=t["out"]),
     "matrix_add": lambda t: lambda: torch.add(t["a"], t["b"], out=t["out"]),
+    "matrix_copy": lambda t: lambda: t["out"].copy_(t["in"]),
+    "transpose": lambda t: lambda: t["out"].copy_(t["in"].transpose(-1, -2)),
+    "reverse_array": lambda t: lambda: torch.flip(t["in"], (0,)),
+    "sum": lambda t: lambda: torch.sum(t["x"], dim=0, out=t["out"][0]),
+    "mean": lambda t: lambda: torch.mean(t["x"], dim=0, out=t["out"][0]),
+    "max": lambda t: lambda: torch.max(t["x"]),
+    "min": lambda t: lambda: torch.min(t["x"]),
+    "product": lambda t: lambda: torch.prod(t["x"]),
+    "argmax": lambda t: lambda: torch.argmax(t["x"]),
+    "norm_l1": lambda t: lambda: torch.linalg.vector_norm(t["x"], 1),
+    "norm_l2": lambda t: lambda: torch.linalg.vector_norm(t["x"], 2),
+    "dot": lambda t: lambda: torch.dot(t["x"], t["y"]),
+    "sum_axis": lambda t: lambda: torch.sum(t["x"], dim=1),
+    "mean_axis": lambda t: lambda: torch.mean(t["x"], dim=1),
+    "max_axis": lambda t: lambda: torch.amax(t["x"], dim=1),
+    "inclusive_scan": lambda t: lambda: torch.cumsum(t["in"], 0, out=t["out"]),
+    "softmax": lambda t: lambda: torch.softmax(t["x"], -1, out=t["y"]),
+    "log_softmax": lambda t: lambda: torch.log_softmax(t["x"], -1, out=t["y"]),
+    "gemv": lambda t: lambda: torch.mv(t["A"], t["x"], out=t["y"]),
+    "swiglu": lambda t: lambda: F.silu(t["gate"]) * t["up"],
+    "geglu": lambda t: lambda: F.gelu(t["gate"]) * t["up"],
 }
 for name, f in ACTIVATIONS.items():
     OPERATORS[name] = unary(f)
