@@ -1,6 +1,7 @@
 // Memory, errors and counters of the device a process runs on.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 
