@@ -113,6 +113,7 @@ std::string case_text(const Ladder& ladder, const Case& c) {
   std::string text =
       ladder.operators[size_t(c.op)] + " " + name_of(c.dtype) + " " + shape_text(c.shape);
   if (c.misalignment) text += " misaligned by " + std::to_string(c.misalignment);
+  if (c.skew) text += " skewed by " + std::to_string(c.skew);
   if (c.padding) text += " rows padded by " + std::to_string(c.padding);
   if (c.specials) text += " with NaN and Inf";
   return text + ", seed " + std::to_string(c.seed);
@@ -136,8 +137,9 @@ Verification verify(const Prepared& p, int rung, const DeviceInfo& device) {
   for (const HostTensor& tensor : p.tensors) {
     layouts.push_back(layout_of(tensor.spec, p.c.padding));
     const auto size = int64_t(size_of(tensor.spec.dtype));
-    auto buffer = DeviceBuffer::make(layouts.back().elements() * size, p.c.misalignment * size,
-                                     canary_behind);
+    const int64_t misalignment = p.c.misalignment + p.c.skew * int64_t(buffers.size());
+    auto buffer =
+        DeviceBuffer::make(layouts.back().elements() * size, misalignment * size, canary_behind);
     if (!buffer) return failed(buffer.error());
     buffers.push_back(std::move(*buffer));
     pointers.push_back(buffers.back().data());

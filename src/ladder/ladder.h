@@ -19,7 +19,8 @@ struct Case {
   Dtype dtype = Dtype::f32;
   std::vector<int64_t> shape;
   uint64_t seed = 1;
-  int misalignment = 0;   // elements that each tensor starts past a 256-byte boundary
+  int misalignment = 0;  // elements that each tensor starts past a 256-byte boundary
+  int skew = 0;  // further elements that each tensor is past its boundary than the one before
   int64_t padding = 0;    // elements between the rows of its matrices
   bool specials = false;  // NaN, infinities, -0 and subnormals among the inputs
 };
