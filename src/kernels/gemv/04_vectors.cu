@@ -236,7 +236,6 @@ constinit const Rung rung = {.name = "vectors",
                              .supports = supports,
                              .launch = launch,
                              .workspace = workspace,
-                             .cost = cost,
-                             .claims = {.barriers = 1}};
+                             .cost = cost};
 
 }  // namespace ridge::gemv::vectors

@@ -55,7 +55,6 @@ constinit const Rung rung = {.name = "row_slices",
                              .idea = "rows in slices, as many as fill the GPU",
                              .supports = supports,
                              .launch = launch,
-                             .workspace = workspace,
-                             .claims = {.barriers = 0}};
+                             .workspace = workspace};
 
 }  // namespace ridge::gemv_t::row_slices

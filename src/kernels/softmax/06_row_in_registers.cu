@@ -2,8 +2,8 @@
 //
 // Since 05_online: a thread keeps its packs of the row between the sum and the results, so there is
 //   no second read. As many threads share a row as it has packs for, from 4 lanes to a block of
-//   1024, so that some 100 KB of rows are under way on an SM at any width; warps exchange one
-//   (maximum, sum) each, at one barrier.
+//   1024, so that an SM has up to 128 KB of rows under way at any width (1024 threads of 64
+//   registers, 8 packs each); warps exchange one (maximum, sum) each, at one barrier.
 // Stops at: HBM, up to 4096 packs a row. Wider, a block of 1024 threads has the SM to itself, and
 //   nothing is loaded while it exchanges and stores.
 // Not for: rows wider than the registers of an SM; and rows of some packs over a power of two times

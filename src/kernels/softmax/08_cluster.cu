@@ -4,7 +4,7 @@
 //   each other's shared memory and meet once; so a row of 262144 columns is held in registers too,
 //   by blocks small enough that several are on an SM and one loads while another stores.
 // Since 07_row_in_shared: nothing passes through shared memory but those pairs.
-// Stops at: HBM; for few rows, at the cluster's barrier, about a microsecond a row.
+// Stops at: HBM; for few rows, at the cluster's barriers, which nothing else is there to hide.
 // Not for: rows that one block holds with room for a second block on its SM (06): the blocks of a
 //   cluster start together and wait for the slowest of them.
 #include "device/ptx/cluster.cuh"

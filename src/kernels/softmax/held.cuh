@@ -9,9 +9,8 @@ namespace ridge::softmax {
 
 constexpr int kKeptFloats = 32;  // exponentials kept a thread; where there are more, made again
 
-// Thread `first` of `lanes` has slots first, first + lanes …, `Packs` of them. `exchange` makes one
-// MaxSum of those of all warps that share the row; where lanes of one warp do, it has nothing to
-// do.
+// Thread `first` of `lanes` has slots first, first + lanes …, `Packs` of them; `width` lanes of its
+// warp share its row. `exchange` makes one MaxSum of those of all warps that do.
 template <class T, Op op, int Packs, class Exchange>
 __device__ __forceinline__ void hold_row(const Rows<T>& row, int cols, int first, int lanes,
                                          int width, bool stores, Exchange exchange) {
