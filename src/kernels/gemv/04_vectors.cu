@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(kThreads<Lanes>, kWarpsPerSm* kWarpSize / kThr
         sum[r] = fmaf(to_float(a[r][c]), to_float(x[c]), sum[r]);
       }
     }
-    sum[r] = lanes_sum<(Lanes < kWarpSize ? Lanes : kWarpSize)>(sum[r]);
+    sum[r] = lanes_sum(sum[r], Lanes);
   }
   const auto put = [&](int64_t row, float total) {
     if (row >= args.rows) return;
@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(kCombineWarps* kWarpSize) gemv_combine(Args ar
   const float* partial = static_cast<const float*>(args.workspace) + row * splits;  // (splits)
   float sum = 0;
   for (int s = lane; s < splits; s += kWarpSize) sum += partial[s];
-  sum = lanes_sum<kWarpSize>(sum);
+  sum = lanes_sum(sum, kWarpSize);
   if (lane == 0) finish<T>(args, row, sum);
 }
 
@@ -236,7 +236,6 @@ constinit const Rung rung = {.name = "vectors",
                              .supports = supports,
                              .launch = launch,
                              .workspace = workspace,
-                             .cost = cost,
-                             .claims = {.barriers = 1}};
+                             .cost = cost};
 
 }  // namespace ridge::gemv::vectors
