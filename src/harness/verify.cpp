@@ -8,6 +8,7 @@
 #include "harness/device.h"
 #include "harness/inputs.h"
 #include "ladder/cases.h"
+#include "select/device.h"
 
 namespace ridge::harness {
 namespace {
@@ -113,6 +114,7 @@ std::string case_text(const Ladder& ladder, const Case& c) {
   std::string text =
       ladder.operators[size_t(c.op)] + " " + name_of(c.dtype) + " " + shape_text(c.shape);
   if (c.misalignment) text += " misaligned by " + std::to_string(c.misalignment);
+  if (c.skew) text += " skewed by " + std::to_string(c.skew);
   if (c.padding) text += " rows padded by " + std::to_string(c.padding);
   if (c.specials) text += " with NaN and Inf";
   return text + ", seed " + std::to_string(c.seed);
@@ -136,8 +138,8 @@ Verification verify(const Prepared& p, int rung, const DeviceInfo& device) {
   for (const HostTensor& tensor : p.tensors) {
     layouts.push_back(layout_of(tensor.spec, p.c.padding));
     const auto size = int64_t(size_of(tensor.spec.dtype));
-    auto buffer = DeviceBuffer::make(layouts.back().elements() * size, p.c.misalignment * size,
-                                     canary_behind);
+    const int64_t offset = (p.c.misalignment + int64_t(buffers.size()) * p.c.skew) * size;
+    auto buffer = DeviceBuffer::make(layouts.back().elements() * size, offset, canary_behind);
     if (!buffer) return failed(buffer.error());
     buffers.push_back(std::move(*buffer));
     pointers.push_back(buffers.back().data());

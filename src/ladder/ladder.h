@@ -20,6 +20,7 @@ struct Case {
   std::vector<int64_t> shape;
   uint64_t seed = 1;
   int misalignment = 0;   // elements that each tensor starts past a 256-byte boundary
+  int skew = 0;           // more of them for each tensor after the first
   int64_t padding = 0;    // elements between the rows of its matrices
   bool specials = false;  // NaN, infinities, -0 and subnormals among the inputs
 };

@@ -1,0 +1,35 @@
+// cp.async.bulk.tensor: boxes of a tensor between global and shared memory, as a tensor map
+// describes them. What lies outside the tensor is read as zero and not written. sm_90.
+#pragma once
+
+#include <cuda.h>
+
+#include "device/ptx/bulk_copy.cuh"
+
+namespace ridge::ptx {
+
+__device__ __forceinline__ void prefetch_tensor_map(const CUtensorMap* map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+// The whole box counts on `barrier`, whatever part of it is outside. x is the fastest coordinate.
+__device__ __forceinline__ void tma_load(void* shared, const CUtensorMap* map, int x, int y, int z,
+                                         uint64_t* barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      " [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(shared_address(shared)),
+      "l"(map), "r"(shared_address(barrier)), "r"(x), "r"(y), "r"(z)
+      : "memory");
+}
+
+// Joins the thread's current group, as bulk_store does.
+__device__ __forceinline__ void tma_store(const CUtensorMap* map, const void* shared, int x, int y,
+                                          int z) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(
+          map),
+      "r"(shared_address(shared)), "r"(x), "r"(y), "r"(z)
+      : "memory");
+}
+
+}  // namespace ridge::ptx

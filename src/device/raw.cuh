@@ -1,0 +1,21 @@
+// Kernels that move elements without looking at them know only their size.
+#pragma once
+
+#include <cstdint>
+
+#include "ridge/dtype.h"
+
+namespace ridge {
+
+// Calls f(T{}) with the unsigned integer of the dtype's size.
+template <class F>
+auto with_raw_type(Dtype dtype, F f) {
+  switch (size_of(dtype)) {
+    case 1: return f(uint8_t());
+    case 2: return f(uint16_t());
+    default: return f(uint32_t());
+  }
+}
+constexpr bool has_raw_type(Dtype dtype) { return size_of(dtype) <= 4; }
+
+}  // namespace ridge

@@ -1,0 +1,41 @@
+// matrix_copy rung 03, vectors: 16 bytes a lane and load, four under way.
+//
+// Since 02_tiled: 64 bytes a thread in flight instead of 16, no barrier, and rows that lie one
+//   after another are one row. Where input and output differ in their place modulo 16 bytes, a pack
+//   is shifted together from two, so that stores stay whole.
+// Stops at: HBM.
+#include "device/byte_map.cuh"
+#include "device/raw.cuh"
+#include "kernels/matrix_copy/matrix_copy.h"
+#include "select/select.h"
+
+namespace ridge::matrix_copy::vectors {
+
+constexpr int kUnroll = 4;
+constexpr Tuned kTuned = {2.0, 0.90};
+
+struct Same {
+  __device__ uint32_t operator()(uint32_t bits) const { return bits; }
+};
+
+static Support supports(const Args& a, const DeviceInfo&) {
+  return has_raw_type(a.dtype) ? kSupported : "copies elements of 1, 2 or 4 bytes";
+}
+static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
+  if (a.rows * a.cols == 0) return Status::ok();
+  const auto size = int64_t(size_of(a.dtype));
+  const ByteMap m = {a.in, a.out, a.in_stride * size, a.out_stride * size, a.rows, a.cols * size};
+  return with_raw_type(
+      a.dtype, [&](auto t) { return launch_byte_map<decltype(t), kUnroll>(m, Same(), stream); });
+}
+static double cost(const Args& a, const DeviceInfo& device) {
+  return streaming_us(kTuned, bytes(a), device);
+}
+constinit const Rung rung = {.name = "vectors",
+                             .idea = "16 bytes a lane and load, four loads under way",
+                             .supports = supports,
+                             .launch = launch,
+                             .cost = cost,
+                             .claims = {.barriers = 0}};
+
+}  // namespace ridge::matrix_copy::vectors

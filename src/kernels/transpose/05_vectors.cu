@@ -1,0 +1,163 @@
+// transpose rung 05, vectors: 16 bytes a lane on both sides, any size, stride and alignment.
+//
+// Since 04_swizzled: a thread loads a square of P packs (P elements each) from P rows and turns it
+//   in registers, so shared memory too is written and read 16 bytes at a time, swizzled by pack.
+//   P loads of 16 bytes are under way at once. Rows that do not start at a multiple of 16 bytes are
+//   shifted together: from two loads on the way in, from two packs of the tile on the way out, so
+//   that stores are aligned but for the ends of a tile's row.
+// Stops at: HBM.
+#include <algorithm>
+
+#include "device/register_transpose.cuh"
+#include "device/shifted.cuh"
+#include "kernels/transpose/tiles.cuh"
+#include "select/select.h"
+
+namespace ridge::transpose::vectors {
+
+// Squares in a tile: across along the input's rows, down along the output's. Multiples of 8, for
+// the swizzle; 16 make runs of 256 bytes.
+template <class T>
+struct Squares;
+template <>
+struct Squares<uint32_t> {
+  static constexpr int kAcross = 16, kDown = 16;  // 64 x 64 elements
+};
+template <>
+struct Squares<uint16_t> {
+  static constexpr int kAcross = 8, kDown = 16;  // 128 x 64
+};
+template <>
+struct Squares<uint8_t> {
+  static constexpr int kAcross = 8, kDown = 8;  // 128 x 128
+};
+template <class T>
+constexpr int kThreads = Squares<T>::kAcross* Squares<T>::kDown;
+constexpr int kGroup = 16;  // tiles below each other
+constexpr Tuned kTuned = {2.5, 0.88};
+constexpr Tuned kTunedMisaligned = {2.5, 0.80};
+
+// The caller's packs: aligned where `Aligned`, and then read only once.
+template <bool Aligned>
+__device__ __forceinline__ uint4 load(const uint4* p) {
+  return Aligned ? __ldcs(p) : __ldg(p);
+}
+
+template <class T, bool Aligned>
+__global__ void __launch_bounds__(kThreads<T>) transpose_vectors(Args a, Tiling tiling) {
+  constexpr int P = kPackSize<T>;
+  constexpr int kAcross = Squares<T>::kAcross, kDown = Squares<T>::kDown;
+  constexpr int kBatch = Aligned || P < 8 ? P : 8;  // loads before the first use, for registers
+  // Pack d of output row c is at [c][d ^ c / P % 8]: writers of 8 squares side by side and readers
+  // of 8 packs of a row both find 8 different groups of banks.
+  __shared__ uint4 turned[kAcross * P][kDown];
+
+  const TileAt at = tile_at<kGroup>(tiling, blockIdx.x);
+  const int64_t row0 = int64_t(at.down) * (kDown * P), col0 = int64_t(at.across) * (kAcross * P);
+  {
+    const int across = threadIdx.x % kAcross, down = threadIdx.x / kAcross;
+    const int64_t r = row0 + down * P, c = col0 + across * P;
+    const T* in = static_cast<const T*>(a.in) + at.batch * a.in_batch_stride;  // (rows, cols)
+    const T* square = in + r * a.in_stride + c;
+    const int cols = int(min(max(a.cols - c, int64_t(0)), int64_t(P)));  // of the square
+    const int rows = int(min(max(a.rows - r, int64_t(0)), int64_t(P)));
+    const char* const begin = static_cast<const char*>(a.in);
+    const char* const end = begin + int64_t(sizeof(T)) * ((a.batch - 1) * a.in_batch_stride +
+                                                          (a.rows - 1) * a.in_stride + a.cols);
+    uint4 x[P];
+#pragma unroll
+    for (int i0 = 0; i0 < P; i0 += kBatch) {
+      uint4 high[kBatch];
+      bool whole[kBatch];
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) {
+        const T* p = square + (i0 + i) * a.in_stride;
+        const int shift = Aligned ? 0 : bytes_past_alignment(p);
+        const char* low = reinterpret_cast<const char*>(p) - shift;
+        const auto packs = reinterpret_cast<const uint4*>(low);
+        whole[i] = cols == P && i0 + i < rows;
+        if (shift) whole[i] &= low >= begin && low + 2 * kPackBytes <= end;
+        if (whole[i]) x[i0 + i] = load<Aligned>(packs);
+        if (whole[i] && shift) high[i] = load<Aligned>(packs + 1);
+      }
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) {
+        const T* p = square + (i0 + i) * a.in_stride;
+        if (!whole[i]) x[i0 + i] = gather(p, i0 + i < rows ? cols : 0);
+        else if (!Aligned) x[i0 + i] = shifted(x[i0 + i], high[i], bytes_past_alignment(p));
+      }
+    }
+    transpose_registers(x, T());
+#pragma unroll
+    for (int i = 0; i < P; ++i) turned[across * P + i][down ^ across % 8] = x[i];
+  }
+  __syncthreads();
+
+  const int down = threadIdx.x % kDown;
+  const int length = int(min(a.rows - row0, int64_t(kDown * P)));   // of the tile's output rows
+  T* out = static_cast<T*>(a.out) + at.batch * a.out_batch_stride;  // (cols, rows)
+#pragma unroll 4
+  for (int i = threadIdx.x / kDown; i < kAcross * P; i += kThreads<T> / kDown) {
+    if (col0 + i >= a.cols) break;
+    T* row = out + (col0 + i) * a.out_stride + row0;
+    const int swizzle = i / P % 8;
+    const int head = Aligned ? 0 : min(elements_to_alignment(row), length);
+    const int packs = (length - head) / P;
+    if (down < packs) {
+      const auto to = reinterpret_cast<uint4*>(row + head + down * P);
+      const uint4 low = turned[i][down ^ swizzle];
+      if (Aligned) {
+        __stcs(to, low);
+      } else {
+        // Past the last pack there is none to shift in, and then none is needed.
+        const uint4 high = turned[i][min(down + 1, kDown - 1) ^ swizzle];
+        *to = shifted(low, high, head * int(sizeof(T)));
+      }
+    } else if (down == packs) {
+      const auto element = [&](int e) {
+        return reinterpret_cast<const T*>(&turned[i][(e / P) ^ swizzle])[e % P];
+      };
+      for (int e = 0; e < head; ++e) row[e] = element(e);
+      for (int e = head + packs * P; e < length; ++e) row[e] = element(e);
+    }
+  }
+}
+
+static bool is_aligned(const Args& a) {
+  const auto size = int64_t(size_of(a.dtype));
+  const auto whole = [&](int64_t elements) { return elements * size % kPackBytes == 0; };
+  return is_pack_aligned(a.in) && is_pack_aligned(a.out) && (a.rows <= 1 || whole(a.in_stride)) &&
+         (a.cols <= 1 || whole(a.out_stride)) &&
+         (a.batch <= 1 || (whole(a.in_batch_stride) && whole(a.out_batch_stride)));
+}
+
+static Support supports(const Args& a, const DeviceInfo&) { return moves(a); }
+static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
+  if (elements(a) == 0) return Status::ok();
+  return with_raw_type(a.dtype, [&](auto t) {
+    using T = decltype(t);
+    const Tiling tiling =
+        tiling_of(a, Squares<T>::kDown * kPackSize<T>, Squares<T>::kAcross * kPackSize<T>);
+    const auto kernel = is_aligned(a) ? transpose_vectors<T, true> : transpose_vectors<T, false>;
+    kernel<<<tiling.tiles, kThreads<T>, 0, stream>>>(a, tiling);
+    return launch_status();
+  });
+}
+static double cost(const Args& a, const DeviceInfo& device) {
+  return with_raw_type(a.dtype, [&](auto t) {  // a tile costs the same where it hangs over
+    using T = decltype(t);
+    constexpr int kRows = Squares<T>::kDown * kPackSize<T>,
+                  kCols = Squares<T>::kAcross * kPackSize<T>;
+    const double tiles = tiling_of(a, kRows, kCols).tiles;
+    return streaming_us(is_aligned(a) ? kTuned : kTunedMisaligned,
+                        tiles * kRows * kCols * sizeof(T) * 2, device);
+  });
+}
+constinit const Rung rung = {.name = "vectors",
+                             .idea = "16 bytes a lane, squares turned in registers",
+                             .supports = supports,
+                             .launch = launch,
+                             .cost = cost,
+                             .claims = {.barriers = 1, .conflict_free = true}};
+
+}  // namespace ridge::transpose::vectors
