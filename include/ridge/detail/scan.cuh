@@ -30,8 +30,14 @@ struct ScanShape {
   static constexpr int kWarps = kThreads / kWarpLanes;
 };
 
-// A vector of T that is scanned in A. Any other source of elements has the
-// same members.
+// For vectors: from kLargeTilesPerSm large tiles an SM on, tiles are large. To tune: in place of
+// the large ones also <128, 96, 8, 2>, <512, 96, 2, 2>, <256, 112, 4, 2>, <256, 64, 5, 2>, and 1 or
+// 4 for the last; in place of the small ones <256, 32, 4, 4>, <128, 64, 8, 4>.
+using LargeTiles = ScanShape<256, 96, 4, 2>;
+using SmallTiles = ScanShape<256, 64, 4, 4>;
+constexpr int kLargeTilesPerSm = 2;
+
+// A vector of T that is scanned in A. Any other source of elements has the same members.
 template <class T, class A = T>
 struct VectorIo {
   using Value = A;
@@ -292,6 +298,13 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksPerSm)
       tile = scan_tile<Shape, kInclusive, true>(io, op, board, shared, turn, tile, tiles);
     else tile = scan_tile<Shape, kInclusive, false>(io, op, board, shared, turn, tile, tiles);
   }
+}
+
+// Calls f with the shape for n elements.
+template <class Io, class F>
+auto with_scan_shape(int64_t n, int sm_count, F f) {
+  constexpr int64_t kFew = int64_t(kLargeTilesPerSm) * Tiling<LargeTiles, Io>::kTile;
+  return n >= kFew * sm_count ? f(LargeTiles()) : f(SmallTiles());
 }
 
 template <class Shape, class Io>

@@ -14,28 +14,16 @@
 
 namespace ridge::scan::look_back {
 
-// Threads, bytes a thread, blocks an SM, tiles a lane looks back at. To tune: for large vectors
-// also <128, 96, 8, 2>, <512, 96, 2, 2>, <256, 128, 4, 1>, <256, 64, 5, 2>; for small ones <256,
-// 32, 4, 4>.
-using Large = detail::ScanShape<256, 96, 4, 2>;
-using Small = detail::ScanShape<256, 64, 4, 4>;
-constexpr int kLargeTilesPerSm = 2;  // from so many large tiles an SM on, tiles are large
-constexpr Tuned kTuned = {5.0, 0.80};
-
-template <class F>
-static auto with_shape(const Args& a, const DeviceInfo& device, F f) {
-  const int64_t a_tile = Large::kThreads * Large::kBytesPerThread / int64_t(size_of(a.dtype));
-  return a.n >= device.sm_count * kLargeTilesPerSm * a_tile ? f(Large()) : f(Small());
-}
+constexpr Tuned kTuned = {5.0, 0.80};  // the tiles' sizes stand with the kernel
 
 static Support supports(const Args& a, const DeviceInfo&) {
   return is_scanned(a.dtype) ? kSupported : kNotScanned;
 }
 static size_t workspace(const Args& a, const DeviceInfo& device) {
   return with_operator(a, [&](auto t, auto) {
-    using T = decltype(t);
-    return with_shape(a, device, [&](auto shape) {
-      return size_t(detail::scan_bytes<decltype(shape), detail::VectorIo<T, Accumulator<T>>>(a.n));
+    using Io = detail::VectorIo<decltype(t), Accumulator<decltype(t)>>;
+    return detail::with_scan_shape<Io>(a.n, device.sm_count, [&](auto shape) {
+      return size_t(detail::scan_bytes<decltype(shape), Io>(a.n));
     });
   });
 }
@@ -43,9 +31,9 @@ static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t strea
   if (a.n == 0) return Status::ok();
   return with_operator(a, [&](auto t, auto op) {
     using T = decltype(t);
-    const detail::VectorIo<T, Accumulator<T>> io = {static_cast<const T*>(a.in),
-                                                    static_cast<T*>(a.out), a.n};
-    with_shape(a, device, [&](auto shape) {
+    using Io = detail::VectorIo<T, Accumulator<T>>;
+    const Io io = {static_cast<const T*>(a.in), static_cast<T*>(a.out), a.n};
+    detail::with_scan_shape<Io>(a.n, device.sm_count, [&](auto shape) {
       using Shape = decltype(shape);
       if (a.inclusive)
         detail::launch_scan<Shape, true>(io, op, a.workspace, device.sm_count, stream);
