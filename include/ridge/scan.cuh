@@ -31,10 +31,7 @@ namespace ridge {
 // scans that may run at the same time need one each.
 template <class T>
 std::size_t scan_workspace(std::int64_t n) {
-  using Io = detail::VectorIo<T>;
-  const std::int64_t small = detail::scan_bytes<detail::SmallTiles, Io>(n);
-  const std::int64_t large = detail::scan_bytes<detail::LargeTiles, Io>(n);
-  return std::size_t(small > large ? small : large);
+  return std::size_t(detail::scan_bytes<detail::VectorTiles, detail::VectorIo<T>>(n));
 }
 
 namespace detail {
@@ -52,17 +49,9 @@ Status scan_vector(const T* in, T* out, std::int64_t n, const Op& op, void* work
                  "a scan of " + std::to_string(n) + " elements needs a workspace of " +
                      std::to_string(scan_workspace<T>(n)) + " bytes, aligned to 8; it got " +
                      std::to_string(workspace_bytes) + ". Ask ridge::scan_workspace"};
-  int device = 0, sm_count = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess)
-    error = cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, device);
-  if (error == cudaSuccess) {
-    const Io io = {in, out, n};
-    with_scan_shape<Io>(n, sm_count, [&](auto shape) {
-      launch_scan<decltype(shape), kInclusive>(io, op, workspace, sm_count, stream);
-    });
-    error = cudaGetLastError();
-  }
+  const Io io = {in, out, n};
+  launch_scan<VectorTiles, kInclusive>(io, op, workspace, stream);
+  const cudaError_t error = cudaGetLastError();
   if (error == cudaSuccess) return Status::ok();
   return Error{int(error), std::string("scan: ") + cudaGetErrorString(error)};
 }

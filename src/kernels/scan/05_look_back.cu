@@ -2,43 +2,36 @@
 // before it.
 //
 // Since 04_three_kernels: every element is read once. A tile stays in registers while one warp of
-// its
-//   block looks back over the tiles before it, 64 or 128 at a time, adding their totals until one
-//   knows its prefix. Loads and stores are 16 bytes a lane, and the block's next tile is already on
-//   its way to L2 (include/ridge/detail/scan.cuh has the kernel).
-// Stops at: HBM; below some millions of elements, the two launches and the latency of the
-// look-back.
+//   its block looks back over the tiles before it, 32 at a time, adding their totals until one knows
+//   its prefix. Loads and stores are 16 bytes a lane (include/ridge/detail/scan.cuh has the kernel).
+// Stops at: the look-back, which takes about a tenth of the time at 2^28 elements; HBM after that.
+//   Below some millions of elements, the two launches and the latency of one look-back.
 #include "device/scan.cuh"
 #include "kernels/scan/operators.cuh"
 #include "select/select.h"
 
 namespace ridge::scan::look_back {
 
-constexpr Tuned kTuned = {5.0, 0.80};  // the tiles' sizes stand with the kernel
+constexpr Tuned kTuned = {7.0, 0.73};  // the tiles' sizes stand with the kernel
 
 static Support supports(const Args& a, const DeviceInfo&) {
   return is_scanned(a.dtype) ? kSupported : kNotScanned;
 }
-static size_t workspace(const Args& a, const DeviceInfo& device) {
+static size_t workspace(const Args& a, const DeviceInfo&) {
   return with_operator(a, [&](auto t, auto) {
     using Io = detail::VectorIo<decltype(t), Accumulator<decltype(t)>>;
-    return detail::with_scan_shape<Io>(a.n, device.sm_count, [&](auto shape) {
-      return size_t(detail::scan_bytes<decltype(shape), Io>(a.n));
-    });
+    return size_t(detail::scan_bytes<detail::VectorTiles, Io>(a.n));
   });
 }
-static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t stream) {
+static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.n == 0) return Status::ok();
   return with_operator(a, [&](auto t, auto op) {
     using T = decltype(t);
-    using Io = detail::VectorIo<T, Accumulator<T>>;
-    const Io io = {static_cast<const T*>(a.in), static_cast<T*>(a.out), a.n};
-    detail::with_scan_shape<Io>(a.n, device.sm_count, [&](auto shape) {
-      using Shape = decltype(shape);
-      if (a.inclusive)
-        detail::launch_scan<Shape, true>(io, op, a.workspace, device.sm_count, stream);
-      else detail::launch_scan<Shape, false>(io, op, a.workspace, device.sm_count, stream);
-    });
+    using Tiles = detail::VectorTiles;
+    const detail::VectorIo<T, Accumulator<T>> io = {static_cast<const T*>(a.in),
+                                                    static_cast<T*>(a.out), a.n};
+    if (a.inclusive) detail::launch_scan<Tiles, true>(io, op, a.workspace, stream);
+    else detail::launch_scan<Tiles, false>(io, op, a.workspace, stream);
     return launch_status();
   });
 }
