@@ -35,20 +35,22 @@ struct Columns {
   }
   __device__ __forceinline__ bool all() const { return Aligned && slice * N + N <= dim; }
 
+  // As it lies in memory: half the registers of f32, for two-byte formats under way.
   template <class T>
-  __device__ __forceinline__ void load(const T* row, float (&x)[N]) const {
+  __device__ __forceinline__ Pack<T, N> load(const T* row) const {
+    Pack<T, N> x;
     if (all()) {
 #pragma unroll
       for (int i = 0; i < N; i += kPackSize<T>) {
-        float part[kPackSize<T>];
-        to_floats(load_pack(row + at(i)), part);
+        const Pack<T> part = load_pack(row + at(i));
 #pragma unroll
         for (int j = 0; j < kPackSize<T>; ++j) x[i + j] = part[j];
       }
     } else {
 #pragma unroll
-      for (int i = 0; i < N; ++i) x[i] = at(i) < dim ? to_float(row[at(i)]) : 0;
+      for (int i = 0; i < N; ++i) x[i] = at(i) < dim ? row[at(i)] : from_float<T>(0);
     }
+    return x;
   }
   __device__ __forceinline__ void store(float* row, const float (&x)[N]) const {
     if (all()) {
@@ -62,10 +64,10 @@ struct Columns {
     }
   }
   __device__ __forceinline__ void add(float* row, const float (&x)[N]) const {
+    const Pack<float, N> before = load(static_cast<const float*>(row));
     float sum[N];
-    load(static_cast<const float*>(row), sum);
 #pragma unroll
-    for (int i = 0; i < N; ++i) sum[i] += x[i];
+    for (int i = 0; i < N; ++i) sum[i] = before[i] + x[i];
     store(row, sum);
   }
 };
@@ -85,13 +87,13 @@ __global__ void __launch_bounds__(kThreads)
   bool began_before = begin > 0 && keys[begin - 1] == token;
   float sum[kSize] = {};
   for (int64_t first = begin; first < end; first += kBatch) {
-    float x[kBatch][kSize];
+    Pack<T> x[kBatch];
     int32_t key[kBatch];
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
       if (first + i >= end) break;
       key[i] = keys[first + i];
-      columns.load(static_cast<const T*>(args.dy) + rows[first + i] * args.row_stride, x[i]);
+      x[i] = columns.load(static_cast<const T*>(args.dy) + rows[first + i] * args.row_stride);
     }
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
@@ -104,8 +106,10 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
         for (int j = 0; j < kSize; ++j) sum[j] = 0;
       }
+      float terms[kSize];
+      to_floats(x[i], terms);
 #pragma unroll
-      for (int j = 0; j < kSize; ++j) sum[j] += x[i][j];
+      for (int j = 0; j < kSize; ++j) sum[j] += terms[j];
     }
   }
   const bool goes_on = end < args.count && keys[end] == token;
@@ -130,12 +134,15 @@ __global__ void __launch_bounds__(kThreads)
   const Columns<kSize, Aligned> columns = {thread - chunk * slices.divisor(), slices.divisor(),
                                            args.dim};
   float sum[kSize];
-  columns.load(static_cast<const float*>(crossing.tail) + chunk * crossing.columns, sum);
+  const auto tail =
+      columns.load(static_cast<const float*>(crossing.tail) + chunk * crossing.columns);
+#pragma unroll
+  for (int i = 0; i < kSize; ++i) sum[i] = tail[i];
   while (end < args.count && keys[end] == token) {
     ++chunk;
     end += kChunk;
-    float x[kSize];
-    columns.load(static_cast<const float*>(crossing.head) + chunk * crossing.columns, x);
+    const auto x =
+        columns.load(static_cast<const float*>(crossing.head) + chunk * crossing.columns);
 #pragma unroll
     for (int i = 0; i < kSize; ++i) sum[i] += x[i];
   }
