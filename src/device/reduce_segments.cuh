@@ -71,33 +71,33 @@ SegmentPlan plan_segments(const Segments<T, Offset>& v, const DeviceInfo& device
   return plan;
 }
 
-// Elements [b, e), shared by lanes of a warp or a block.
+// `count` elements from x on, shared by lanes of a warp or a block; the first has this index in its
+// segment. Lanes of a warp never get more than 32 bits can count.
 template <int Lanes, class Op, class T>
-__device__ __forceinline__ AccOf<Op> fold_range(const Op& op, const T* x, int64_t b, int64_t e,
-                                                int64_t segment, int lane) {
+__device__ __forceinline__ AccOf<Op> fold_range(const Op& op, const T* x, int64_t count,
+                                                int64_t index, int lane) {
   constexpr int kSize = kPackSize<T>, kUnroll = SegmentTuning::kUnroll;
+  using Index = std::conditional_t<Lanes <= kWarpSize, int, int64_t>;
   AccOf<Op> acc = op.identity();
   if constexpr (Lanes == 1) {
     for_packs<kUnroll, T>(
-        b, int64_t(1), e, [&](T& to, int64_t i) { to = x[i]; },
-        [&](const T& from, int64_t i) {
-          acc = op.combine(acc, transformed(op, i - segment, element(from)));
+        0, 1, int(count), [&](T& to, int i) { to = x[i]; },
+        [&](const T& from, int i) {
+          acc = op.combine(acc, transformed(op, index + i, element(from)));
         });
   } else {
     static_assert(2 * (kSize - 1) <= Lanes);
-    const int head = int(min(int64_t(elements_to_alignment(x + b)), e - b));
-    const int64_t packs = (e - b - head) / kSize;
-    const int edges = int(e - b - packs * kSize);
-    const int64_t edge = b + lane + (lane < head ? 0 : packs * kSize);
+    const int head = int(min(int64_t(elements_to_alignment(x)), count));
+    const Index packs = Index(count - head) / kSize;
+    const int edges = int(Index(count) - packs * kSize);
+    const Index edge = lane + (lane < head ? 0 : packs * kSize);
     T at_edge = T();
     if (lane < edges) at_edge = x[edge];
     for_packs<kUnroll, Pack<T>>(
-        int64_t(lane), int64_t(Lanes), packs,
-        [&](Pack<T>& to, int64_t pack) { to = load_pack(x + b + head + pack * kSize); },
-        [&](const Pack<T>& from, int64_t pack) {
-          fold(op, acc, b - segment + head + pack * kSize, from);
-        });
-    if (lane < edges) acc = op.combine(acc, transformed(op, edge - segment, element(at_edge)));
+        Index(lane), Index(Lanes), packs,
+        [&](Pack<T>& to, Index pack) { to = load_pack(x + head + pack * kSize); },
+        [&](const Pack<T>& from, Index pack) { fold(op, acc, index + head + pack * kSize, from); });
+    if (lane < edges) acc = op.combine(acc, transformed(op, index + edge, element(at_edge)));
   }
   return acc;
 }
@@ -134,7 +134,8 @@ struct SegmentKernel {
 
   // A piece of a segment that has several: chunks [first, end) and what lies before them. The piece
   // is one of the chunks, or that. For warp 0 of a block.
-  __device__ void meet(int64_t s, int64_t b, int64_t e, Acc acc, int64_t chunk, bool start) const {
+  __device__ __forceinline__ void meet(int64_t s, int64_t b, int64_t e, Acc acc, int64_t chunk,
+                                       bool start) const {
     const int64_t first = (b + plan.chunk - 1) / plan.chunk;
     const int64_t end = (e + plan.chunk - 1) / plan.chunk;
     Acc* const starts = meeting.partials + plan.chunks;
@@ -150,10 +151,10 @@ struct SegmentKernel {
       out[s] = finished<Out>(op, op.combine(load_fresh(starts + first), acc), e - b);
   }
 
-  __device__ void by_block(int64_t s, int64_t b, int64_t e) const {
+  __device__ __forceinline__ void by_block(int64_t s, int64_t b, int64_t e) const {
     const bool is_long = plan.chunks && e - b > plan.chunk;
     const int64_t own = is_long ? (b + plan.chunk - 1) / plan.chunk * plan.chunk : e;
-    Acc acc = fold_range<kThreads>(op, v.x, b, own, b, int(threadIdx.x));
+    Acc acc = fold_range<kThreads>(op, v.x + b, own - b, 0, int(threadIdx.x));
     acc = block_combine<kThreads>(op, acc);
     if (threadIdx.x >= kWarpSize) return;
     if (is_long) meet(s, b, e, acc, 0, true);
@@ -161,7 +162,7 @@ struct SegmentKernel {
   }
 
   // The block of a place where long segments are cut.
-  __device__ void by_chunk(int64_t chunk) const {
+  __device__ __forceinline__ void by_chunk(int64_t chunk) const {
     const int64_t place = chunk * plan.chunk;
     const int64_t s = count_up_to<kThreads>(v.offsets, v.segments + 1, place,
                                             int64_t(double(place) * plan.segments_per_element)) -
@@ -169,13 +170,14 @@ struct SegmentKernel {
     if (s < 0 || s >= v.segments) return;  // in front of all, or behind
     const int64_t b = v.offsets[s], e = v.offsets[s + 1];
     if (e - b <= plan.chunk) return;
-    Acc acc = fold_range<kThreads>(op, v.x, place, min(e, place + plan.chunk), b, int(threadIdx.x));
+    Acc acc = fold_range<kThreads>(op, v.x + place, min(e - place, plan.chunk), place - b,
+                                   int(threadIdx.x));
     acc = block_combine<kThreads>(op, acc);
     if (threadIdx.x < kWarpSize) meet(s, b, e, acc, chunk, false);
   }
 
   template <int Lanes>
-  __device__ void by_lanes(int64_t block) const {
+  __device__ __forceinline__ void by_lanes(int64_t block) const {
     constexpr int kGroups = kThreads / Lanes;
     constexpr int64_t kMost = Lanes == 1           ? SegmentTuning::kMostOfOne
                               : Lanes == kWarpSize ? SegmentTuning::kMostOfWarp
@@ -185,7 +187,7 @@ struct SegmentKernel {
     int64_t b = 0, e = 0;
     if (s < v.segments) b = v.offsets[s], e = v.offsets[s + 1];
     const bool mine = e - b <= kMost;
-    Acc acc = fold_range<Lanes>(op, v.x, b, mine ? e : b, b, lane);
+    Acc acc = fold_range<Lanes>(op, v.x + b, mine ? e - b : 0, 0, lane);
     acc = warp_combine<Lanes>(op, acc);
     if (mine && lane == 0 && s < v.segments) out[s] = finished<Out>(op, acc, e - b);
     if constexpr (Lanes < kWarpSize) {
@@ -196,7 +198,7 @@ struct SegmentKernel {
         const int64_t first = __shfl_sync(kAllLanes, b, from);
         const int64_t end = __shfl_sync(kAllLanes, e, from);
         const int in_warp = int(threadIdx.x) % kWarpSize;
-        acc = warp_combine(op, fold_range<kWarpSize>(op, v.x, first, end, first, in_warp));
+        acc = warp_combine(op, fold_range<kWarpSize>(op, v.x + first, end - first, 0, in_warp));
         if (in_warp == from) out[s] = finished<Out>(op, acc, end - first);
       }
     }

@@ -50,7 +50,7 @@ struct CutRow {
   int64_t packs;
   bool aligned;  // x has boundaries in the same places
 
-  __device__ CutRow(const Args& a, int64_t row)
+  __device__ __forceinline__ CutRow(const Args& a, int64_t row)
       : x(static_cast<const T*>(a.x) + row * a.x_stride),
         out(static_cast<T*>(a.out) + row * a.out_stride),
         cols(a.cols),
@@ -58,10 +58,10 @@ struct CutRow {
         packs((cols - begin) / kPackSize<T>),
         aligned(is_pack_aligned(x + begin)) {}
 
-  __device__ int64_t at(int64_t pack) const { return begin + pack * kPackSize<T>; }
+  __device__ __forceinline__ int64_t at(int64_t pack) const { return begin + pack * kPackSize<T>; }
   // `Again`: it is read once more.
   template <bool Again>
-  __device__ Pack<T> load(int64_t pack) const {
+  __device__ __forceinline__ Pack<T> load(int64_t pack) const {
     const int64_t i = at(pack);
     if (aligned) return Again ? reduction::load_pack_to_keep(x + i) : load_pack(x + i);
     // A pack in the middle of a word reads its neighbours' halves of it.
@@ -75,11 +75,15 @@ struct CutRow {
     }
     return read;
   }
-  __device__ void store(int64_t pack, const Pack<T>& y) const { store_pack(out + at(pack), y); }
+  __device__ __forceinline__ void store(int64_t pack, const Pack<T>& y) const {
+    store_pack(out + at(pack), y);
+  }
 
   // The elements outside of packs, as if they lay together.
-  __device__ int edges() const { return int(cols - packs * kPackSize<T>); }
-  __device__ int64_t edge(int e) const { return e < begin ? e : e + packs * kPackSize<T>; }
+  __device__ __forceinline__ int edges() const { return int(cols - packs * kPackSize<T>); }
+  __device__ __forceinline__ int64_t edge(int e) const {
+    return e < begin ? e : e + packs * kPackSize<T>;
+  }
 };
 template <class T>
 constexpr int kMostEdges = 2 * (kPackSize<T> - 1);
