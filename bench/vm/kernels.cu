@@ -1,7 +1,7 @@
-// The software GPU's own benchmark: four kernels that stress different parts of it, run on whatever
+// The software GPU's own benchmark: kernels that stress different parts of it, run on whatever
 // device there is.
-//   kernels NAME REPEATS   runs one of sgemm, vector_add, reduction, collatz, launches; prints
-//   seconds a launch
+//   kernels NAME REPEATS   run one of sgemm, vector_add, reduction, collatz, launches;
+//                          print seconds a launch
 // run.py runs this under the software GPU, counts its instructions and records the rates.
 #include <chrono>
 #include <cmath>

@@ -26,15 +26,17 @@ __host__ __device__ inline int elements_to_alignment(const T* p) {
   return int((kPackBytes - reinterpret_cast<uintptr_t>(p) % kPackBytes) % kPackBytes / sizeof(T));
 }
 
-// Read once, by nobody else: evict first.
+// Plain accesses. On an H200 evict-first and L1::no_allocate loads cost a tenth of the bandwidth of
+// a stream, even one that is read once; and one pack a thread in a grid as large as the array does
+// better than several packs, or a grid that fits the device and strides
+// (bench/results/vector_add.json).
 template <class T>
 __device__ __forceinline__ Pack<T> load_pack(const T* p) {
-  const int4 words = __ldcs(reinterpret_cast<const int4*>(p));
-  return *reinterpret_cast<const Pack<T>*>(&words);
+  return *reinterpret_cast<const Pack<T>*>(p);
 }
 template <class T>
 __device__ __forceinline__ void store_pack(T* p, const Pack<T>& pack) {
-  __stcs(reinterpret_cast<int4*>(p), *reinterpret_cast<const int4*>(&pack));
+  *reinterpret_cast<Pack<T>*>(p) = pack;
 }
 
 // A pack that starts at any element: five aligned words, shifted together. Reads up to three bytes

@@ -2,9 +2,20 @@
 // lanes one's second pack is the next one's first, so the cache serves it.
 #pragma once
 
+#include <cstring>
+
 #include "device/pack.cuh"
 
 namespace ridge {
+
+// The same bytes as another type.
+template <class To, class From>
+__device__ __forceinline__ To bytes_as(const From& from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  memcpy(&to, &from, sizeof to);
+  return to;
+}
 
 // Bytes shift … shift + 15 of the 32 in `low` and `high`; shift is 0 … 15.
 __device__ __forceinline__ uint4 shifted(uint4 low, uint4 high, int shift) {
@@ -18,6 +29,10 @@ __device__ __forceinline__ uint4 shifted(uint4 low, uint4 high, int shift) {
   return make_uint4(
       __funnelshift_r(by_4[0], by_4[1], bits), __funnelshift_r(by_4[1], by_4[2], bits),
       __funnelshift_r(by_4[2], by_4[3], bits), __funnelshift_r(by_4[3], by_4[4], bits));
+}
+
+__device__ __forceinline__ int4 shifted(const int4& low, const int4& high, int shift) {
+  return bytes_as<int4>(shifted(bytes_as<uint4>(low), bytes_as<uint4>(high), shift));
 }
 
 __device__ __forceinline__ int bytes_past_alignment(const void* p) {

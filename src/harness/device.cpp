@@ -21,29 +21,6 @@ Status status_of(cudaError_t error, const char* what) {
 
 }  // namespace
 
-Expected<DeviceInfo> current_device() {
-  int device = 0;
-  cudaDeviceProp prop;
-  if (Status s = status_of(cudaGetDevice(&device), "no CUDA device"); !s) return s.error();
-  if (Status s = status_of(cudaGetDeviceProperties(&prop, device), "no device properties"); !s)
-    return s.error();
-  int memory_khz = 0;
-  if (Status s = status_of(cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, device),
-                           "no clock rate");
-      !s)
-    return s.error();
-  return DeviceInfo{.major = prop.major,
-                    .minor = prop.minor,
-                    .sm_count = prop.multiProcessorCount,
-                    .threads_per_sm = prop.maxThreadsPerMultiProcessor,
-                    .shared_per_block_optin = int(prop.sharedMemPerBlockOptin),
-                    .l2_bytes = prop.l2CacheSize,
-                    .pin_bandwidth = 2.0 * memory_khz * 1e3 * prop.memoryBusWidth / 8,
-                    .bulk_copies = prop.major >= 9 && !is_software_gpu()};
-}
-
-bool is_software_gpu() { return dlsym(RTLD_DEFAULT, "ridge_vm_counts") != nullptr; }
-
 Status synchronize() { return status_of(cudaDeviceSynchronize(), "the kernel failed"); }
 
 std::optional<Instructions> count_instructions(const std::function<void()>& work) {

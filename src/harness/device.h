@@ -1,16 +1,14 @@
-// The device a process runs on, through the runtime it was started with.
+// Memory, errors and counters of the device a process runs on.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 
-#include "core/device_info.h"
 #include "core/status.h"
 
 namespace ridge::harness {
 
-Expected<DeviceInfo> current_device();
-bool is_software_gpu();
 Status synchronize();  // and report what went wrong since the last time
 
 struct Instructions {

@@ -13,7 +13,7 @@ __global__ void __launch_bounds__(kThreads)
     int4 x[kUnroll];
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u)
-      x[u] = base + u * kThreads < packs ? __ldcs(data + base + u * kThreads) : int4{0, 0, 0, 0};
+      x[u] = base + u * kThreads < packs ? data[base + u * kThreads] : int4{0, 0, 0, 0};
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) folded ^= x[u].x ^ x[u].y ^ x[u].z ^ x[u].w;
   }

@@ -8,6 +8,7 @@
 #include "harness/device.h"
 #include "harness/inputs.h"
 #include "ladder/cases.h"
+#include "select/device.h"
 
 namespace ridge::harness {
 namespace {

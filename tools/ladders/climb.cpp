@@ -13,6 +13,7 @@
 #include "harness/timing.h"
 #include "harness/verify.h"
 #include "ladder/cases.h"
+#include "select/device.h"
 
 namespace ridge::ladders {
 namespace {
@@ -79,11 +80,16 @@ Expected<Sets> make_sets(const Ladder& ladder, const Case& c, const Workload& wo
   return made;
 }
 
+// The case itself, or the tour's if that is the same operator, or the largest test of the operator.
 Case checked_case(const Operator& op, const Case& c) {
   if (elements_of(op.ladder->workload(c)) <= kLargestReference) return c;
   Case small = op.ladder->tour;
-  small.op = c.op;
+  if (small.op != c.op)
+    for (const Case& test : op.ladder->tests)
+      if (test.op == c.op && (small.op != c.op || count(test.shape) > count(small.shape)))
+        small = test;
   small.dtype = c.dtype;
+  small.specials = false;
   return small;
 }
 
@@ -207,9 +213,9 @@ Status count_all(const Operator& op, const Case& c, const Workload& workload,
 }  // namespace
 
 int climb(const Options& options) {
-  const auto device = harness::current_device();
+  const auto device = current_device();
   if (!device) return fail(device.error());
-  const bool software = harness::is_software_gpu();
+  const bool software = is_software_gpu();
   const auto rivals = load_rivals(software ? "" : options.rivals);
   if (!software) {
     const auto roofs = harness::measure_roofs(*device);

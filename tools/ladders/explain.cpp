@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
-#include "harness/device.h"
+#include "select/device.h"
 
 namespace ridge::ladders {
 namespace {
@@ -14,7 +14,7 @@ constexpr uintptr_t kNowhere = uintptr_t(1) << 40;
 }  // namespace
 
 int explain(const Options& options) {
-  const auto device = harness::current_device();
+  const auto device = current_device();
   if (!device) return fail(device.error());
   for (const std::string& name : options.operators) {
     const Operator op = find_operator(name);

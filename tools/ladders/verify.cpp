@@ -3,12 +3,12 @@
 #include <cstdio>
 
 #include "commands.h"
-#include "harness/device.h"
+#include "select/device.h"
 
 namespace ridge::ladders {
 
 int verify(const Options& options) {
-  const auto device = harness::current_device();
+  const auto device = current_device();
   if (!device) return fail(device.error());
   int wrong = 0, right = 0, unsupported = 0;
   for (const Ladder* ladder : all_ladders()) {

@@ -1,14 +1,19 @@
-// ridge climb: the tour. Runs every example on the device at hand and shows what came of it.
-#include <algorithm>
+// ridge climb [operator…]: verifies every rung of a ladder, then times it beside the vendor's
+// library; on the software GPU it counts instructions instead. With no operator: one ladder of
+// every family.
+#include <unistd.h>
+
+#include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <set>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "count.h"
+#include "climb_record.h"
 #include "flags.h"
+#include "harness/statistics.h"
+#include "ladders.h"
 #include "process.h"
 #include "record.h"
 #include "target.h"
@@ -19,183 +24,361 @@ namespace ridge::tools {
 namespace {
 
 namespace fs = std::filesystem;
+using nlohmann::json;
 
-constexpr int kOutputLines = 20;  // of a failed example
-constexpr double kGrace = 3;  // seconds the software GPU gets to report before an example is ended
-
-struct Stop {
-  std::string name;  // "02_vector_add"
-  std::string idea;
-  fs::path program;
-
-  Outcome outcome = {};
-  std::optional<uint64_t> warp_instructions = {};
+struct ClimbFlags {
+  std::vector<std::string> operators;
+  std::string shape, dtype, rung, seed, json, csv;
+  DeviceFlags device;
+  bool hot = false, quiet = false;
+  bool tour() const { return operators.empty(); }
 };
 
-// The first line of an example is `// NAME: the idea.`
-std::string idea_of(const fs::path& source) {
-  std::ifstream file(source);
-  std::string line;
-  std::getline(file, line);
-  const size_t colon = line.find(": ");
-  return colon == std::string::npos ? "" : line.substr(colon + 2);
+// --- listening ---
+
+Step& step_of(Climb& climb, const std::string& name, bool rival) {
+  for (Step& step : climb.steps)
+    if (step.name == name && step.rival == rival) return step;
+  climb.steps.push_back({});
+  climb.steps.back().name = name;
+  climb.steps.back().rival = rival;
+  return climb.steps.back();
 }
 
-std::vector<Stop> find_stops(const fs::path& programs) {
-  std::vector<Stop> stops;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(RIDGE_EXAMPLES, error))
-    if (entry.path().extension() == ".cu") {
-      const std::string name = entry.path().stem();
-      stops.push_back({.name = name, .idea = idea_of(entry.path()), .program = programs / name});
-    }
-  std::sort(stops.begin(), stops.end(),
-            [](const Stop& a, const Stop& b) { return a.name < b.name; });
-  return stops;
+void begin_case(ClimbRecord& record, const json& line) {
+  record.climbs.push_back({.operator_ = line["operator"],
+                           .dtype = line["dtype"],
+                           .shape = line["shape"],
+                           .unit = line["unit"],
+                           .verified_at = line["verified_at"],
+                           .seed = line["seed"],
+                           .read = line["read"],
+                           .written = line["written"],
+                           .flops = line["flops"],
+                           .steps = {}});
 }
 
-void visit(Stop& stop, const Target& target, const fs::path& folder, double timeout,
-           const std::function<void(double)>& tick) {
-  const CountFile count(target.software);
-  Command command = {.program = stop.program,
-                     .environment = environment_of(target),
-                     .folder = folder,
-                     .capture = true};
-  if (target.software) command.environment.emplace_back("RIDGE_COUNT", count.path());
-  if (timeout > 0) {
-    command.environment.emplace_back("RIDGE_TIMEOUT", fmt::format("{}", timeout));
-    command.kill_after = timeout + kGrace;
-  }
-  command.tick = tick;
-  stop.outcome = run(command);
-  stop.warp_instructions = count.warp_instructions();
-  std::ofstream(folder / (stop.name + ".txt")) << stop.outcome.output;
+void note_step(ClimbRecord& record, const json& line) {
+  const bool rival = line.contains("rival");
+  Step& step = step_of(record.climbs.back(), rival ? line["rival"] : line["rung"], rival);
+  step.wrong = line.value("wrong", step.wrong);
+  step.unsupported = line.value("unsupported", step.unsupported);
+  step.failed = line.value("failed", step.failed);
+  step.us = line.value("us", step.us);
+  step.by_graph = line.value("by_graph", step.by_graph);
+  step.implausible_under = line.value("implausible", step.implausible_under);
+  if (line.contains("warp_instructions")) step.warp_instructions = line["warp_instructions"];
+  if (line.contains("thread_instructions")) step.thread_instructions = line["thread_instructions"];
 }
 
-std::string result_of(const Outcome& outcome) {
-  if (outcome.ok()) return "ok";
-  if (outcome.start_error != 0) return "not built";
-  if (outcome.killed) return "timeout";
-  if (outcome.signal != 0) return fmt::format("signal {}", outcome.signal);
-  return outcome.exit_code == kWrongResult ? "wrong" : fmt::format("exit {}", outcome.exit_code);
+// --- showing ---
+
+std::string time_text(double us) {
+  if (us < 10) return fmt::format("{:.2f} µs", us);
+  if (us < 1000) return fmt::format("{:.1f} µs", us);
+  return fmt::format("{:.2f} ms", us / 1e3);
 }
 
-std::string last_lines(const std::string& text) {
-  size_t begin = text.size();
-  for (int lines = 0; begin > 0; --begin)
-    if (text[begin - 1] == '\n' && begin != text.size() && ++lines == kOutputLines) break;
-  return text.substr(begin);
+double rate(const Climb& climb, double us) {  // in climb.unit
+  if (climb.unit == "TFLOP/s") return climb.flops / us / 1e6;
+  if (climb.unit == "GOP/s" || climb.unit == "GFLOP/s") return climb.flops / us / 1e3;
+  return (climb.read + climb.written) / us / 1e3;
 }
 
-void print_summary(const std::vector<Stop>& stops, const Target& target) {
-  std::vector<std::string> header = {"example", "result", "time"};
-  std::vector<Align> columns = {Align::left, Align::left, Align::right};
-  if (target.software) {
-    header.push_back("warp instructions");
-    columns.push_back(Align::right);
-  }
-  header.push_back("the idea");
-  columns.push_back(Align::left);
-
-  std::vector<std::vector<std::string>> rows = {header};
-  for (const Stop& stop : stops) {
-    const std::string result = result_of(stop.outcome);
-    std::vector<std::string> row = {stop.name, stop.outcome.ok() ? green(result) : red(result),
-                                    fmt::format("{:.2f} s", stop.outcome.seconds)};
-    if (target.software)
-      row.push_back(stop.warp_instructions ? thousands(*stop.warp_instructions) : "");
-    row.push_back(stop.idea);
-    rows.push_back(row);
-  }
-  fmt::print("{}", table(rows, columns));
+// The one that leaves our fastest rung the least.
+const Step* best_rival(const Climb& climb) {
+  const Step* fastest = nullptr;
+  for (const Step& step : climb.steps)
+    if (!step.rival && !step.us.empty() && (!fastest || median(step.us) < median(fastest->us)))
+      fastest = &step;
+  const Step* best = nullptr;
+  for (const Step& step : climb.steps)
+    if (fastest && step.rival && !step.us.empty() &&
+        (!best || times_faster(climb, *fastest, step) < times_faster(climb, *fastest, *best)))
+      best = &step;
+  return best;
 }
 
-void print_files(const fs::path& folder) {
-  std::set<fs::path> pictures;
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (const auto ending = entry.path().extension(); ending == ".png" || ending == ".gif")
-      pictures.insert(fs::proximate(entry.path()));
+std::string verdict(const Step& step) {
+  if (!step.wrong.empty()) return red("wrong");
+  if (!step.unsupported.empty()) return dim("not here");
+  if (!step.failed.empty()) return red("failed");
+  if (step.implausible_under > 0) return red("implausible");
+  return green("right");
+}
+
+void print_title(const Climb& climb) {
+  fmt::print("{} {} {}", bold(climb.operator_), climb.shape, climb.dtype);
+  if (climb.verified_at != climb.shape) fmt::print("  {}", dim("verified at " + climb.verified_at));
   fmt::print("\n");
-  if (!pictures.empty()) {
-    fmt::print("pictures:");
-    for (const fs::path& picture : pictures) fmt::print(" {}", picture.string());
-    fmt::print("\n");
-  }
-  fmt::print("what they printed: {}\n", fs::proximate(folder / "*.txt").string());
 }
 
-nlohmann::json climb_record(const std::vector<Stop>& stops, const Target& target) {
-  nlohmann::json record = record_of(target);
-  record["examples"] = nlohmann::json::array();
-  for (const Stop& stop : stops) {
-    nlohmann::json row = {{"name", stop.name},
-                          {"result", result_of(stop.outcome)},
-                          {"seconds", stop.outcome.seconds}};
-    if (stop.warp_instructions) row["warp_instructions"] = *stop.warp_instructions;
-    record["examples"].push_back(row);
+void print_timed(const Climb& climb, const Roofs& roofs) {
+  const Step* rival = best_rival(climb);
+  const double roof = roofs.for_mix(climb);
+  const bool by_bytes = climb.unit == "GB/s";
+  std::vector<std::vector<std::string>> rows = {
+      {"rung", "result", "time", "±", climb.unit, "of roof", "× before",
+       rival ? "× " + rival->name : "× library", "the idea"}};
+  double before = 0;
+  for (const Step& step : climb.steps) {
+    if (step.us.empty()) {
+      rows.push_back({step.name, verdict(step), "", "", "", "", "", "", step.idea});
+      continue;
+    }
+    const harness::Summary s = harness::summarize(step.us);
+    rows.push_back(
+        {step.rival ? dim(step.name) : step.name, step.rival ? "" : verdict(step),
+         time_text(s.median) + (step.by_graph ? "*" : ""), fmt::format("{:.1f} %", 50 * s.spread()),
+         fmt::format("{:.{}f}", rate(climb, s.median), rate(climb, s.median) < 100 ? 1 : 0),
+         by_bytes && roof > 0 ? fmt::format("{:.0f} %", 100 * rate(climb, s.median) * 1e9 / roof)
+                              : "",
+         before > 0 && !step.rival ? fmt::format("{:.2f}", before / s.median) : "",
+         rival && !step.rival ? fmt::format("{:.2f}", times_faster(climb, step, *rival)) : "",
+         step.rival ? "" : step.idea});
+    if (!step.rival) before = s.median;
   }
-  return record;
+  fmt::print("{}", table(rows,
+                         {Align::left, Align::left, Align::right, Align::right, Align::right,
+                          Align::right, Align::right, Align::right, Align::left},
+                         "  "));
+  for (const Step& step : climb.steps)
+    if (step.by_graph) {
+      fmt::print("  {}\n",
+                 dim("* too short for events: replays of a graph of 32 launches, divided"));
+      break;
+    }
+}
+
+void print_counted(const Climb& climb) {
+  std::vector<std::vector<std::string>> rows = {
+      {"rung", "result", "warp instructions", "× before", "bytes an instruction", "the idea"}};
+  double before = 0;
+  for (const Step& step : climb.steps) {
+    const double count = step.warp_instructions ? double(*step.warp_instructions) : 0;
+    rows.push_back(
+        {step.name, verdict(step), step.warp_instructions ? thousands(*step.warp_instructions) : "",
+         before > 0 && count > 0 ? fmt::format("{:.2f}", before / count) : "",
+         count > 0 ? fmt::format("{:.1f}", (climb.read + climb.written) / count) : "", step.idea});
+    if (count > 0) before = count;
+  }
+  fmt::print(
+      "{}",
+      table(rows, {Align::left, Align::left, Align::right, Align::right, Align::right, Align::left},
+            "  "));
+}
+
+void print_climb(const Climb& climb, const Target& target, const Roofs& roofs) {
+  print_title(climb);
+  if (target.software) print_counted(climb);
+  else print_timed(climb, roofs);
+  for (const Step& step : climb.steps) {
+    if (!step.wrong.empty()) fmt::print("  {} {}: {}\n", red("wrong:"), step.name, step.wrong);
+    if (!step.failed.empty()) fmt::print("  {} {}: {}\n", red("failed:"), step.name, step.failed);
+    if (!step.unsupported.empty())
+      fmt::print("  {}\n", dim(step.name + " is not for this: " + step.unsupported));
+    if (step.implausible_under > 0)
+      fmt::print("  {} {} is faster than memory can be ({:.1f} µs): the measurement is wrong\n",
+                 red("implausible:"), step.name, step.implausible_under);
+  }
+  fmt::print("\n");
+  std::fflush(stdout);
+}
+
+// --- the verb ---
+
+std::vector<std::string> command_of(const ClimbFlags& flags,
+                                    const std::vector<LadderEntry>& ladders, const Target& target) {
+  std::vector<std::string> command = {"climb"};
+  if (flags.tour()) {
+    for (const LadderEntry& ladder : ladders) command.push_back(ladder.operators.front());
+    command.push_back("--tour");
+    command.push_back("--fast");
+  }
+  command.insert(command.end(), flags.operators.begin(), flags.operators.end());
+  const auto pass = [&](const char* name, const std::string& value) {
+    if (!value.empty()) command.insert(command.end(), {name, value});
+  };
+  pass("--shape", flags.shape);
+  pass("--dtype", flags.dtype);
+  pass("--rung", flags.rung);
+  pass("--seed", flags.seed);
+  if (flags.hot) command.push_back("--hot");
+  const fs::path rivals = fs::path(ladders_program()).parent_path() / "libridge_rivals.so";
+  if (!target.software && fs::exists(rivals)) pass("--rivals", rivals.string());
+  return command;
+}
+
+// PyTorch, where this machine has one that sees the GPU, in a process with ours (bench/rivals).
+void ask_torch(ClimbRecord& record, Progress& progress) {
+  const fs::path library = fs::path(ladders_program()).parent_path() / "libridge_bench.so";
+  if (!fs::exists(library)) return;
+  progress.show("PyTorch …");
+  const fs::path cases = fs::temp_directory_path() / fmt::format("ridge-cases-{}.jsonl", getpid());
+  std::ofstream file(cases);
+  for (const Climb& climb : record.climbs)
+    file << json{{"operator", climb.operator_}, {"dtype", climb.dtype}, {"shape", climb.shape}}
+                .dump()
+         << "\n";
+  file.close();
+  size_t answered = 0;
+  Command command = {.program = "python3",
+                     .arguments = {RIDGE_TORCH_RIVALS, "--library", library, "--cases", cases}};
+  command.line = [&](const std::string& text) {
+    const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!line.is_object() || answered >= record.climbs.size()) return;
+    Climb& climb = record.climbs[answered++];
+    progress.show(fmt::format("[{}/{}] PyTorch {} {}", answered, record.climbs.size(),
+                              climb.operator_, climb.shape));
+    if (!line.contains("torch_us")) return;
+    Step& step = step_of(climb, "torch", true);
+    step.us = line["torch_us"].get<std::vector<double>>();
+    step.beside = line["rung"];
+    step.beside_us = line["ridge_us"].get<std::vector<double>>();
+    step.by_graph = line["by_graph"];
+  };
+  (void)run(command);  // no Python, no PyTorch, no GPU for it: a rival less
+  std::error_code error;
+  fs::remove(cases, error);
+  progress.clear();
+}
+
+Status keep(const ClimbRecord& record, const ClimbFlags& flags) {
+  // Where two of them can be found and compared later.
+  const std::time_t now = std::time(nullptr);
+  const fs::path folder = "results";
+  std::error_code error;
+  fs::create_directories(folder, error);
+  const fs::path file = folder / fmt::format("climb-{:%Y%m%d-%H%M%S}.json", fmt::localtime(now));
+  if (const Status written = write_record(to_json(record), file); !written) return written;
+  if (!flags.quiet)
+    complain(
+        fmt::format("kept in {}; `ridge compare` sets two of them side by side", file.string()));
+  if (!flags.json.empty())
+    if (const Status written = write_record(to_json(record), flags.json); !written) return written;
+  if (flags.csv == "-") {
+    fmt::print("{}", to_csv(record));
+  } else if (!flags.csv.empty()) {
+    std::ofstream out(flags.csv);
+    out << to_csv(record);
+    out.close();
+    if (!out) return Error{kMissing, fmt::format("cannot write {}", flags.csv)};
+  }
+  return Status::ok();
+}
+
+int exit_code_of(const ClimbRecord& record) {
+  int code = kFine;
+  for (const Climb& climb : record.climbs)
+    for (const Step& step : climb.steps) {
+      if (!step.wrong.empty()) return kWrongResult;
+      if (!step.failed.empty()) code = kCudaError;
+      if (step.implausible_under > 0) code = kImplausible;
+    }
+  return code;
+}
+
+int climb_on(const Target& target, const ClimbFlags& flags) {
+  const auto ladders = list_ladders(target);
+  Status status = ladders ? check_operators(*ladders, flags.operators) : Status(ladders.error());
+  if (!status) {
+    complain(status.message());
+    return status.code();
+  }
+  const bool tables = flags.json != "-" && flags.csv != "-";
+  const bool with_torch = !target.software && !flags.tour() && !flags.hot && flags.rung.empty();
+  ClimbRecord record = {.environment = record_of(target), .roofs = {}, .climbs = {}};
+  record.environment["date"] = fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr)));
+  record.environment["cache"] = flags.hot ? "hot" : "cold";
+
+  const size_t ladder_count = flags.tour() ? ladders->size() : flags.operators.size();
+  size_t started = 0;
+  std::string last;
+  Progress progress(flags.quiet);
+  progress.keep(fmt::format("on {}{}", target.name, target.software ? " (software GPU)" : ""));
+  const auto finish_last = [&] {
+    if (record.climbs.empty()) return;
+    progress.clear();
+    if (tables && !with_torch) print_climb(record.climbs.back(), target, record.roofs);
+  };
+  const auto idea_of = [&](const std::string& name, const std::string& rung) {
+    for (const LadderEntry& ladder : *ladders)
+      for (const std::string& op : ladder.operators)
+        if (op == name)
+          for (const auto& [known, idea] : ladder.rungs)
+            if (known == rung) return idea;
+    return std::string();
+  };
+  status = ask_ladders(target, command_of(flags, *ladders, target), [&](const json& line) {
+    const std::string event = line["event"];
+    if (event == "roofs") {
+      record.roofs = {line["copy"], line["read"], line["write"], line["pins"], line["weather"]};
+    } else if (event == "case") {
+      finish_last();
+      if (const std::string name = line["operator"]; name != last) ++started, last = name;
+      begin_case(record, line);
+    } else {
+      note_step(record, line);
+      if (line.contains("rung"))
+        for (Step& step : record.climbs.back().steps)
+          if (!step.rival) step.idea = idea_of(record.climbs.back().operator_, step.name);
+    }
+    if (!record.climbs.empty())
+      progress.show(fmt::format("[{}/{}] {} {} {} {}", started, ladder_count,
+                                record.climbs.back().operator_, record.climbs.back().shape,
+                                event == "case" ? "verifying" : event, line.value("rung", "")));
+  });
+  finish_last();
+  progress.clear();
+  if (with_torch && status) {
+    ask_torch(record, progress);
+    if (tables)
+      for (const Climb& climb : record.climbs) print_climb(climb, target, record.roofs);
+  }
+  const int wrong = exit_code_of(record);
+  if (!record.climbs.empty())
+    if (const Status kept = keep(record, flags); !kept) {
+      complain(kept.message());
+      return kept.code();
+    }
+  if (!status) {
+    complain(status.message());
+    return wrong == kWrongResult ? wrong : status.code();
+  }
+  return wrong;
 }
 
 }  // namespace
 
 int climb_verb(const Arguments& arguments) {
-  DeviceFlags flags;
-  std::string json;
-  double timeout = 0;
-  bool quiet = false;
-  CommandLine line("climb", "Runs every example on the device at hand.");
-  line.add_footer("Pictures and the examples' output are left in build/<preset>/climb.");
-  line.add_device(flags);
-  line.add_threads(flags);
-  line.add_timeout(timeout);
-  line.add_json(json);
-  line.add_quiet(quiet);
+  ClimbFlags flags;
+  CommandLine line("climb",
+                   "Climbs ladders of kernels: verifies each rung, then times or counts it.");
+  line.add_arguments("OPERATOR", flags.operators,
+                     "as `ridge list` shows them; none: a tour of all families");
+  line.add_option("--shape", flags.shape, "NxM", "the sizes, as in 8192x50257");
+  line.add_option("--dtype", flags.dtype, "NAME", "f32, f16, bf16, …");
+  line.add_option("--rung", flags.rung, "NAME", "this one only");
+  line.add_option("--seed", flags.seed, "N", "of the inputs");
+  line.add_flag("--hot", flags.hot, "leave the inputs in the L2 between launches");
+  line.add_device(flags.device);
+  line.add_threads(flags.device);
+  line.add_json(flags.json);
+  line.add_option("--csv", flags.csv, "FILE",
+                  "one line a rung; - is stdout, in place of the table");
+  line.add_quiet(flags.quiet);
+  line.add_footer("Records are kept in results/, for `ridge compare`.");
   if (const auto done = line.parse(arguments)) return *done;
-  const auto target = choose_target(flags);
+  if (flags.tour() && (!flags.shape.empty() || !flags.rung.empty())) {
+    complain("--shape and --rung belong to an operator: ridge climb OPERATOR …");
+    return kUsage;
+  }
+  const auto target = choose_target(flags.device);
   if (!target) {
     complain(target.error().message);
     return target.error().code;
   }
-  std::vector<Stop> stops = find_stops(RIDGE_PROGRAMS);
-  const fs::path folder = fs::weakly_canonical(own_folder() / ".." / "climb");
-  std::error_code error;
-  fs::remove_all(folder, error);
-  fs::create_directories(folder, error);
-  if (stops.empty() || error) {
-    complain(stops.empty() ? "there are no examples here" : "cannot write to " + folder.string());
-    return kMissing;
-  }
-
-  Progress progress(quiet);
-  progress.keep(fmt::format("on {}{}", target->name, target->software ? " (software GPU)" : ""));
-  for (size_t i = 0; i < stops.size(); ++i) {
-    Stop& stop = stops[i];
-    const std::string label = fmt::format("[{}/{}] {}", i + 1, stops.size(), stop.name);
-    progress.show(label);
-    visit(stop, *target, folder, timeout,
-          [&](double seconds) { progress.show(fmt::format("{}  {:.0f} s", label, seconds)); });
-    progress.keep(
-        fmt::format("{}  {}  {:.2f} s", label, result_of(stop.outcome), stop.outcome.seconds));
-    if (!stop.outcome.ok()) fmt::print(stderr, "{}", last_lines(stop.outcome.output));
-  }
-  progress.keep("");
-
-  if (!json.empty())
-    if (const Status written = write_record(climb_record(stops, *target), json); !written) {
-      complain(written.message());
-      return written.code();
-    }
-  if (json != "-") {
-    print_summary(stops, *target);
-    print_files(folder);
-  }
-  const bool all_ok =
-      std::all_of(stops.begin(), stops.end(), [](const Stop& stop) { return stop.outcome.ok(); });
-  const bool built = std::all_of(stops.begin(), stops.end(),
-                                 [](const Stop& stop) { return stop.outcome.start_error == 0; });
-  if (!built) complain("some examples are not built: ./ridge climb builds them first");
-  return all_ok ? kFine : built ? kWrongResult : kMissing;
+  return climb_on(*target, flags);
 }
 
 }  // namespace ridge::tools

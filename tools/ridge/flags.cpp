@@ -50,6 +50,11 @@ void CommandLine::add_argument(const char* name, std::string& value, const char*
   app_->add_option(name, value, help)->type_name(" ");
 }
 
+void CommandLine::add_arguments(const char* name, std::vector<std::string>& values,
+                                const char* help) {
+  app_->add_option(name, values, help)->type_name(" ");
+}
+
 void CommandLine::add_option(const char* name, std::string& value, const char* kind,
                              const char* help) {
   app_->add_option(name, value, help)->type_name(kind);

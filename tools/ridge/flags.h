@@ -27,6 +27,7 @@ class CommandLine {
 
   // A verb's own.
   void add_argument(const char* name, std::string& value, const char* help);
+  void add_arguments(const char* name, std::vector<std::string>& values, const char* help);
   void add_option(const char* name, std::string& value, const char* kind, const char* help);
   void add_flag(const char* name, bool& value, const char* help);
   void add_footer(const char* text);

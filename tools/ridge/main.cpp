@@ -19,7 +19,10 @@ int test_verb(const Arguments&) {
 
 constexpr Verb kVerbs[] = {
     {"run", "compile and run a .cu file, or run a built program", run_verb},
-    {"climb", "the tour: run every example on the device at hand", climb_verb},
+    {"climb", "climb a ladder of kernels, or a tour of all families", climb_verb},
+    {"list", "the operators there are, their formats and rungs", list_verb},
+    {"explain", "which rung the library takes for a shape, and why", explain_verb},
+    {"compare", "two records of climbs: faster, slower, same, can't tell", compare_verb},
     {"device", "what this device is, and how much fits on one of its SMs", device_verb},
     {"test", "build and run every test (./ridge test)", test_verb},
 };
@@ -32,7 +35,8 @@ void print_help() {
   fmt::print(
       "\n`ridge VERB --help` lists the flags of a verb. Exit codes: 0 fine, 1 wrong result, 2 "
       "usage,\n"
-      "3 does not compile, 4 CUDA error, 6 timeout, 8 something is missing on this machine;\n"
+      "3 does not compile, 4 CUDA error, 6 timeout, 8 something is missing on this machine,\n"
+      "9 implausible measurement;\n"
       "`run` returns the program's own.\n");
 }
 

@@ -56,7 +56,8 @@ class IgnoreInterrupts {
                          int error_pipe) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody would wait for it without us
   signals.restore();
-  if (output >= 0) dup2(output, STDOUT_FILENO), dup2(output, STDERR_FILENO);
+  if (output >= 0) dup2(output, STDOUT_FILENO);
+  if (command.capture) dup2(output, STDERR_FILENO);
   for (const auto& [name, value] : command.environment) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> argv = {const_cast<char*>(command.program.c_str())};
   for (const std::string& argument : command.arguments)
@@ -78,12 +79,22 @@ void drain(int from, std::string& into) {
   }
 }
 
+// Hands on the whole lines, and leaves what has no end yet.
+void hand_on_lines(const Command& command, std::string& output) {
+  if (!command.line) return;
+  size_t begin = 0;
+  for (size_t end; (end = output.find('\n', begin)) != std::string::npos; begin = end + 1)
+    command.line(output.substr(begin, end - begin));
+  output.erase(0, begin);
+}
+
 }  // namespace
 
 Outcome run(const Command& command) {
   Outcome outcome;
   Pipe output, errors;
-  if (!errors.open() || (command.capture && !output.open())) {
+  const bool reading = command.capture || command.line;
+  if (!errors.open() || (reading && !output.open())) {
     outcome.start_error = errno;
     return outcome;
   }
@@ -106,8 +117,9 @@ Outcome run(const Command& command) {
   while (waitpid(child, &status, WNOHANG) == 0) {
     pollfd events[] = {{output.ends[0], POLLIN, 0}, {ended, POLLIN, 0}};
     poll(events, 2, ended >= 0 ? 100 : 5);
-    if (command.capture) {
+    if (reading) {
       drain(output.ends[0], outcome.output);
+      hand_on_lines(command, outcome.output);
       if (events[0].revents & POLLHUP)
         output.close(0);  // closed early; poll() skips it from now on
     }
@@ -126,6 +138,7 @@ Outcome run(const Command& command) {
   if (ended >= 0) close(ended);
   outcome.seconds = seconds_since(start);
   if (output.ends[0] >= 0) drain(output.ends[0], outcome.output);
+  hand_on_lines(command, outcome.output);
 
   int error = 0;
   if (read(errors.ends[0], &error, sizeof error) == sizeof error) outcome.start_error = error;

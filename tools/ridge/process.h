@@ -17,8 +17,9 @@ struct Command {
   Environment environment = {};       // over ours
   std::filesystem::path folder = {};  // where it runs; empty: here
   bool capture = false;               // its stdout and stderr, in order, into Outcome::output
-  double kill_after = 0;              // seconds; 0: never
-  std::function<void(double seconds)> tick = {};  // about ten times a second while it runs
+  std::function<void(const std::string& line)> line = {};  // of its stdout, as they come
+  double kill_after = 0;                                   // seconds; 0: never
+  std::function<void(double seconds)> tick = {};           // about ten times a second while it runs
 };
 
 struct Outcome {

@@ -19,7 +19,7 @@ struct Target {
   std::string driver_version;  // of a real GPU
   GpuSpec gpu;
   unsigned threads = 0;  // of the software GPU; 0: one a core
-  // the folder with the libcudart.so.13 to load; empty: the system's
+  // The folder with the libcudart.so.13 to load; empty: the system's.
   std::filesystem::path runtime;
 
   int capability() const { return gpu.major * 10 + gpu.minor; }  // 90

@@ -29,8 +29,11 @@ struct Verb {
 };
 
 // One function a file, one row each in main.cpp.
-int run_verb(const Arguments& arguments);     // run.cpp
-int device_verb(const Arguments& arguments);  // device.cpp
-int climb_verb(const Arguments& arguments);   // climb.cpp
+int run_verb(const Arguments& arguments);      // run.cpp
+int list_verb(const Arguments& arguments);     // list.cpp
+int explain_verb(const Arguments& arguments);  // explain.cpp
+int compare_verb(const Arguments& arguments);  // compare.cpp
+int device_verb(const Arguments& arguments);   // device.cpp
+int climb_verb(const Arguments& arguments);    // climb.cpp
 
 }  // namespace ridge::tools

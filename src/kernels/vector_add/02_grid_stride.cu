@@ -17,9 +17,9 @@ __global__ void __launch_bounds__(kThreads) vector_add_grid_stride(Args args) {
   for (int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x; i < args.rows * args.cols;
        i += step) {
     const int64_t r = args.rows == 1 ? 0 : i / args.cols, c = i - r * args.cols;
-    const float a = to_float(static_cast<const T*>(args.a)[r * args.a_stride + c]);
-    const float b = to_float(static_cast<const T*>(args.b)[r * args.b_stride + c]);
-    static_cast<T*>(args.out)[r * args.out_stride + c] = from_float<T>(a + b);
+    const float a = to_float(static_cast<const T*>(args.a)[r * args.a_stride + c * args.a_step]);
+    const float b = to_float(static_cast<const T*>(args.b)[r * args.b_stride + c * args.b_step]);
+    static_cast<T*>(args.out)[r * args.out_stride + c * args.out_step] = from_float<T>(a + b);
   }
 }
 

@@ -15,6 +15,7 @@ struct Args {
   void* out = nullptr;      // (rows, cols)
   int64_t rows = 0, cols = 0;
   int64_t a_stride = 0, b_stride = 0, out_stride = 0;  // elements from row to row
+  int64_t a_step = 1, b_step = 1, out_step = 1;        // and from column to column
   Dtype dtype = Dtype::f32;
   void* workspace = nullptr;  // unused
   size_t workspace_bytes = 0;

@@ -13,8 +13,8 @@ namespace ridge::vm::cudart {
 namespace {
 
 struct Captures {
-  std::mutex
-      mutex;  // guards every Capture, every Stream::capture, and captured graphs while they grow
+  // Guards every Capture, every Stream::capture, and captured graphs while they grow.
+  std::mutex mutex;
   std::vector<CaptureRef> active;
   uint64_t next_id = 1;
 };

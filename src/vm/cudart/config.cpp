@@ -53,8 +53,8 @@ Config read() {
 }  // namespace
 
 const Config& config() {
-  static const Config& c =
-      *new Config(read());  // never destroyed: work may still run while the process exits
+  // Never destroyed: work may still run while the process exits.
+  static const Config& c = *new Config(read());
   return c;
 }
 

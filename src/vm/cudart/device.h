@@ -8,8 +8,8 @@
 
 namespace ridge::vm::cudart {
 
-std::optional<int> device_attribute(const GpuSpec& gpu,
-                                    cudaDeviceAttr attribute);  // nothing: no such attribute
+// Nothing where there is no such attribute.
+std::optional<int> device_attribute(const GpuSpec& gpu, cudaDeviceAttr attribute);
 cudaDeviceProp device_properties(const GpuSpec& gpu);
 
 inline constexpr int kLeastPriority = 0, kGreatestPriority = -5;

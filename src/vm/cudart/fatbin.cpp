@@ -39,8 +39,8 @@ static_assert(sizeof(EntryHeader) == 64);
 constexpr uint16_t kPtx = 1, kElf = 2;
 constexpr uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000;
 constexpr uint64_t kFlagArchSpecific = 0x100000, kFlagFamilySpecific = 0x200000;
-constexpr uint64_t kMaxPlain = uint64_t(1)
-                               << 31;  // no image is larger: a size above is damage, not code
+// No image is larger: a size above is damage, not code.
+constexpr uint64_t kMaxPlain = uint64_t(1) << 31;
 
 Error damaged(std::string_view what) {
   return {cudaErrorInvalidKernelImage, "the program's fat binary is damaged: " + std::string(what)};

@@ -78,8 +78,8 @@ class Modules {
 
   std::recursive_mutex mutex_;
   std::vector<std::unique_ptr<LoadedImage>> images_;
-  std::unordered_map<const void*, Function*>
-      functions_;  // by host stub, and by handle (its own address)
+  // By host stub, and by handle (its own address).
+  std::unordered_map<const void*, Function*> functions_;
   std::unordered_map<const void*, DeviceVariable*> variables_;  // by host address
 };
 

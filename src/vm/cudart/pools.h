@@ -15,8 +15,8 @@ namespace ridge::vm::cudart {
 
 struct Pool {
   std::mutex mutex;  // guards what follows
-  std::array<int, 3> reuse = {1, 1,
-                              1};  // hints: follow events, opportunistic, internal dependencies
+  // Hints: follow events, opportunistic, internal dependencies.
+  std::array<int, 3> reuse = {1, 1, 1};
   uint64_t release_threshold = 0;  // a hint: nothing is kept
   uint64_t used = 0, used_high = 0, reserved_high = 0;
 };

@@ -36,8 +36,8 @@ enum class Builtin : uint8_t { none, vprintf, assert_fail, malloc, free };
 struct CallSite {
   const Function* function = nullptr;  // nullptr: indirect, through the register
   Builtin builtin = Builtin::none;
-  std::vector<uint32_t> arguments,
-      results;  // offsets of the call's .param variables in the caller's local frame
+  // Offsets of the call's .param variables in the caller's local frame.
+  std::vector<uint32_t> arguments, results;
 };
 
 struct Code {
@@ -58,8 +58,8 @@ struct Code {
   std::vector<CallSite> calls;
   std::vector<std::vector<uint32_t>> tables;  // brx: instruction indices
   uint32_t register_count = 0;  // 32-bit registers live at once, ptxas's measure, estimated
-  std::deque<Instruction>
-      contracted;                     // instructions that the PTX text does not have (contract.cpp)
+  // Instructions that the PTX text does not have (contract.cpp).
+  std::deque<Instruction> contracted;
   std::deque<std::string> spellings;  // their mnemonics
 
   const InstMeta& meta_of(const Inst* inst) const { return meta[size_t(inst - insts.data())]; }

@@ -30,6 +30,19 @@ void drop_join(Warp& w, Join* join) {
   w.free_joins.push_back(join);
 }
 
+void add_fragment(Warp& w, const Inst* pc, uint32_t mask, Join* join, Frame* frame) {
+  Fragment f;
+  f.pc = pc;
+  f.mask = mask;
+  f.join = join;
+  f.frame = frame;
+  w.fragments.push_back(f);
+}
+// Lets `lanes` go on behind the join.
+void pass_join(Warp& w, const Join& join, uint32_t lanes) {
+  add_fragment(w, join.pc + 1, lanes, join.parent, join.frame);
+}
+
 const Inst* reschedule(Warp& w) {
   w.stop = Stop::reschedule;
   return nullptr;
@@ -69,12 +82,7 @@ const Inst* diverge(Warp& w, uint32_t taken, const Inst* target, const Inst* nex
     join->arrived |= taken;
     return go_on(w, rest, next);
   }
-  Fragment other;
-  other.pc = target;
-  other.mask = taken;
-  other.join = join;
-  other.frame = frame;
-  w.fragments.push_back(other);
+  add_fragment(w, target, taken, join, frame);
   return go_on(w, rest, next);
 }
 
@@ -103,14 +111,7 @@ const Inst* exit_lanes(Warp& w, uint32_t lanes, const Inst* next) {
       ++k;
       continue;
     }
-    if (join->expected) {
-      Fragment f;
-      f.pc = join->pc + 1;
-      f.mask = join->expected;
-      f.join = join->parent;
-      f.frame = join->frame;
-      w.fragments.push_back(f);
-    }
+    if (join->expected) pass_join(w, *join, join->expected);
     drop_join(w, join);
   }
   for (auto& frame : w.frames) frame->lanes &= ~lanes;
@@ -123,12 +124,7 @@ const Inst* exit_lanes(Warp& w, uint32_t lanes, const Inst* next) {
 void release_joined(Warp& w) {
   for (Join* join : w.joins) {
     if (!join->arrived) continue;
-    Fragment f;
-    f.pc = join->pc + 1;
-    f.mask = join->arrived;
-    f.join = join->parent;
-    f.frame = join->frame;
-    w.fragments.push_back(f);
+    pass_join(w, *join, join->arrived);
     join->expected &= ~join->arrived;
     join->arrived = 0;
   }

@@ -187,8 +187,8 @@ void Decoder::read_instruction(const Instruction& ins) {
     if (ins.guard < 0) {
       item.kind = Item::Kind::jump;
     } else if (function_.entry && leads_to_exit) {
-      item.kind =
-          Item::Kind::exit;  // an early return: the others need not wait for these lanes anywhere
+      // An early return: the others need not wait for these lanes anywhere.
+      item.kind = Item::Kind::exit;
     } else {
       item.kind = Item::Kind::branch;
     }

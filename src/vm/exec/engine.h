@@ -31,8 +31,8 @@ struct KernelInfo {
   std::vector<Param> params;
   uint32_t param_bytes = 0;
   uint32_t max_threads = 1024;  // from .maxntid, or the device's limit
-  uint32_t max_registers =
-      255;  // ptxas spills rather than use more: .maxnreg, .maxntid and .minnctapersm
+  // ptxas spills rather than use more: .maxnreg, .maxntid and .minnctapersm.
+  uint32_t max_registers = 255;
   uint32_t required_threads[3] = {0, 0, 0};
   uint32_t required_cluster[3] = {0, 0, 0};  // from .reqnctapercluster
   int ptx_version = 0;                       // 90 for sm_90 PTX
@@ -66,8 +66,8 @@ struct Fault {
   explicit operator bool() const { return kind != FaultKind::none; }
 };
 
-constexpr uint32_t kManagedVariable =
-    1;  // Allocation::flags of a variable with .attribute(.managed)
+// Allocation::flags of a variable with .attribute(.managed).
+constexpr uint32_t kManagedVariable = 1;
 
 class Program;  // a loaded module
 class Kernel;   // one entry of it
@@ -115,8 +115,8 @@ class Engine {
   Symbol find_variable(Program* program, std::string_view name);
 
   const KernelInfo& info(const Kernel* kernel);
-  Expected<KernelUsage> usage(
-      Kernel* kernel);  // decodes the body on first use; an unknown instruction is the error
+  // Decodes the body on first use; an unknown instruction is the error.
+  Expected<KernelUsage> usage(Kernel* kernel);
 
   // Runs the whole grid; returns when the last block is done. Safe from several threads at once.
   Fault run(const Launch& launch);

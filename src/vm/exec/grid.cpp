@@ -1,6 +1,7 @@
-// Blocks of a grid over CPU threads, in launch order. A worker runs a block to its end; only when
-// all its warps do nothing but spin does it start another beside it, so that blocks may wait for
-// each other up to the number the GPU would keep resident.
+// Blocks of a grid over CPU threads, in launch order. A worker takes a chunk of neighbouring blocks
+// and runs them one after the other, each to its end; only when all warps of a block do nothing but
+// spin does it start another beside it, so that blocks may wait for each other up to the number the
+// GPU would keep resident.
 #include "vm/exec/grid.h"
 
 #include <algorithm>

@@ -3,9 +3,9 @@
 #include <cxxabi.h>
 
 #include <cstdarg>
-
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 #include "vm/exec/block.h"
 #include "vm/exec/grid.h"
@@ -31,8 +31,12 @@ std::string demangle(const std::string& name) {
   return result;
 }
 
+// nvcc writes absolute paths; those below the current folder are shown as the user types them.
 std::string place(const Module& module, const SourceLoc& loc) {
-  const std::string file = loc.file < module.files.size() ? module.files[loc.file] : "?";
+  std::string file = loc.file < module.files.size() ? module.files[loc.file] : "?";
+  std::error_code no_folder;
+  const std::string folder = std::filesystem::current_path(no_folder).string() + "/";
+  if (!no_folder && file.starts_with(folder)) file.erase(0, folder.size());
   return file + ":" + std::to_string(loc.line);
 }
 

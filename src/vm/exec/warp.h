@@ -35,8 +35,8 @@ inline constexpr uint64_t kWindowSize = 0x1000000ull;  // 16 MiB each
 struct Frame {
   const Code* code = nullptr;
   uint8_t* registers = nullptr;
-  std::unique_ptr<uint8_t[]>
-      storage;  // holds `registers` of a called function; the entry's are the block's
+  // Holds `registers` of a called function; the entry's are the block's.
+  std::unique_ptr<uint8_t[]> storage;
   uint32_t local_base = 0;
   Frame* caller = nullptr;
   const Inst* return_pc = nullptr;
@@ -67,17 +67,17 @@ struct Fragment {
 enum class Stop : uint8_t { reschedule, yield, fault };
 
 struct Warp {
-  uint8_t* base[2] = {nullptr,
-                      nullptr};  // registers of the running frame; constant vectors of its function
-  uint32_t mask = 0;             // lanes executing now
-  uint32_t carry = 0;            // the carry flag of add.cc and its kind, a bit a lane
-  int32_t budget = 0;            // backward branches left before the warp yields
+  // Registers of the running frame; constant vectors of its function.
+  uint8_t* base[2] = {nullptr, nullptr};
+  uint32_t mask = 0;   // lanes executing now
+  uint32_t carry = 0;  // the carry flag of add.cc and its kind, a bit a lane
+  int32_t budget = 0;  // backward branches left before the warp yields
   Stop stop = Stop::reschedule;
   uint8_t* shared = nullptr;
   uint32_t shared_size = 0;
   uint32_t local_size = 0;  // bytes a thread
-  uint8_t* local =
-      nullptr;  // 4-byte words interleaved by lane: word w of lane l at (w * 32 + l) * 4
+  // 4-byte words interleaved by lane: word w of lane l at (w * 32 + l) * 4.
+  uint8_t* local = nullptr;
   Worker* worker = nullptr;
   Block* block = nullptr;
   const uint8_t* params = nullptr;
@@ -88,14 +88,14 @@ struct Warp {
   uint32_t index = 0;      // in the block
   uint32_t current = 0;    // running fragment
   bool sync_open = false;  // the running .sync instruction has all its lanes: do not gather again
-  bool polls =
-      false;  // it has used atomics or volatile loads in this turn: it may be waiting for somebody
+  // It has used atomics or volatile loads in this turn: it may be waiting for somebody.
+  bool polls = false;
   int32_t turn = 0;            // how long the next turn may be
   uint32_t next_fragment = 0;  // where the scheduler looks first
   std::vector<Fragment> fragments;
   std::vector<Join*> joins;  // live ones
-  std::vector<std::unique_ptr<Frame>>
-      frames;  // activations of called functions; the entry's is first
+  // Activations of called functions; the entry's is first.
+  std::vector<std::unique_ptr<Frame>> frames;
   std::vector<std::unique_ptr<Join>> join_pool;
   std::vector<Join*> free_joins;
 

@@ -39,58 +39,31 @@ struct Add {
   }
 };
 struct Min {
-  template <class T>
-  T operator()(T old, T b, T) const {
-    return b < old ? b : old;
-  }
+  auto operator()(auto old, auto b, auto) const { return b < old ? b : old; }
 };
 struct Max {
-  template <class T>
-  T operator()(T old, T b, T) const {
-    return old < b ? b : old;
-  }
+  auto operator()(auto old, auto b, auto) const { return old < b ? b : old; }
 };
 struct And {
-  template <class T>
-  T operator()(T old, T b, T) const {
-    return old & b;
-  }
+  auto operator()(auto old, auto b, auto) const { return old & b; }
 };
 struct Or {
-  template <class T>
-  T operator()(T old, T b, T) const {
-    return old | b;
-  }
+  auto operator()(auto old, auto b, auto) const { return old | b; }
 };
 struct Xor {
-  template <class T>
-  T operator()(T old, T b, T) const {
-    return old ^ b;
-  }
+  auto operator()(auto old, auto b, auto) const { return old ^ b; }
 };
 struct Inc {
-  template <class T>
-  T operator()(T old, T b, T) const {
-    return old >= b ? 0 : old + 1;
-  }
+  auto operator()(auto old, auto b, auto) const { return old >= b ? 0 : old + 1; }
 };
 struct Dec {
-  template <class T>
-  T operator()(T old, T b, T) const {
-    return old == 0 || old > b ? b : old - 1;
-  }
+  auto operator()(auto old, auto b, auto) const { return old == 0 || old > b ? b : old - 1; }
 };
 struct Exch {
-  template <class T>
-  T operator()(T, T b, T) const {
-    return b;
-  }
+  auto operator()(auto, auto b, auto) const { return b; }
 };
 struct Cas {
-  template <class T>
-  T operator()(T old, T b, T c) const {
-    return old == b ? c : old;
-  }
+  auto operator()(auto old, auto b, auto c) const { return old == b ? c : old; }
 };
 
 // Half-precision additions: two halves of a word, or one.

@@ -52,8 +52,8 @@ constexpr auto bfe = []<class T>(T a, uint32_t b, uint32_t c) {
   U field = low & U(~ones_from<U>(length));
   if (std::is_signed_v<T> && length != 0) {
     const uint64_t sign_at = std::min(position + length - 1, kTop);
-    const uint64_t kept =
-        position <= kTop ? std::min(length, kTop + 1 - position) : 0;  // bits that came from a
+    // Bits that came from a.
+    const uint64_t kept = position <= kTop ? std::min(length, kTop + 1 - position) : 0;
     if (U(a) >> sign_at & 1) field |= ones_from<U>(kept);
   }
   return T(field);

@@ -38,8 +38,8 @@ inline uint32_t packed_bits(const __m256i* m) {
         _mm256_packs_epi32(_mm256_packs_epi32(m[0], m[1]), _mm256_packs_epi32(m[2], m[3]));
     const __m256i high =
         _mm256_packs_epi32(_mm256_packs_epi32(m[4], m[5]), _mm256_packs_epi32(m[6], m[7]));
-    const __m256i bytes =
-        _mm256_packs_epi16(low, high);  // pairs of lanes: 0 2 4 … 14 below, 1 3 5 … 15 above
+    // Pairs of lanes: 0 2 4 … 14 below, 1 3 5 … 15 above.
+    const __m256i bytes = _mm256_packs_epi16(low, high);
     const __m128i even = _mm256_castsi256_si128(bytes), odd = _mm256_extracti128_si256(bytes, 1);
     return uint32_t(_mm_movemask_epi8(_mm_unpacklo_epi16(even, odd))) |
            uint32_t(_mm_movemask_epi8(_mm_unpackhi_epi16(even, odd))) << 16;

@@ -231,6 +231,8 @@ template <class From, auto Op>
 constexpr Handlers lane_op() {
   return {lane_handler<From, Op, true>, lane_handler<From, Op, false>};
 }
+template <class To>
+constexpr auto kTo = [](auto x) { return To(x); };
 
 template <Round R>
 inline float whole(float x) {
@@ -298,23 +300,17 @@ Handlers fast_path(const Conversion& c) {
     return by_round(c.round, []<Round R>() { return lane_op<float, kToSigned<R>>(); });
   if (c.from == Type::f32 && c.to == Type::u32)
     return by_round(c.round, []<Round R>() { return lane_op<float, kToUnsigned<R>>(); });
-  if (c.to == Type::f64 && c.from == Type::f32)
-    return lane_op<float, [](float x) { return double(x); }>();
-  if (c.to == Type::f64 && c.from == Type::s32)
-    return lane_op<int32_t, [](int32_t x) { return double(x); }>();
-  if (c.to == Type::f64 && c.from == Type::u32)
-    return lane_op<uint32_t, [](uint32_t x) { return double(x); }>();
+  if (c.to == Type::f64 && c.from == Type::f32) return lane_op<float, kTo<double>>();
+  if (c.to == Type::f64 && c.from == Type::s32) return lane_op<int32_t, kTo<double>>();
+  if (c.to == Type::f64 && c.from == Type::u32) return lane_op<uint32_t, kTo<double>>();
   if (c.to == Type::f32 && c.from == Type::bf16)
     return lane_op<uint16_t, [](uint16_t x) { return uint32_t(x) << 16; }>();
   if (c.to == Type::f32 && c.from == Type::f16)
     return {half_to_single<true>, half_to_single<false>};
   if (c.round != Round::rn) return {};
-  if (c.to == Type::f32 && c.from == Type::f64)
-    return lane_op<double, [](double x) { return float(x); }>();
-  if (c.to == Type::f32 && c.from == Type::s32)
-    return lane_op<int32_t, [](int32_t x) { return float(x); }>();
-  if (c.to == Type::f32 && c.from == Type::u32)
-    return lane_op<uint32_t, [](uint32_t x) { return float(x); }>();
+  if (c.to == Type::f32 && c.from == Type::f64) return lane_op<double, kTo<float>>();
+  if (c.to == Type::f32 && c.from == Type::s32) return lane_op<int32_t, kTo<float>>();
+  if (c.to == Type::f32 && c.from == Type::u32) return lane_op<uint32_t, kTo<float>>();
   if (c.to == Type::f16 && c.from == Type::f32)
     return {single_to_half<Type::f16>, single_to_half<Type::f16>};
   if (c.to == Type::bf16 && c.from == Type::f32)

@@ -56,8 +56,8 @@ struct Log2 {
         0x1.a61a3171a430cp-2, 0x1.4794d984b97a8p-2, 0x1.21b8ad9ff3e29p-2};
     const I8 subnormal = x < 0x1p-126f;
     const U8 bits = as<U8>(subnormal ? x * 0x1p24f : x);
-    const I8 exponent =
-        I8(bits - 0x3f3504f3u) >> 23;  // from sqrt(1/2): m is in [sqrt(1/2), sqrt(2))
+    // From sqrt(1/2): m is in [sqrt(1/2), sqrt(2)).
+    const I8 exponent = I8(bits - 0x3f3504f3u) >> 23;
     const F8 log = in_double(
         [&](D4 m, D4 e) {
           const D4 s = (m - 1) / (m + 1);

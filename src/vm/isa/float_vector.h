@@ -103,9 +103,8 @@ struct Vector<float> {
   static V fma(V a, V b, V c) { return _mm256_fmadd_ps(a, b, c); }
   static V sqrt(V a) { return _mm256_sqrt_ps(a); }
   static V one() { return _mm256_set1_ps(1.0f); }
-  static V saturate(V v) {
-    return _mm256_min_ps(_mm256_max_ps(v, _mm256_setzero_ps()), one());
-  }  // -0 too becomes +0
+  // -0 too becomes +0.
+  static V saturate(V v) { return _mm256_min_ps(_mm256_max_ps(v, _mm256_setzero_ps()), one()); }
   // The lanes of `mask` (its low bits) from `then`, the others from `otherwise`.
   static V select(uint32_t mask, V then, V otherwise) {
     const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);

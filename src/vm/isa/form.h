@@ -8,10 +8,12 @@
 // "cvt{rn|rz}[%num][%num]".
 //
 // Operands: comma-separated. Roles:
-//   d        destination register        a b c e …   sources: register or immediate
-//   p|q      predicate destination with an optional second        d|p   destination with an
-//   optional predicate [a]      memory address              d4, b4      a scalar or a vector, as
-//   the spelling's v2/v4 says
+//   d          destination register
+//   a b c e …  sources: register or immediate
+//   p|q        predicate destination with an optional second
+//   d|p        destination with an optional predicate
+//   [a]        memory address
+//   d4, b4     a scalar or a vector, as the spelling's v2/v4 says
 // A type follows a colon: ":0" ":1" the first, second type of the spelling (":0" is the default),
 // ":w" twice as wide as the first, or a type's name (":u32", ":pred").
 #pragma once

@@ -29,8 +29,8 @@ inline constexpr NarrowFormat kFormatF16 = {10, -14, 0x7bff, 0x7c00, 0x8000};
 inline constexpr NarrowFormat kFormatBf16 = {7, -126, 0x7f7f, 0x7f80, 0x8000};
 inline constexpr NarrowFormat kFormatE4m3 = {3, -6, 0x7e, 0x7e, 0x80};
 inline constexpr NarrowFormat kFormatE5m2 = {2, -14, 0x7b, 0x7c, 0x80};
-inline constexpr NarrowFormat kFormatTf32 = {10, -126, 0x3fbff, 0x3fc00,
-                                             0x40000};  // an f32 without its low 13 bits
+// An f32 without its low 13 bits.
+inline constexpr NarrowFormat kFormatTf32 = {10, -126, 0x3fbff, 0x3fc00, 0x40000};
 
 // significand * 2^scale, rounded. Nothing is lost before the one rounding.
 inline uint32_t round_to(const NarrowFormat& f, bool negative, uint64_t significand, int scale,
@@ -44,8 +44,8 @@ inline uint32_t round_to(const NarrowFormat& f, bool negative, uint64_t signific
   const int drop = 63 - f.mantissa + below;  // bits that do not fit
   uint32_t kept = drop < 64 ? uint32_t(significand >> drop) : 0;
   const uint64_t lost = drop < 64 ? significand & ((1ull << drop) - 1) : significand;
-  const uint64_t half =
-      drop <= 64 ? 1ull << (drop - 1) : 0;  // 0: less than half of the last place, whatever is lost
+  // 0: less than half of the last place, whatever is lost.
+  const uint64_t half = drop <= 64 ? 1ull << (drop - 1) : 0;
   if (below == 0) kept += uint32_t(exponent - f.least_exponent) << f.mantissa;
   bool up = false;
   switch (round) {

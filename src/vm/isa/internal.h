@@ -17,8 +17,8 @@ extern const Handlers kPoll;    // stands before loads that may wait for another
 extern const Handlers kExit;    // all active lanes
 extern const Handlers kExitIf;  // those whose predicate d holds
 extern const Handlers kReturn;  // from a function
-extern const Handlers
-    kCall;  // b = index of the call site; a = register with the function's address, or none
+// b = index of the call site; a = register with the function's address, or none.
+extern const Handlers kCall;
 extern const Handlers kBranchTable;  // a = index register, b = table, c = the join's offset
 
 // mov d, %special: a = a Special; 32 bits or 64.

@@ -19,90 +19,24 @@ struct Brain {
   uint16_t bits;
 };
 
+// What a register holds for a lane. 8-bit values live in 16-bit registers.
 template <Type K>
-struct Lane;
-template <>
-struct Lane<Type::b8> {
-  using T = uint16_t;
-};  // 8-bit values live in 16-bit registers
-template <>
-struct Lane<Type::u8> {
-  using T = uint16_t;
-};
-template <>
-struct Lane<Type::s8> {
-  using T = int16_t;
-};
-template <>
-struct Lane<Type::b16> {
-  using T = uint16_t;
-};
-template <>
-struct Lane<Type::u16> {
-  using T = uint16_t;
-};
-template <>
-struct Lane<Type::s16> {
-  using T = int16_t;
-};
-template <>
-struct Lane<Type::b32> {
-  using T = uint32_t;
-};
-template <>
-struct Lane<Type::u32> {
-  using T = uint32_t;
-};
-template <>
-struct Lane<Type::s32> {
-  using T = int32_t;
-};
-template <>
-struct Lane<Type::b64> {
-  using T = uint64_t;
-};
-template <>
-struct Lane<Type::u64> {
-  using T = uint64_t;
-};
-template <>
-struct Lane<Type::s64> {
-  using T = int64_t;
-};
-template <>
-struct Lane<Type::f32> {
-  using T = float;
-};
-template <>
-struct Lane<Type::f64> {
-  using T = double;
-};
-template <>
-struct Lane<Type::f16> {
-  using T = Half;
-};
-template <>
-struct Lane<Type::bf16> {
-  using T = Brain;
-};
-template <>
-struct Lane<Type::f16x2> {
-  using T = uint32_t;
-};
-template <>
-struct Lane<Type::bf16x2> {
-  using T = uint32_t;
-};
-template <>
-struct Lane<Type::u16x2> {
-  using T = uint32_t;
-};
-template <>
-struct Lane<Type::s16x2> {
-  using T = uint32_t;
-};
+constexpr auto lane_value() {
+  using enum Type;
+  if constexpr (K == b8 || K == u8 || K == b16 || K == u16) return uint16_t();
+  else if constexpr (K == s8 || K == s16) return int16_t();
+  else if constexpr (K == b32 || K == u32) return uint32_t();
+  else if constexpr (K == s32) return int32_t();
+  else if constexpr (K == b64 || K == u64) return uint64_t();
+  else if constexpr (K == s64) return int64_t();
+  else if constexpr (K == f32) return float();
+  else if constexpr (K == f64) return double();
+  else if constexpr (K == f16) return Half();
+  else if constexpr (K == bf16) return Brain();
+  else if constexpr (K == f16x2 || K == bf16x2 || K == u16x2 || K == s16x2) return uint32_t();
+}
 template <Type K>
-using LaneT = typename Lane<K>::T;
+using LaneT = decltype(lane_value<K>());
 
 template <Type... Ks>
 struct TypeSet {};

@@ -1,10 +1,13 @@
 // How an instruction reaches memory: per-lane addresses to host pointers, checked, a space at a
 // time.
 //
-// Fields of every memory instruction: a = base address (a 64-bit vector for global, generic and
-// param, a 32-bit one for shared and local), b = constant byte offset, d = first data register, x[0
-// … V-2] = the other elements of a vector. In local instructions c = 1 adds the frame's base (a
-// function's own variables).
+// Fields of every memory instruction:
+//   a        base address (a 64-bit vector for global, generic and param, a 32-bit one for shared
+//            and local)
+//   b        constant byte offset
+//   c        in local instructions, 1 adds the frame's base (a function's own variables)
+//   d        first data register
+//   x[0] …   the other elements of a vector
 #pragma once
 
 #include <cstring>

@@ -25,6 +25,22 @@ inline Span<A> span(uint32_t mask, const A* address, A offset) {
   return {low, high, bits};
 }
 
+// Lane by lane, for the one to blame: aligned, and `inside(at)`?
+template <class A, class Inside>
+bool check_lanes(Warp& w, const Inst* inst, const A* address, A offset, uint32_t bytes,
+                 const char* what, Inside inside) {
+  for (uint32_t left = w.mask; left; left &= left - 1) {
+    const int i = __builtin_ctz(left);
+    const A at = address[i] + offset;
+    const bool misaligned = at & (bytes - 1);
+    if (!misaligned && inside(at)) continue;
+    raise(w, inst, misaligned ? FaultKind::misaligned_address : FaultKind::illegal_address,
+          uint32_t(i), at, bytes, what);
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t offset,
@@ -34,40 +50,19 @@ bool check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t of
     if (range_is_known(w, inst, low, high + bytes) || check_range(w, inst, low, high + bytes))
       return true;
   }
-  // Lanes in different allocations, or a fault: one by one.
-  for (uint32_t left = w.mask; left; left &= left - 1) {
-    const int i = __builtin_ctz(left);
-    const uint64_t at = address[i] + offset;
-    if (at & (bytes - 1)) {
-      raise(w, inst, FaultKind::misaligned_address, i, at, bytes, what);
-      return false;
-    }
-    if (at + bytes < at ||
-        !(range_is_known(w, inst, at, at + bytes) || check_range(w, inst, at, at + bytes))) {
-      raise(w, inst, FaultKind::illegal_address, i, at, bytes, what);
-      return false;
-    }
-  }
-  return true;
+  // Lanes in different allocations, or a fault.
+  return check_lanes(w, inst, address, uint64_t(offset), bytes, what, [&](uint64_t at) {
+    return at + bytes >= at &&
+           (range_is_known(w, inst, at, at + bytes) || check_range(w, inst, at, at + bytes));
+  });
 }
 
 bool check_window(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset,
                   uint32_t bytes, uint32_t limit, const char* what) {
   const auto [low, high, bits] = span(w.mask, address, uint32_t(offset));
   if (!(bits & (bytes - 1)) && uint64_t(high) + bytes <= limit) return true;
-  for (uint32_t left = w.mask; left; left &= left - 1) {
-    const int i = __builtin_ctz(left);
-    const uint32_t at = address[i] + offset;
-    if (at & (bytes - 1)) {
-      raise(w, inst, FaultKind::misaligned_address, i, at, bytes, what);
-      return false;
-    }
-    if (uint64_t(at) + bytes > limit) {
-      raise(w, inst, FaultKind::illegal_address, i, at, bytes, what);
-      return false;
-    }
-  }
-  return true;
+  return check_lanes(w, inst, address, uint32_t(offset), bytes, what,
+                     [&](uint32_t at) { return uint64_t(at) + bytes <= limit; });
 }
 
 }  // namespace ridge::vm

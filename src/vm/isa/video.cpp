@@ -236,8 +236,8 @@ Modifiers modifiers(const Form& form) {
   m.scale = form.has("shr7") ? 7 : form.has("shr15") ? 15 : 0;
   return m;
 }
-Modifiers set_modifiers(
-    const Form& form) {  // no destination type: a second operation takes a's sign
+// No destination type: a second operation takes a's sign.
+Modifiers set_modifiers(const Form& form) {
   Modifiers m{};
   m.d_signed = form.types[0] == Type::s32;
   m.a_signed = form.types[0] == Type::s32;

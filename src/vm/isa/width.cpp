@@ -43,6 +43,15 @@ const Inst* unpack_lanes(Warp& w, const Inst* inst) {
   return inst + 2;
 }
 
+template <class Whole, class Part, int N>
+constexpr Handlers packed() {
+  return {pack_lanes<Whole, Part, N, true>, pack_lanes<Whole, Part, N, false>, true};
+}
+template <class Whole, class Part, int N>
+constexpr Handlers unpacked() {
+  return {unpack_lanes<Whole, Part, N, true>, unpack_lanes<Whole, Part, N, false>, true};
+}
+
 // Bytes pair up in one 16-bit register (mov.b16 {b8, b8}): the lanes hold 16 bits, the parts
 // count 8.
 template <bool Full>
@@ -93,27 +102,15 @@ Handlers resize(int from, int to, bool is_signed) {
 
 Handlers pack(int whole, int parts) {
   if (whole == 2 && parts == 2) return {pack_bytes<true>, pack_bytes<false>, true};
-  if (whole == 4 && parts == 2)
-    return {pack_lanes<uint32_t, uint16_t, 2, true>, pack_lanes<uint32_t, uint16_t, 2, false>,
-            true};
-  if (whole == 8 && parts == 2)
-    return {pack_lanes<uint64_t, uint32_t, 2, true>, pack_lanes<uint64_t, uint32_t, 2, false>,
-            true};
-  if (whole == 8 && parts == 4)
-    return {pack_lanes<uint64_t, uint16_t, 4, true>, pack_lanes<uint64_t, uint16_t, 4, false>,
-            true};
+  if (whole == 4 && parts == 2) return packed<uint32_t, uint16_t, 2>();
+  if (whole == 8 && parts == 2) return packed<uint64_t, uint32_t, 2>();
+  if (whole == 8 && parts == 4) return packed<uint64_t, uint16_t, 4>();
   return {};
 }
 Handlers unpack(int whole, int parts) {
-  if (whole == 4 && parts == 2)
-    return {unpack_lanes<uint32_t, uint16_t, 2, true>, unpack_lanes<uint32_t, uint16_t, 2, false>,
-            true};
-  if (whole == 8 && parts == 2)
-    return {unpack_lanes<uint64_t, uint32_t, 2, true>, unpack_lanes<uint64_t, uint32_t, 2, false>,
-            true};
-  if (whole == 8 && parts == 4)
-    return {unpack_lanes<uint64_t, uint16_t, 4, true>, unpack_lanes<uint64_t, uint16_t, 4, false>,
-            true};
+  if (whole == 4 && parts == 2) return unpacked<uint32_t, uint16_t, 2>();
+  if (whole == 8 && parts == 2) return unpacked<uint64_t, uint32_t, 2>();
+  if (whole == 8 && parts == 4) return unpacked<uint64_t, uint16_t, 4>();
   return {};
 }
 

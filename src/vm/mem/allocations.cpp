@@ -8,10 +8,10 @@ namespace ridge::vm {
 namespace {
 
 constexpr uint64_t kGranule = 256;  // device allocations start on this, as on hardware
-constexpr uint64_t kRedZone =
-    256;  // never handed out, so that one array's end is not the next one's start
-constexpr size_t kQuarantine =
-    256;  // freed ranges that stay unused, so that a use after free is seen as one
+// Never handed out, so that one array's end is not the next one's start.
+constexpr uint64_t kRedZone = 256;
+// Freed ranges that stay unused, so that a use after free is seen as one.
+constexpr size_t kQuarantine = 256;
 constexpr size_t kRemembered = 4096;        // freed ranges that reports can name
 constexpr uint64_t kReturnPages = 1 << 20;  // freed ranges this large give their pages back at once
 

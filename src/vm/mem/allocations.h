@@ -45,8 +45,8 @@ class Allocations {
   void release_all();
 
   std::optional<Allocation> find(uint64_t address) const;  // the live allocation that holds it
-  std::optional<Allocation> find_freed(
-      uint64_t address) const;                                // the newest freed one that held it
+  // The newest freed one that held it.
+  std::optional<Allocation> find_freed(uint64_t address) const;
   std::optional<Allocation> nearest(uint64_t address) const;  // by distance to either end
   std::vector<Allocation> live() const;
   bool is_device_range(uint64_t address) const { return address - arena_ < arena_size_; }

@@ -161,8 +161,8 @@ void ModuleParser::variables(Linkage linkage) {
     const Token at = token();
     Variable v = declarator(d, dims);
     v.linkage = linkage;
-    Variable& declared =
-        declare(std::move(v), at, unused);  // first, because it may hold its own address
+    // First, because it may hold its own address.
+    Variable& declared = declare(std::move(v), at, unused);
     if (accept('=')) initializer(declared, dims);
   } while (accept(','));
   expect(';', "after a variable");

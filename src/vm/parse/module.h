@@ -32,8 +32,8 @@ struct Relocation {
   const Variable* variable = nullptr;
   const Function* function = nullptr;
   int64_t addend = 0;
-  bool generic =
-      false;         // generic(sym): the generic address, not the one in the variable's own space
+  // generic(sym): the generic address, not the one in the variable's own space.
+  bool generic = false;
   uint8_t size = 8;  // bytes stored; a byte of the address when size is 1 (mask below)
   uint8_t byte = 0;  // which byte, for 0xFF(sym)-style masks
 };
@@ -76,12 +76,12 @@ struct Operand {
     symbol,   // a variable's address as a value, or a function, plus offset
     address,  // [base + offset], the base a register, a symbol, or nothing; `elems` are x and y in
               // [base, {x, y}], and b and the vec in [base, b, {x, y}]
-    vec,    // {a, b, c, d}: `elems`
-    label,  // a branch target: `target` is an instruction index, or their number for the body's end
-    table,  // a .branchtargets / .calltargets / .callprototype label: `target` indexes
-            // Function::tables
-    list,   // (a, b): call arguments and results: `elems`
-    sink,   // _
+    vec,      // {a, b, c, d}: `elems`
+    label,    // a branch target: `target` is an instruction's index, or past them the body's end
+    table,    // a .branchtargets / .calltargets / .callprototype label: `target` indexes
+              // Function::tables
+    list,     // (a, b): call arguments and results: `elems`
+    sink,     // _
   };
   Kind kind = Kind::sink;
   bool negated = false;   // !%p

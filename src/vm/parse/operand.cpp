@@ -136,8 +136,8 @@ Operand BodyParser::address() {
   }
   o.kind = Kind::address;
   while (accept(',')) o.elems.push_back(token().is('{') ? vector() : element());
-  if (o.elems.size() == 1 &&
-      o.elems[0].kind == Kind::vec) {  // [tex, {x, y}]: the coordinates themselves
+  // [tex, {x, y}]: the coordinates themselves.
+  if (o.elems.size() == 1 && o.elems[0].kind == Kind::vec) {
     std::vector<Operand> coordinates = std::move(o.elems[0].elems);
     o.elems = std::move(coordinates);
   }

@@ -40,8 +40,8 @@ class Scopes {
   explicit Scopes(Function& function) : function_(function) { open(); }
 
   void open();
-  void close();  // resolves the block's labels and hands the uses it cannot resolve to the block
-                 // around it
+  // Resolves the block's labels and hands the uses it cannot resolve to the block around it.
+  void close();
   size_t depth() const { return blocks_.size(); }
 
   // These return false when the block already has the name.
@@ -77,8 +77,8 @@ class Scopes {
     std::unordered_map<std::string_view, Label> labels;
     std::vector<LabelUse> uses;
   };
-  using Index =
-      std::unordered_map<std::string_view, int32_t>;  // name → its newest entry, -1 for none
+  // Name → its newest entry, -1 for none.
+  using Index = std::unordered_map<std::string_view, int32_t>;
 
   bool add(Index& index, Entry entry);
   const Entry* newest(const Index& index, std::string_view name) const;

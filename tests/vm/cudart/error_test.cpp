@@ -130,8 +130,8 @@ TEST_F(ErrorTest, AFaultIsStickyUntilReset) {
   EXPECT_EQ(cudaFree(nullptr), cudaErrorIllegalAddress);
   EXPECT_EQ(good.launch(), cudaErrorIllegalAddress);
   EXPECT_EQ(cudaEventCreate(&event), cudaErrorIllegalAddress);
-  EXPECT_EQ(cudaGetDeviceCount(&count),
-            cudaSuccess);  // questions about the device still have answers
+  // Questions about the device still have answers.
+  EXPECT_EQ(cudaGetDeviceCount(&count), cudaSuccess);
   EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
   EXPECT_EQ(cudaDeviceReset(), cudaSuccess);
   EXPECT_EQ(cudaMalloc(&p, 4), cudaSuccess);
@@ -179,9 +179,9 @@ TEST_F(ErrorTest, WorkBehindAFaultDoesNotRun) {
       nullptr, [](cudaStream_t, cudaError_t s, void* out) { *static_cast<cudaError_t*>(out) = s; },
       &status, 0);
   gate.open();
-  EXPECT_EQ(cudaDeviceSynchronize(),
-            cudaErrorLaunchFailure);  // at once when the fault has happened already
-  cudaDeviceReset();                  // waits
+  // At once when the fault has happened already.
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
+  cudaDeviceReset();  // waits
   EXPECT_FALSE(ran);
   EXPECT_EQ(status, cudaErrorLaunchFailure);  // callbacks run, and are told
 }

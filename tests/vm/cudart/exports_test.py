@@ -1,4 +1,5 @@
 """The library exports what the toolkit's does, and docs/runtime.md says of each function whether it is supported.
+Its own functions begin with ridge_.
 
 usage: exports_test.py OUR_LIBRARY TOOLKIT_LIBRARY SOURCE_ROOT
 """
@@ -15,7 +16,8 @@ PER_THREAD = re.compile(r"_pt(sz|ds)$")
 def exports(library):
     """Exported functions with their symbol versions, as nm shows them: cudaMalloc@@libcudart.so.13."""
     lines = subprocess.run(["nm", "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout
-    return {line.split()[-1] for line in lines.splitlines() if line.split()[-2] != "A"}
+    symbols = {line.split()[-1] for line in lines.splitlines() if line.split()[-2] != "A"}
+    return {symbol for symbol in symbols if not symbol.startswith("ridge_")}
 
 
 def dynamic_section(library, tag):

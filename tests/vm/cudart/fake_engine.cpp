@@ -42,6 +42,10 @@ void on_run(const std::string& kernel, Body body) {
   const std::lock_guard lock(mutex);
   bodies()[kernel] = std::move(body);
 }
+void forget_bodies() {
+  const std::lock_guard lock(mutex);
+  bodies().clear();
+}
 int printf_flushes() { return flushes; }
 }  // namespace fake
 

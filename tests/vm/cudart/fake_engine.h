@@ -17,6 +17,7 @@ namespace ridge::vm::fake {
 using Body = std::function<Fault(const Launch&)>;
 
 void on_run(const std::string& kernel, Body body);  // replaces what an earlier test gave
+void forget_bodies();  // they may refer to what a test has on its stack
 int printf_flushes();
 
 }  // namespace ridge::vm::fake

@@ -83,8 +83,8 @@ TEST_F(MemoryTest, RangesEndWhereTheAllocationDoes) {
   EXPECT_EQ(cudaMemset2D(device_, 64, 0, 64, 16), cudaSuccess);
   EXPECT_EQ(cudaMemset2D(device_, 64, 0, 64, 17), bad);
   EXPECT_EQ(cudaMemset2D(device_, 64, 0, 65, 2), bad);
-  EXPECT_EQ(cudaMemcpy2D(device_, size_t(1) << 63, host_, 64, 64, 3, cudaMemcpyHostToDevice),
-            bad);  // wraps around
+  // Wraps around.
+  EXPECT_EQ(cudaMemcpy2D(device_, size_t(1) << 63, host_, 64, 64, 3, cudaMemcpyHostToDevice), bad);
   EXPECT_EQ(cudaMemcpy2D(device_, size_t(1) << 40, host_, 64, 64, 1, cudaMemcpyHostToDevice),
             cudaSuccess);
   EXPECT_EQ(cudaMemset2D(device_, size_t(1) << 63, 0, 64, 3), bad);

@@ -54,8 +54,8 @@ TEST(PtxLink, OneHeaderAndOneCopyOfAWeakFunction) {
 TEST(PtxLink, FileNumbersStayApart) {
   const std::string linked = link_ptx({kFirst, kSecond});
   EXPECT_EQ(count(linked, ".file 1 \"first.cu\""), 1u);
-  EXPECT_EQ(count(linked, ".file 2 \"early.cuh\""),
-            1u);  // though it stood before a function that was dropped
+  // Though it stood before a function that was dropped.
+  EXPECT_EQ(count(linked, ".file 2 \"early.cuh\""), 1u);
   EXPECT_EQ(count(linked, ".file 3 \"second.cu\""), 1u);
   EXPECT_EQ(count(linked, ".loc 3 9 0"), 1u);
   EXPECT_EQ(count(linked, "inlined_at 1 2 3"), 1u);

@@ -120,8 +120,8 @@ TEST_F(Registration, DamagedAndMissingImagesAreErrorsNotCrashes) {
     unit.function(&stub, "k");
     EXPECT_EQ(cudaLaunchKernel(&stub, 1, 1, nullptr, 0, nullptr), cudaErrorInvalidDeviceFunction);
   }
-  EXPECT_EQ(cudaLaunchKernel(&stub, 1, 1, nullptr, 0, nullptr),
-            cudaErrorInvalidResourceHandle);  // unregistered
+  // Unregistered.
+  EXPECT_EQ(cudaLaunchKernel(&stub, 1, 1, nullptr, 0, nullptr), cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaLaunchKernel(nullptr, 1, 1, nullptr, 0, nullptr), cudaErrorInvalidDeviceFunction);
   EXPECT_EQ(cudaMemcpyToSymbol(&stub, &stub, 1, 0, cudaMemcpyHostToDevice), cudaErrorInvalidSymbol);
 }

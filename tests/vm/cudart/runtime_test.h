@@ -19,6 +19,7 @@ class RuntimeTest : public ::testing::Test {
   void TearDown() override {
     cudaDeviceReset();
     cudaGetLastError();
+    fake::forget_bodies();
   }
 };
 

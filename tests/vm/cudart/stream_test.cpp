@@ -142,8 +142,8 @@ TEST_F(StreamTest, ElapsedTimeAnswersAsTheRealOne) {
   cudaEventCreate(&stop);
   cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming);
   float ms = -1;
-  EXPECT_EQ(cudaEventElapsedTime(&ms, start, stop),
-            cudaErrorInvalidResourceHandle);  // never recorded
+  // Never recorded.
+  EXPECT_EQ(cudaEventElapsedTime(&ms, start, stop), cudaErrorInvalidResourceHandle);
   cudaEventRecord(start);
   nap.launch();
   cudaEventRecord(stop);

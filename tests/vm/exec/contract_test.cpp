@@ -128,8 +128,8 @@ TEST_F(Contract, WhichOfTwoProducts) {
   EXPECT_EQ(kept[0], kRounded);
   // Two uses before three; of as many uses, the first operand.
   EXPECT_EQ(result(R"(mul.f32 %t,%a,%b; mul.f32 %u,%c,%one; add.f32 %z,%u,%t; add.f32 %v,%t,%one;
-                      add.f32 %w,%u,%one; add.f32 %x,%u,%a;
-                      st.global.f32 [%out+4],%v; st.global.f32 [%out+8],%w; st.global.f32 [%out+12],%x;)"),
+                      add.f32 %w,%u,%one; add.f32 %x,%u,%a; st.global.f32 [%out+4],%v;
+                      st.global.f32 [%out+8],%w; st.global.f32 [%out+12],%x;)"),
             kFused);
   EXPECT_EQ(result(R"(mul.f32 %t,%a,%b; mul.f32 %u,%c,%one; add.f32 %z,%u,%t; add.f32 %v,%t,%one;
                       add.f32 %w,%u,%one; st.global.f32 [%out+4],%v; st.global.f32 [%out+8],%w;)"),

@@ -1,4 +1,6 @@
 // Bad programs: the right fault, a report one can act on, and nothing else harmed.
+#include <filesystem>
+
 #include "machine.h"
 
 namespace ridge::vm::testing {
@@ -9,11 +11,16 @@ void expect_text(const Fault& fault, const std::string& text) {
                                                         << fault.report;
 }
 
+// What becomes of a kernel with this body, and a parameter that points to `words` words.
+Fault run_body(const std::string& body, uint32_t threads = 1, size_t words = 1) {
+  Machine m;
+  m.load_body(body);
+  return m.run({1}, {threads}, m.allocate(std::vector<uint32_t>(words)));
+}
+
 TEST(Fault, OutOfBoundsStoreNamesThreadAndAllocation) {
   Machine m;
-  m.load_body(R"(
-  mov.u32 %r1, %tid.x;
-)" + kStoreR1);
+  m.load_body("mov.u32 %r1, %tid.x;" + kStoreR1);
   const uint64_t before = m.allocate(std::vector<uint32_t>(16, 0xabcd));
   const uint64_t out = m.allocate(std::vector<uint32_t>(100));
   const uint64_t after = m.allocate(std::vector<uint32_t>(16, 0xabcd));
@@ -44,26 +51,30 @@ TEST(Fault, SourceLineFromLoc) {
   expect_text(fault, "saxpy.cu:27");
 }
 
+TEST(Fault, SourceFilesBelowTheCurrentFolderAreNamedFromThere) {
+  const std::string folder = std::filesystem::current_path().string();
+  for (const auto& [file, shown] :
+       {std::pair{folder + "/a/b.cu", "at a/b.cu:7 "}, std::pair{folder + "2/b.cu", "2/b.cu:7 "}}) {
+    Machine m;
+    m.load(".visible .entry k() { .loc 1 7 0\n trap; }\n.file 1 \"" + file + "\"\n");
+    expect_text(m.run({1}, {1}), shown);
+  }
+}
+
 TEST(Fault, NullPointer) {
-  Machine m;
-  m.load_body("mov.u64 %rd1, 0; st.global.u32 [%rd1+8], 1;");
-  const Fault fault = m.run({1}, {32}, m.allocate(std::vector<uint32_t>(1)));
+  const Fault fault = run_body("mov.u64 %rd1, 0; st.global.u32 [%rd1+8], 1;", 32);
   EXPECT_EQ(fault.kind, FaultKind::illegal_address);
   expect_text(fault, "null pointer");
 }
 
 TEST(Fault, Misaligned) {
-  Machine m;
-  m.load_body("add.s64 %rd1, %out, 2; ld.global.u32 %r1, [%rd1];");
-  const Fault fault = m.run({1}, {1}, m.allocate(std::vector<uint32_t>(4)));
+  const Fault fault = run_body("add.s64 %rd1, %out, 2; ld.global.u32 %r1, [%rd1];", 1, 4);
   EXPECT_EQ(fault.kind, FaultKind::misaligned_address);
   expect_text(fault, "multiple of 4");
 }
 
 TEST(Fault, MisalignedVector) {
-  Machine m;
-  m.load_body("ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%out+8];");
-  EXPECT_EQ(m.run({1}, {1}, m.allocate(std::vector<uint32_t>(8))).kind,
+  EXPECT_EQ(run_body("ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%out+8];", 1, 8).kind,
             FaultKind::misaligned_address);
 }
 
@@ -78,13 +89,12 @@ TEST(Fault, UseAfterFree) {
 }
 
 TEST(Fault, SharedOutOfBounds) {
-  Machine m;
-  m.load_body(R"(
+  const std::string body = R"(
   .shared .align 4 .b8 s[64];
   mov.u32 %r2, %tid.x; shl.b32 %r2, %r2, 2; mov.u32 %r3, s; add.u32 %r3, %r3, %r2;
   st.shared.u32 [%r3], %r2;
-)");
-  const Fault fault = m.run({1}, {32}, m.allocate(std::vector<uint32_t>(1)));
+)";
+  const Fault fault = run_body(body, 32);
   EXPECT_EQ(fault.kind, FaultKind::illegal_address);
   expect_text(fault, "64 bytes of shared memory");
   expect_text(fault, "thread (16,0,0)");
@@ -129,17 +139,13 @@ TEST(Fault, MergedSharedLoadsNameTheOneThatFails) {
 }
 
 TEST(Fault, Trap) {
-  Machine m;
-  m.load_body("mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 5; @%p1 trap;");
-  const Fault fault = m.run({1}, {32}, m.allocate(std::vector<uint32_t>(1)));
+  const Fault fault = run_body("mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 5; @%p1 trap;", 32);
   EXPECT_EQ(fault.kind, FaultKind::trap);
   expect_text(fault, "thread (5,0,0)");
 }
 
 TEST(Fault, UnknownInstructionIsNamedAtLoadWithItsLine) {
-  Machine m;
-  m.load_body("frobnicate.u32 %r1, %r2;");
-  const Fault fault = m.run({1}, {1}, m.allocate(std::vector<uint32_t>(1)));
+  const Fault fault = run_body("frobnicate.u32 %r1, %r2;");
   EXPECT_EQ(fault.kind, FaultKind::unsupported);
   expect_text(fault, "frobnicate");
   expect_text(fault, "test.ptx:");
@@ -147,9 +153,7 @@ TEST(Fault, UnknownInstructionIsNamedAtLoadWithItsLine) {
 }
 
 TEST(Fault, UnknownFormIsNamed) {
-  Machine m;
-  m.load_body("add.u128 %r1, %r2, %r3;");
-  const Fault fault = m.run({1}, {1}, m.allocate(std::vector<uint32_t>(1)));
+  const Fault fault = run_body("add.u128 %r1, %r2, %r3;");
   EXPECT_EQ(fault.kind, FaultKind::unsupported);
   expect_text(fault, "add.u128");
 }

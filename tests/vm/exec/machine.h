@@ -23,8 +23,8 @@ class Machine {
     load(declarations + R"(
 .visible .entry k(.param .u64 k_out)
 {
-  .reg .pred %p<32>; .reg .b16 %h<32>; .reg .b32 %r<64>; .reg .b64 %rd<32>; .reg .f32 %f<32>; .reg .f64 %d<32>;
-  .reg .b64 %out;
+  .reg .pred %p<32>; .reg .b16 %h<32>; .reg .b32 %r<64>; .reg .b64 %rd<32>, %out;
+  .reg .f32 %f<32>; .reg .f64 %d<32>;
   ld.param.u64 %out, [k_out];
 )" + body +
          "\n  ret;\n}\n");

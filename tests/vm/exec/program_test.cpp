@@ -70,10 +70,10 @@ SKIP:
 TEST(Program, IndirectCallsToDifferentFunctions) {
   Machine m;
   m.load(R"(
-.func (.param .b32 r) one(.param .b32 a) { .reg .b32 %r1; ld.param.b32 %r1, [a]; add.u32 %r1, %r1, 100;
-  st.param.b32 [r], %r1; ret; }
-.func (.param .b32 r) two(.param .b32 a) { .reg .b32 %r1; ld.param.b32 %r1, [a]; add.u32 %r1, %r1, 200;
-  st.param.b32 [r], %r1; ret; }
+.func (.param .b32 r) one(.param .b32 a) {
+  .reg .b32 %r1; ld.param.b32 %r1, [a]; add.u32 %r1, %r1, 100; st.param.b32 [r], %r1; ret; }
+.func (.param .b32 r) two(.param .b32 a) {
+  .reg .b32 %r1; ld.param.b32 %r1, [a]; add.u32 %r1, %r1, 200; st.param.b32 [r], %r1; ret; }
 .global .align 8 .u64 table[2] = {one, two};
 .visible .entry k(.param .u64 k_out)
 {

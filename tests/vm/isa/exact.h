@@ -72,8 +72,8 @@ inline Exact sum(Exact a, Exact b) {
     a.significand += b.significand;
     a.sticky = lost;
   } else if (a.significand >= b.significand) {
-    a.significand -=
-        b.significand + (lost ? 1 : 0);  // what was lost counts down: one less, and a little more
+    // What was lost counts down: one less, and a little more.
+    a.significand -= b.significand + (lost ? 1 : 0);
     a.sticky = lost;
   } else {
     a.significand = b.significand - a.significand;
@@ -133,8 +133,8 @@ inline uint64_t rounded(const Layout& f, const Exact& x, Mode mode, bool unbound
   if (tiny) *tiny = width(kept) + last < 1 - f.bias + 1;
   if (unbounded) return 0;
   const uint64_t field = uint64_t(last - least);
-  uint64_t bits =
-      (field << f.mantissa) + uint64_t(kept);  // the leading one adds 1 to the exponent field
+  // The leading one adds 1 to the exponent field.
+  uint64_t bits = (field << f.mantissa) + uint64_t(kept);
   if (last - least > 2 * f.bias || bits >= f.infinity()) {
     const bool stops =
         mode == Mode::rz || (mode == Mode::rm && !x.negative) || (mode == Mode::rp && x.negative);

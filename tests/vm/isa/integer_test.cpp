@@ -159,8 +159,8 @@ void expect_carry(const std::string& spelling, bool in, bool out, auto sum) {
     const auto got = h.template get<T>(0);
     for (int i = 0; i < kWarpSize; ++i) {
       const U128 flag = carry >> i & 1;
-      const U128 exact =
-          sum(a[i], b[i], c[i], in ? flag : 0);  // one bit past the width is the carry or borrow
+      // One bit past the width is the carry or borrow.
+      const U128 exact = sum(a[i], b[i], c[i], in ? flag : 0);
       const bool active = mask >> i & 1;
       ASSERT_EQ(U(got[i]), active ? U(exact) : U(a[i])) << spelling << " lane " << i;
       const bool flag_after = exact >> (8 * sizeof(T)) & 1;

@@ -80,8 +80,8 @@ cudaError_t cudaSetDeviceFlags(unsigned flags) {
   const unsigned schedule = flags & cudaDeviceScheduleMask;
   const bool one_policy = (schedule & (schedule - 1)) == 0;
   if ((flags & ~unsigned(cudaDeviceMask)) || !one_policy) return remember(cudaErrorInvalidValue);
-  schedule_flags =
-      flags & ~unsigned(cudaDeviceMapHost);  // how a host thread waits changes nothing it sees
+  // How a host thread waits changes nothing it sees.
+  schedule_flags = flags & ~unsigned(cudaDeviceMapHost);
   return cudaSuccess;
 }
 

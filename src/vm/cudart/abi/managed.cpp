@@ -47,8 +47,8 @@ cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise ad
     const bool read_mostly =
         advice == cudaMemAdviseSetReadMostly || advice == cudaMemAdviseUnsetReadMostly;
     if (const cudaError_t error = check_range(pointer, bytes)) return error;
-    return read_mostly ? cudaSuccess
-                       : check_location(location);  // read-mostly ignores the location
+    // Read-mostly ignores the location.
+    return read_mostly ? cudaSuccess : check_location(location);
   });
 }
 

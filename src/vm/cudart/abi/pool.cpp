@@ -61,8 +61,8 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
-  return with_pool(
-      pool, [](Pool&) { return cudaSuccess; });  // nothing is kept, so nothing is left to trim
+  // Nothing is kept, so nothing is left to trim.
+  return with_pool(pool, [](Pool&) { return cudaSuccess; });
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {

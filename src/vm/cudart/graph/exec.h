@@ -29,8 +29,8 @@ cudaError_t instantiate(const GraphRef& graph, unsigned long long flags, GraphEx
 cudaError_t launch(const GraphExecRef& exec, cudaStream_t stream);
 // The new graph must have the same shape; its parameters replace the old ones.
 cudaError_t update(GraphExec& exec, const GraphRef& graph, cudaGraphExecUpdateResultInfo* result);
-GraphExec::Step* find_step(GraphExec& exec,
-                           const GraphNode* node);  // null: the node is not of this graph
+// Null: the node is not of this graph.
+GraphExec::Step* find_step(GraphExec& exec, const GraphNode* node);
 
 cudaGraphExec_t exec_handle(GraphExecRef exec);
 GraphExecRef find_exec(cudaGraphExec_t handle);

@@ -41,8 +41,8 @@ void connect(GraphNode* from, GraphNode* to);
 bool disconnect(GraphNode* from, GraphNode* to);
 
 cudaGraph_t graph_handle(GraphRef graph);  // owns the graph until destroyed
-cudaGraph_t borrowed_handle(
-    const GraphRef& graph);  // a child node's or a capture's: valid as long as its owner
+// A child node's or a capture's: valid as long as its owner.
+cudaGraph_t borrowed_handle(const GraphRef& graph);
 GraphRef find_graph(cudaGraph_t handle);  // null: no such graph
 bool destroy_graph(cudaGraph_t handle);
 GraphNode* find_node(cudaGraphNode_t handle);  // null: no such node

@@ -15,8 +15,8 @@ struct Argument {
   vm::Type type = vm::Type::none;
   bool second = false;  // a destination with a predicate after '|'
   int elements = 1;     // of a vector in braces
-  std::vector<std::string>
-      literals;          // operands that PTX wants as immediates; each is a run of its own
+  // Operands that PTX wants as immediates; each is a run of its own.
+  std::vector<std::string> literals;
   std::string selector;  // ".h1", of video instructions
 };
 

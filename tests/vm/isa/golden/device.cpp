@@ -172,8 +172,8 @@ std::string device_name() {
 
 void run_cases(const std::vector<Case>& cases, int jobs,
                const std::function<void(size_t, const Result&)>& done) {
-  setenv("CUDA_MODULE_LOADING", "EAGER",
-         0);  // else a module is assembled when its first kernel is launched
+  // Else a module is assembled when its first kernel is launched.
+  setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   std::mutex mutex;
   const std::function<void(size_t, const Result&)> one_at_a_time = [&](size_t i, const Result& r) {
     const std::lock_guard lock(mutex);

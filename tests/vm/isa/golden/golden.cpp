@@ -3,10 +3,12 @@
 // that.
 //
 //   golden --record FILE [--raw FILE]   run all; write hashes (and, raw, every output)
-//   golden --check FILE [--raw FILE]    run all; print what differs (with raw: on which inputs);
-//   exit 1 if anything does golden --dump SPELLING              run one; print its inputs and
-//   outputs golden --ptx DIR                    write the modules it would load, one file a batch,
-//   and run nothing golden --docs FILE | --check-docs FILE
+//   golden --check FILE [--raw FILE]    run all; print what differs (with raw: on which inputs),
+//                                       and exit 1 if anything does
+//   golden --dump SPELLING              run one; print its inputs and outputs
+//   golden --ptx DIR                    run nothing; write the modules, one file a batch
+//   golden --docs FILE                  run nothing; write docs/ptx.md
+//   golden --check-docs FILE            exit 1 if it differs
 //   --only TEXT                         spellings that contain TEXT
 //   --jobs N                            host threads that compile and launch
 #include <algorithm>

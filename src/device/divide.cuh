@@ -1,0 +1,32 @@
+// Division by a number the host knows: a product and a shift where the quotient's arguments are
+// under 2^31, which leaves out the twenty (or, with 64 bits, seventy) instructions of a division.
+#pragma once
+
+#include <cstdint>
+
+namespace ridge {
+
+class Divider {
+ public:
+  Divider() = default;
+  // `limit`: above every number that will be divided. 1 <= divisor < 2^31.
+  explicit Divider(int64_t divisor, int64_t limit) : divisor_(divisor) {
+    if (limit > int64_t(1) << 31 || divisor >= int64_t(1) << 31) return;
+    while (int64_t(1) << shift_ < divisor) ++shift_;  // ceil(log2)
+    // ceil(2^(31 + shift) / divisor): off by under 1 in 2^31, so under 2^31 the quotient is right.
+    multiplier_ =
+        uint32_t(((uint64_t(1) << (31 + shift_)) + uint64_t(divisor) - 1) / uint64_t(divisor));
+  }
+  __device__ __forceinline__ int64_t quotient(int64_t n) const {
+    if (multiplier_ == 0) return n < divisor_ ? 0 : n / divisor_;
+    return __umulhi(uint32_t(n) << 1, multiplier_) >> shift_;
+  }
+  __host__ __device__ int64_t divisor() const { return divisor_; }
+
+ private:
+  int64_t divisor_ = 1;
+  uint32_t multiplier_ = 0;  // none: divide
+  uint32_t shift_ = 0;
+};
+
+}  // namespace ridge

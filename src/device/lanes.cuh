@@ -1,0 +1,28 @@
+// Sums and maxima over neighbouring lanes of a warp; every lane gets the result, in the same order
+// of operations, so that all agree to the last bit.
+#pragma once
+
+namespace ridge {
+
+constexpr int kWarpSize = 32;
+constexpr unsigned kAllLanes = 0xffffffff;
+
+// Lanes: a power of two. All 32 lanes of the warp must come here.
+template <int Lanes>
+__device__ __forceinline__ float lanes_sum(float x) {
+#pragma unroll
+  for (int distance = Lanes / 2; distance > 0; distance /= 2)
+    x += __shfl_xor_sync(kAllLanes, x, distance);
+  return x;
+}
+
+// A NaN loses against any number.
+template <int Lanes>
+__device__ __forceinline__ float lanes_max(float x) {
+#pragma unroll
+  for (int distance = Lanes / 2; distance > 0; distance /= 2)
+    x = fmaxf(x, __shfl_xor_sync(kAllLanes, x, distance));
+  return x;
+}
+
+}  // namespace ridge

@@ -1,0 +1,149 @@
+// Reduces the middle axis of (outer, axis, inner): lanes take packs of neighbouring columns, so
+// that every load is as wide and as coalesced as a copy's; groups of them share the axis.
+#pragma once
+
+#include "device/reduce_block.cuh"
+
+namespace ridge::reduction {
+
+constexpr int kColumnThreads = 256;
+constexpr int kColumnUnroll = 4;  // packs of a thread under way
+
+template <class T>
+struct Columns {
+  const T* x;
+  int64_t outer, axis, inner;
+  int64_t outer_stride, axis_stride;  // elements; columns are neighbours
+};
+
+// Columns [column, column + size) of one step along the axis. Those beyond `inner` are 0 and of no
+// consequence. Aligned: packs lie at 16-byte boundaries in every row.
+template <bool Aligned, class T>
+__device__ __forceinline__ Pack<T> load_columns(const T* row, int64_t column, int64_t inner) {
+  constexpr int kSize = kPackSize<T>;
+  const T* p = row + column;
+  const bool whole = column + kSize <= inner;
+  if (Aligned && whole) return load_pack(p);
+  // A pack in the middle of a word reads its neighbours' halves of it.
+  if (!Aligned && whole && (sizeof(T) >= 4 || (column > 0 && column + kSize < inner)))
+    return load_pack_anywhere(p);
+  Pack<T> x;
+#pragma unroll
+  for (int j = 0; j < kSize; ++j) x[j] = column + j < inner ? p[j] : T();
+  return x;
+}
+
+// Steps `first`, `first` + `step`, … below `end` of a thread's columns.
+template <bool Aligned, class Op, class T>
+__device__ __forceinline__ void fold_columns(const Op& op, const Columns<T>& m, const T* x,
+                                             int64_t column, int64_t first, int64_t step,
+                                             int64_t end, AccOf<Op> (&acc)[kPackSize<T>]) {
+  for_packs<kColumnUnroll, Pack<T>>(
+      first, step, end,
+      [&](Pack<T>& to, int64_t a) {
+        to = load_columns<Aligned>(x + a * m.axis_stride, column, m.inner);
+      },
+      [&](const Pack<T>& from, int64_t a) {
+#pragma unroll
+        for (int j = 0; j < kPackSize<T>; ++j)
+          acc[j] = op.combine(acc[j], transformed(op, a, element(from[j])));
+      });
+}
+
+// A short axis: a thread takes all of it.
+template <bool Aligned, class Op, class T, class Out>
+__global__ void __launch_bounds__(kColumnThreads)
+    reduce_columns_by_threads(Op op, Columns<T> m, Out* out, int64_t out_stride) {
+  constexpr int kSize = kPackSize<T>;
+  const int64_t packs = (m.inner + kSize - 1) / kSize;
+  const int64_t i = int64_t(blockIdx.x) * kColumnThreads + threadIdx.x;
+  const int64_t o = i < packs ? 0 : i / packs, column = (i - o * packs) * kSize;
+  if (o >= m.outer) return;
+  AccOf<Op> acc[kSize];
+#pragma unroll
+  for (int j = 0; j < kSize; ++j) acc[j] = op.identity();
+  fold_columns<Aligned>(op, m, m.x + o * m.outer_stride, column, 0, 1, m.axis, acc);
+  Out* const to = out + o * out_stride + column;
+  Pack<Out, kSize> y;
+#pragma unroll
+  for (int j = 0; j < kSize; ++j) y[j] = finished<Out>(op, acc[j], m.axis);
+  if (sizeof(y) == kPackBytes && column + kSize <= m.inner && is_pack_aligned(to)) {
+    *reinterpret_cast<int4*>(to) = *reinterpret_cast<const int4*>(&y);
+  } else {
+#pragma unroll
+    for (int j = 0; j < kSize; ++j)
+      if (column + j < m.inner) to[j] = y[j];
+  }
+}
+
+// A tile is `Lanes` packs of columns; `Warps` warps share its axis. One warp: 8 tiles a block. All
+// eight: `parts` blocks may share it further, and the last of them combines what they have left.
+template <int Lanes, int Warps, bool Aligned, class Op, class T, class Out>
+__global__ void __launch_bounds__(kColumnThreads)
+    reduce_columns_by_tiles(Op op, Columns<T> m, Out* out, int64_t out_stride, int64_t tiles_a_row,
+                            int parts, Meeting<AccOf<Op>> meeting) {
+  using Acc = AccOf<Op>;
+  constexpr int kSize = kPackSize<T>, kWarps = kColumnThreads / kWarpSize;
+  constexpr int kGroups = Warps * kWarpSize / Lanes;  // that share an axis
+  constexpr int kColumns = Lanes * kSize;             // of a tile
+  static_assert(Warps == 1 || (Warps == kWarps && kColumns <= kColumnThreads));
+  const int lane = int(threadIdx.x) % Lanes;
+  const int group = int(threadIdx.x) / Lanes % kGroups;
+  const int64_t block = parts == 1 ? blockIdx.x : blockIdx.x / unsigned(parts);
+  const int part = parts == 1 ? 0 : int(blockIdx.x % unsigned(parts));
+  const int64_t tile = Warps == 1 ? block * kWarps + threadIdx.x / kWarpSize : block;
+  const int64_t o = tiles_a_row == 1 ? tile : tile / tiles_a_row;
+  const int64_t left = (tile - o * tiles_a_row) * kColumns;  // the tile's first column
+  const int64_t column = left + lane * kSize;
+
+  Acc acc[kSize];
+#pragma unroll
+  for (int j = 0; j < kSize; ++j) acc[j] = op.identity();
+  if (o < m.outer && column < m.inner) {
+    const int64_t a_part = (m.axis + parts - 1) / parts;
+    fold_columns<Aligned>(op, m, m.x + o * m.outer_stride, column, part * a_part + group, kGroups,
+                          min(m.axis, (part + 1) * a_part), acc);
+  }
+  // Groups of a warp, by shuffles: lane after lane has the warp's total.
+#pragma unroll
+  for (int mask = kWarpSize / 2; mask >= Lanes; mask /= 2)
+#pragma unroll
+    for (int j = 0; j < kSize; ++j) acc[j] = op.combine(acc[j], from_lane_xor(acc[j], mask));
+
+  if constexpr (Warps == 1) {
+    if (o >= m.outer || group != 0) return;
+#pragma unroll
+    for (int j = 0; j < kSize; ++j)
+      if (column + j < m.inner)
+        out[o * out_stride + column + j] = finished<Out>(op, acc[j], m.axis);
+  } else {
+    __shared__ alignas(16) char memory[kWarps * kColumns * sizeof(Acc)];
+    Acc(*const of_warp)[kColumns] = reinterpret_cast<Acc(*)[kColumns]>(memory);
+    __shared__ bool last;
+    const int warp = int(threadIdx.x) / kWarpSize;
+    if (int(threadIdx.x) % kWarpSize < Lanes)
+#pragma unroll
+      for (int j = 0; j < kSize; ++j) of_warp[warp][lane * kSize + j] = acc[j];
+    __syncthreads();
+    const int c = int(threadIdx.x);  // from here on, a thread a column
+    const bool mine = c < kColumns && left + c < m.inner;
+    Acc total = op.identity();
+    if (mine)
+      for (int w = 0; w < kWarps; ++w) total = op.combine(total, of_warp[w][c]);
+    if (parts > 1) {
+      Acc* const partials = meeting.partials + tile * parts * kColumns;
+      if (mine) partials[part * kColumns + c] = total;
+      __syncthreads();
+      if (c == 0) last = is_last_arrival(meeting.arrivals + tile, unsigned(parts));
+      __syncthreads();
+      if (!last || !mine) return;
+      total = op.identity();
+#pragma unroll 8
+      for (int p = 0; p < parts; ++p)
+        total = op.combine(total, load_fresh(partials + p * kColumns + c));
+    }
+    if (mine) out[o * out_stride + left + c] = finished<Out>(op, total, m.axis);
+  }
+}
+
+}  // namespace ridge::reduction

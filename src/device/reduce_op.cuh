@@ -1,0 +1,201 @@
+// What is reduced, apart from how: an operator is a struct of up to five functions, and every
+// reduction of Ridge (of a vector, along an axis, by segments) takes any of them, a user's too.
+//
+//   struct LargestDistance {  // of any element from `centre`
+//     float centre;
+//     __device__ float identity() const { return 0; }                    // combines to nothing
+//     __device__ float transform(float x) const { return fabsf(x - centre); }
+//     __device__ float combine(float a, float b) const { return fmaxf(a, b); }
+//     __device__ float finish(float a) const { return a; }
+//   };
+//
+// - Elements of f32, f16 and bf16 come as float, others as they are. Where there are two inputs,
+//   transform takes an element of each. It may take the element's index (int64_t) behind them.
+// - What identity returns is carried along: any trivially copyable struct. combine must be
+//   associative and commutative, as far as rounding goes.
+// - finish may take the number of elements (int64_t) as well. What it returns is rounded to the
+//   output's format.
+// - accumulate(carried, elements[N], index of the first) is optional: what a thread does with
+//   elements in a row. It meets them in ascending order. Without it, they are combined as a tree.
+#pragma once
+
+#include <climits>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "device/convert.cuh"
+#include "device/ptx/minmax.cuh"
+
+namespace ridge::reduction {
+
+template <class Op>
+using AccOf = decltype(std::declval<const Op&>().identity());
+
+// Formats as operators see them.
+template <class T>
+__device__ __forceinline__ auto element(T x) {
+  if constexpr (std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>) return to_float(x);
+  else return x;
+}
+template <class T>
+using ElementOf =
+    std::conditional_t<std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>, float, T>;
+
+template <class Op, class... E>
+concept TakesIndex = requires(const Op& op, int64_t index, E... elements) {
+  op.transform(elements..., index);
+};
+template <class Op>
+concept TakesCount = requires(const Op& op, AccOf<Op> acc, int64_t count) {
+  op.finish(acc, count);
+};
+template <class Op, class E, int N>
+concept Accumulates = requires(const Op& op, AccOf<Op>& acc, const E (&x)[N], int64_t first) {
+  op.accumulate(acc, x, first);
+};
+
+template <class Op, class... E>
+__device__ __forceinline__ AccOf<Op> transformed(const Op& op, int64_t index, E... elements) {
+  if constexpr (TakesIndex<Op, E...>) return op.transform(elements..., index);
+  else return op.transform(elements...);
+}
+
+template <class Out, class Op>
+__device__ __forceinline__ Out finished(const Op& op, AccOf<Op> acc, int64_t count) {
+  const auto result = [&] {
+    if constexpr (TakesCount<Op>) return op.finish(acc, count);
+    else return op.finish(acc);
+  }();
+  if constexpr (std::is_same_v<Out, __half> || std::is_same_v<Out, __nv_bfloat16>)
+    return from_float<Out>(float(result));
+  else return Out(result);
+}
+
+// --- The operators that Ridge itself has. E: float or int32_t. ---
+
+// Integers are added and multiplied in 64 bits, so that sums are exact.
+template <class E>
+using Wide = std::conditional_t<std::is_same_v<E, float>, float, int64_t>;
+
+#define RIDGE_BOTH __host__ __device__ __forceinline__  // partials may be combined on the CPU
+
+template <class E>
+struct Additive {
+  RIDGE_BOTH Wide<E> identity() const { return 0; }
+  RIDGE_BOTH Wide<E> combine(Wide<E> a, Wide<E> b) const { return a + b; }
+  RIDGE_BOTH Wide<E> finish(Wide<E> a) const { return a; }
+};
+template <class E>
+struct Sum : Additive<E> {
+  __device__ Wide<E> transform(E x) const { return x; }
+};
+template <class E>
+struct Mean : Sum<E> {
+  __device__ float finish(float a, int64_t count) const { return a / float(count); }
+};
+template <class E>
+struct NormL1 : Additive<E> {
+  __device__ float transform(E x) const { return fabsf(x); }
+};
+template <class E>
+struct NormL2 : Additive<E> {
+  __device__ float transform(E x) const { return x * x; }
+  __device__ float finish(float a) const { return sqrtf(a); }
+};
+template <class E>
+struct Dot : Additive<E> {
+  __device__ Wide<E> transform(E x, E y) const { return Wide<E>(x) * y; }
+};
+template <class E>
+struct CountEqual : Additive<int32_t> {
+  E value;
+  __device__ int64_t transform(E x) const { return x == value; }
+  template <int N>
+  __device__ void accumulate(int64_t& acc, const E (&x)[N], int64_t) const {
+    int equal = 0;  // 64 bits only once for all N
+#pragma unroll
+    for (int i = 0; i < N; ++i) equal += x[i] == value;
+    acc += equal;
+  }
+};
+
+template <class E>
+struct Product {
+  RIDGE_BOTH Wide<E> identity() const { return 1; }
+  __device__ Wide<E> transform(E x) const { return x; }
+  RIDGE_BOTH Wide<E> combine(Wide<E> a, Wide<E> b) const {
+    if constexpr (std::is_same_v<E, float>) return a * b;
+    else return int64_t(uint64_t(a) * uint64_t(b));  // wraps, as in PyTorch
+  }
+  RIDGE_BOTH Wide<E> finish(Wide<E> a) const { return a; }
+};
+
+// Of no elements: the least number that there is.
+template <class E>
+struct Max {
+  RIDGE_BOTH E identity() const {
+    if constexpr (std::is_same_v<E, float>) return -INFINITY;
+    else return INT32_MIN;
+  }
+  __device__ E transform(E x) const { return x; }
+  RIDGE_BOTH E combine(E a, E b) const {
+    if constexpr (std::is_same_v<E, float>) return max_or_nan(a, b);
+    else return a > b ? a : b;
+  }
+  RIDGE_BOTH E finish(E a) const { return a; }
+};
+template <class E>
+struct Min {
+  RIDGE_BOTH E identity() const {
+    if constexpr (std::is_same_v<E, float>) return INFINITY;
+    else return INT32_MAX;
+  }
+  __device__ E transform(E x) const { return x; }
+  RIDGE_BOTH E combine(E a, E b) const {
+    if constexpr (std::is_same_v<E, float>) return min_or_nan(a, b);
+    else return a < b ? a : b;
+  }
+  RIDGE_BOTH E finish(E a) const { return a; }
+};
+
+// The first maximum; a NaN counts as more than anything. Of no elements: -1.
+template <class E>
+struct Best {
+  int64_t index;
+  E value;
+};
+template <class E>
+struct ArgMax {
+  RIDGE_BOTH static bool exceeds(E a, E b) {  // NaN: true of nothing but a number b
+    if constexpr (std::is_same_v<E, float>) return !(a <= b) && b == b;
+    else return a > b;
+  }
+  RIDGE_BOTH Best<E> identity() const { return {INT64_MAX, Max<E>().identity()}; }
+  __device__ Best<E> transform(E x, int64_t index) const { return {index, x}; }
+  RIDGE_BOTH Best<E> combine(Best<E> a, Best<E> b) const {
+    const bool first =
+        exceeds(a.value, b.value) || (!exceeds(b.value, a.value) && a.index < b.index);
+    return {first ? a.index : b.index, first ? a.value : b.value};
+  }
+  RIDGE_BOTH int64_t finish(Best<E> a) const { return a.index == INT64_MAX ? -1 : a.index; }
+
+  // Indices grow, so a tie changes nothing, and 64-bit ones are needed once for all N.
+  template <int N>
+  __device__ void accumulate(Best<E>& acc, const E (&x)[N], int64_t first) const {
+    E best = x[0];
+    int at = 0;
+#pragma unroll
+    for (int i = 1; i < N; ++i) {
+      const bool better = exceeds(x[i], best);
+      best = better ? x[i] : best;
+      at = better ? i : at;
+    }
+    // The identity is the one that an equal value beats: its index is the largest.
+    if (exceeds(best, acc.value) || acc.index == INT64_MAX) acc = {first + at, best};
+  }
+};
+
+#undef RIDGE_BOTH
+
+}  // namespace ridge::reduction

@@ -1,0 +1,36 @@
+// axis_reduce rung 01, thread_per_output: one thread walks along the axis.
+//
+// Stops at: sectors, where the axis is innermost: every lane of a warp is in another row, and of
+//   the 32 bytes that each of its loads brings, it uses one number at a time. And at threads, where
+//   there are few results.
+#include "kernels/axis_reduce/operators.cuh"
+
+namespace ridge::axis_reduce::thread_per_output {
+
+constexpr int kThreads = 256;
+
+template <class Op, class T>
+__global__ void __launch_bounds__(kThreads) reduce_thread_per_output(Op op, Args a) {
+  const int64_t index = int64_t(blockIdx.x) * kThreads + threadIdx.x;
+  if (index >= a.outer * a.inner) return;
+  const Place place = place_of(a, index);
+  const auto acc = walk(op, a, static_cast<const T*>(a.x) + place.in, 0, 1);
+  static_cast<T*>(a.out)[place.out] = reduction::finished<T>(op, acc, a.axis);
+}
+
+static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
+  const int64_t results = a.outer * a.inner;
+  if (results == 0) return Status::ok();
+  return with_operator(a, [&](auto op, auto t) {
+    reduce_thread_per_output<decltype(op), decltype(t)>
+        <<<unsigned((results + kThreads - 1) / kThreads), kThreads, 0, stream>>>(op, a);
+    return launch_status();
+  });
+}
+constinit const Rung rung = {.name = "thread_per_output",
+                             .idea = "one thread, one result",
+                             .supports = supports_all,
+                             .launch = launch,
+                             .claims = {.global_loads_per_element = 1, .barriers = 0}};
+
+}  // namespace ridge::axis_reduce::thread_per_output

@@ -1,0 +1,41 @@
+// axis_reduce rung 03, warp_per_row: 32 lanes share an axis, and meet by shuffles.
+//
+// Since 02_block_per_row: no barrier, no shared memory, and a row of some hundred elements keeps
+// all
+//   lanes busy.
+// Stops at: bytes in flight, one element a lane; warps, where rows are few and long; and where the
+//   axis is not innermost, at sectors.
+#include "kernels/axis_reduce/operators.cuh"
+
+namespace ridge::axis_reduce::warp_per_row {
+
+constexpr int kThreads = 256;
+constexpr int kRows = kThreads / reduction::kWarpSize;  // a block
+
+template <class Op, class T>
+__global__ void __launch_bounds__(kThreads) reduce_warp_per_row(Op op, Args a) {
+  const int lane = int(threadIdx.x) % reduction::kWarpSize;
+  const int64_t index = int64_t(blockIdx.x) * kRows + threadIdx.x / reduction::kWarpSize;
+  if (index >= a.outer * a.inner) return;  // the whole warp: its shuffles stay legal
+  const Place place = place_of(a, index);
+  auto acc = walk(op, a, static_cast<const T*>(a.x) + place.in, lane, reduction::kWarpSize);
+  acc = reduction::warp_combine(op, acc);
+  if (lane == 0) static_cast<T*>(a.out)[place.out] = reduction::finished<T>(op, acc, a.axis);
+}
+
+static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
+  const int64_t results = a.outer * a.inner;
+  if (results == 0) return Status::ok();
+  return with_operator(a, [&](auto op, auto t) {
+    reduce_warp_per_row<decltype(op), decltype(t)>
+        <<<unsigned((results + kRows - 1) / kRows), kThreads, 0, stream>>>(op, a);
+    return launch_status();
+  });
+}
+constinit const Rung rung = {.name = "warp_per_row",
+                             .idea = "a warp shares a row, and meets by shuffles",
+                             .supports = supports_all,
+                             .launch = launch,
+                             .claims = {.global_loads_per_element = 1, .barriers = 0}};
+
+}  // namespace ridge::axis_reduce::warp_per_row

@@ -1,0 +1,42 @@
+// axis_reduce rung 05, adaptive: the shape decides who shares what, and everything is in packs.
+//
+// Since 04_column_tiles: 16 bytes a lane and load, four under way, for rows as for columns; a row
+// is
+//   one lane's, a few lanes', a warp's or a block's, whatever just keeps them busy; and where there
+//   are few results, several blocks share an axis, and the last of them combines what they left.
+// Stops at: HBM; for odd strides of f16 and bf16 columns, at the words a shifted pack is read in.
+#include "kernels/axis_reduce/operators.cuh"
+#include "select/select.h"
+
+namespace ridge::axis_reduce::adaptive {
+
+constexpr Tuned kTuned = {3.0, 0.90};
+
+template <class T>
+static AxisView<T> view_of(const Args& a) {
+  return {static_cast<const T*>(a.x), a.outer, a.axis, a.inner, a.outer_stride, a.axis_stride};
+}
+
+static size_t workspace(const Args& a, const DeviceInfo& device) {
+  return with_operator(a, [&](auto op, auto t) {
+    return reduce_axis_workspace(op, view_of<decltype(t)>(a), device);
+  });
+}
+static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t stream) {
+  return with_operator(a, [&](auto op, auto t) {
+    using T = decltype(t);
+    return launch_reduce_axis(op, view_of<T>(a), static_cast<T*>(a.out), a.out_stride,
+                              {a.workspace, a.workspace_bytes}, device, stream);
+  });
+}
+static double cost(const Args& a, const DeviceInfo& device) {
+  return streaming_us(kTuned, bytes(a), device);
+}
+constinit const Rung rung = {.name = "adaptive",
+                             .idea = "packs, and threads as the shape needs them",
+                             .supports = supports_all,
+                             .launch = launch,
+                             .workspace = workspace,
+                             .cost = cost};
+
+}  // namespace ridge::axis_reduce::adaptive

@@ -1,0 +1,42 @@
+// From Args to types: calls f(operator, T()) with the operator and the format.
+#pragma once
+
+#include "device/reduce_axis.cuh"
+#include "kernels/axis_reduce/axis_reduce.h"
+
+namespace ridge::axis_reduce {
+
+template <class F>
+auto with_operator(const Args& a, F f) {
+  return with_float_type(a.dtype, [&](auto t) {
+    switch (a.kind) {
+      case Kind::max: return f(reduction::Max<float>(), t);
+      case Kind::mean: return f(reduction::Mean<float>(), t);
+      default: return f(reduction::Sum<float>(), t);
+    }
+  });
+}
+inline Support supports_all(const Args& a, const DeviceInfo&) {
+  return is_compute_float(a.dtype) ? kSupported : "reduces f32, f16 and bf16";
+}
+
+// Result `index` of outer * inner: where its elements start, and where it goes.
+struct Place {
+  int64_t in, out;
+};
+__device__ __forceinline__ Place place_of(const Args& a, int64_t index) {
+  const int64_t o = index / a.inner, i = index % a.inner;
+  return {o * a.outer_stride + i, o * a.out_stride + i};
+}
+
+// What a thread finds at steps first, first + step, … of the axis.
+template <class Op, class T>
+__device__ __forceinline__ auto walk(const Op& op, const Args& a, const T* x, int64_t first,
+                                     int64_t step) {
+  auto acc = op.identity();
+  for (int64_t k = first; k < a.axis; k += step)
+    acc = op.combine(acc, reduction::transformed(op, k, reduction::element(x[k * a.axis_stride])));
+  return acc;
+}
+
+}  // namespace ridge::axis_reduce

@@ -1,0 +1,51 @@
+// glu rung 01, thread_per_element: gate, activation and product in one kernel, one thread an
+// element.
+//
+// Stops at: bytes in flight, 4 (or 2) a lane and load; and the division that finds the row.
+#include "device/convert.cuh"
+#include "kernels/glu/gate.cuh"
+#include "kernels/glu/glu.h"
+
+namespace ridge::glu::thread_per_element {
+
+constexpr int kThreads = 256;
+
+template <class T>
+__global__ void __launch_bounds__(kThreads) glu_thread_per_element(Args args) {
+  const int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x;
+  if (i >= args.rows * args.cols) return;
+  const int64_t r = i / args.cols, c = i % args.cols;
+  const float gate = to_float(static_cast<const T*>(args.gate)[r * args.gate_stride + c]);
+  const float up = to_float(static_cast<const T*>(args.up)[r * args.up_stride + c]);
+  with_gate<T>(args.f, [&]<class Activation>(Activation) {
+    if (!args.backward) {
+      static_cast<T*>(args.out)[r * args.out_stride + c] =
+          from_float<T>(forward<Activation>(gate, up));
+      return;
+    }
+    const float dy = to_float(static_cast<const T*>(args.dy)[r * args.dy_stride + c]);
+    const Gradients d = backward<Activation>(gate, up, dy);
+    static_cast<T*>(args.dgate)[r * args.dgate_stride + c] = from_float<T>(d.gate);
+    static_cast<T*>(args.dup)[r * args.dup_stride + c] = from_float<T>(d.up);
+  });
+}
+
+static Support supports(const Args& a, const DeviceInfo&) {
+  return is_compute_float(a.dtype) ? kSupported : "gated units take f32, f16 and bf16";
+}
+static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
+  const int64_t n = a.rows * a.cols;
+  if (n == 0) return Status::ok();
+  return with_float_type(a.dtype, [&](auto t) {
+    glu_thread_per_element<decltype(t)>
+        <<<unsigned((n + kThreads - 1) / kThreads), kThreads, 0, stream>>>(a);
+    return launch_status();
+  });
+}
+constinit const Rung rung = {.name = "thread_per_element",
+                             .idea = "one thread, one element; all in one kernel",
+                             .supports = supports,
+                             .launch = launch,
+                             .claims = {.barriers = 0}};
+
+}  // namespace ridge::glu::thread_per_element

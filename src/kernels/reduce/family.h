@@ -1,0 +1,23 @@
+// What tests, benchmarks and the command line see of reduce.
+#pragma once
+
+#include "kernels/reduce/reduce.h"
+#include "ladder/erase.h"
+
+namespace ridge::reduce {
+
+class Family : public Erased<Family> {
+ public:
+  Family();
+  static std::span<const Rung* const> rungs() { return reduce::rungs(); }
+  static Args bind(const Case& c, std::span<void* const> tensors);
+
+  Status check(const Case&) const override;
+  Workload workload(const Case&) const override;
+  std::optional<double> input(const Case&, size_t tensor, int64_t index) const override;
+  void reference(const Case&, std::vector<HostTensor>&) const override;
+};
+
+constexpr double kCounted = 2;  // the value that count_equal looks for
+
+}  // namespace ridge::reduce

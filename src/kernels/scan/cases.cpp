@@ -1,0 +1,94 @@
+#include "ladder/cases.h"
+#include "kernels/scan/family.h"
+
+namespace ridge::scan {
+namespace {
+
+enum Op { kInclusive, kExclusive, kInclusiveMax, kExclusiveMax };
+
+// The most additions that an element passes through. The rungs that walk carry one sum through all
+// chunks of 1024, after at most 22 additions in Blelloch's tree. With the look-back, at most 33 in
+// the tile (a pack of 8, its row, 6 rows, 8 warps, then the pack again), and one for every tile
+// after it, of 4096 elements or more.
+double additions(int64_t n) { return double(n) / 1024 + 1 + 33; }
+
+// Every prefix has a maximum of its own, more or less. Not for timings: so much is made on the
+// host.
+constexpr int64_t kRisingUpTo = 1 << 22;  // elements
+
+}  // namespace
+
+Family::Family() : Erased(scan::rungs()) {
+  family = "scan";
+  summary = "out[i] = in[0] + … + in[i], or without in[i]; or the maximum";
+  operators = {"inclusive_scan", "exclusive_scan", "inclusive_max_scan", "exclusive_max_scan"};
+  dtypes = {Dtype::i32, Dtype::f32, Dtype::i64, Dtype::f16, Dtype::bf16};
+  shape_help = "N";
+  // A chunk of the first rungs is 1024, a tile of the last one 4096 (i64 2048, f16 8192).
+  tests =
+      crossed({.ops = {kInclusive, kExclusive},
+               .dtypes = {Dtype::i32, Dtype::f32},
+               .shapes = {{0}, {1}, {7}, {1023}, {1024}, {1025}, {4095}, {4096}, {4097}, {30011}},
+               .misalignments = {0, 1}});
+  append(tests, crossed({.ops = {kInclusive, kExclusive},
+                         .dtypes = {Dtype::i64, Dtype::f16, Dtype::bf16},
+                         .shapes = {{1}, {2048}, {8193}, {20011}}}));
+  append(tests, crossed({.ops = {kInclusiveMax, kExclusiveMax},
+                         .dtypes = {Dtype::i32, Dtype::f32},
+                         .shapes = {{1}, {4097}, {12011}}}));
+  append(tests, crossed({.ops = {kInclusiveMax},
+                         .dtypes = {Dtype::i64, Dtype::f16, Dtype::bf16},
+                         .shapes = {{9001}}}));
+  append(tests, crossed({.dtypes = {Dtype::i32, Dtype::i64, Dtype::f16},
+                         .shapes = {{1}, {20011}},
+                         .misalignments = {2, 3, 4, 7},
+                         .specials = false}));
+  append(tests, crossed({.dtypes = {Dtype::i32},
+                         .shapes = {{1'700'021}},  // the large tiles
+                         .misalignments = {0, 3},
+                         .specials = false}));
+  timings = {{.dtype = Dtype::i32, .shape = {1 << 28}},
+             {.dtype = Dtype::i32, .shape = {1 << 24}},
+             {.dtype = Dtype::i32, .shape = {1 << 20}},
+             {.dtype = Dtype::f32, .shape = {1 << 28}},
+             {.dtype = Dtype::i32, .shape = {100'000'007}},
+             {.dtype = Dtype::i64, .shape = {1 << 27}},
+             {.dtype = Dtype::bf16, .shape = {1 << 28}},
+             {.op = kExclusive, .dtype = Dtype::i32, .shape = {1 << 28}},
+             {.op = kExclusive, .dtype = Dtype::i32, .shape = {1 << 20}}};
+  tour = {.dtype = Dtype::i32, .shape = {1 << 19}};
+}
+
+Status Family::check(const Case& c) const { return check_case(*this, c, 1); }
+
+Workload Family::workload(const Case& c) const {
+  const double bytes = double(c.shape[0]) * double(size_of(c.dtype));
+  TensorSpec in = {.name = "in", .dtype = c.dtype, .shape = {c.shape[0] + unused_elements(c)}};
+  // i32 sums wrap around soon, i64 sums soon leave 32 bits.
+  if (!is_floating(c.dtype))
+    in.fill = Fill::index, in.limit = c.dtype == Dtype::i32 ? 1 << 28 : int64_t(1) << 31;
+  else if (has_exact_sums(c)) in.fill = Fill::small_ints;
+  TensorSpec out = {.name = "out", .dtype = c.dtype, .shape = c.shape, .role = Role::out};
+  // Sums in f32, rounded once more for a shorter format; all else is exact.
+  const bool sums = combine_of(c) == Combine::sum && is_floating(c.dtype);
+  out.rounding = sums && c.dtype != Dtype::f32 ? 1 : 0;
+  out.arithmetic = sums && !has_exact_sums(c) ? additions(c.shape[0]) : 0;
+  return {.tensors = {in, out}, .cost = {.read = bytes, .written = bytes}};
+}
+
+std::optional<double> Family::input(const Case& c, size_t, int64_t index) const {
+  if (combine_of(c) == Combine::sum || c.specials || c.shape[0] > kRisingUpTo) return std::nullopt;
+  const uint32_t noise = (uint32_t(index) + uint32_t(c.seed)) * 2654435761u >> 24;
+  return double(index) + double(noise) - 4096;
+}
+
+Args Family::bind(const Case& c, std::span<void* const> t) {
+  return {.in = static_cast<const char*>(t[0]) + unused_elements(c) * int64_t(size_of(c.dtype)),
+          .out = t[1],
+          .n = c.shape[0],
+          .combine = combine_of(c),
+          .inclusive = is_inclusive(c),
+          .dtype = c.dtype};
+}
+
+}  // namespace ridge::scan

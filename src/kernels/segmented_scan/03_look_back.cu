@@ -1,0 +1,52 @@
+// segmented_scan rung 03, look_back: a scan of pairs, in one pass over memory.
+//
+// Since 02_warp_segmented: all SMs work, and every element is still read once. What a scan needs of
+//   its operator is that it is associative; a pair of (sum since the last head, whether there was
+//   one) is. So this is scan's rung 05, with another operator and marks beside the elements.
+// Stops at: HBM; a pair costs twice the shuffles of a number.
+#include "kernels/segmented_scan/segmented_io.cuh"
+#include "select/select.h"
+
+namespace ridge::segmented_scan::look_back {
+
+// Threads, bytes of elements a thread, blocks an SM, tiles a lane looks back at. To tune: also
+// <256, 96, 3, 2>, <128, 64, 8, 2>, <512, 64, 2, 2>.
+using Shape = detail::ScanShape<256, 64, 4, 2>;
+constexpr Tuned kTuned = {5.0, 0.75};
+
+template <class T, class Marks>
+static SegmentedIo<T, Marks> io_of(const Args& a, Marks marks) {
+  return {static_cast<const T*>(a.in), static_cast<T*>(a.out), a.n, marks};
+}
+
+static Support supports(const Args& a, const DeviceInfo&) {
+  return is_scanned(a.dtype) ? kSupported : kNotScanned;
+}
+static size_t workspace(const Args& a, const DeviceInfo&) {
+  return with_types(a, [&](auto t, auto marks) {
+    return size_t(detail::scan_bytes<Shape, SegmentedIo<decltype(t), decltype(marks)>>(a.n));
+  });
+}
+static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t stream) {
+  if (a.n == 0) return Status::ok();
+  return with_types(a, [&](auto t, auto marks) {
+    using T = decltype(t);
+    const auto io = io_of<T>(a, marks);
+    if (a.inclusive)
+      detail::launch_scan<Shape, true>(io, Append<T>(), a.workspace, device.sm_count, stream);
+    else detail::launch_scan<Shape, false>(io, Append<T>(), a.workspace, device.sm_count, stream);
+    return launch_status();
+  });
+}
+static double cost(const Args& a, const DeviceInfo& device) {
+  return streaming_us(kTuned, bytes(a), device);
+}
+constinit const Rung rung = {.name = "look_back",
+                             .idea = "one pass: a scan of pairs (sum, head)",
+                             .supports = supports,
+                             .launch = launch,
+                             .workspace = workspace,
+                             .cost = cost,
+                             .claims = {.conflict_free = true}};
+
+}  // namespace ridge::segmented_scan::look_back

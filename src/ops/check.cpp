@@ -1,0 +1,102 @@
+#include "ops/check.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ridge::ops {
+namespace {
+
+// Bytes a tensor spans, strides of either sign included.
+struct Range {
+  uintptr_t begin, end;
+};
+Range range_of(const Tensor& t) {
+  const auto start = reinterpret_cast<uintptr_t>(t.data);
+  int64_t low = 0, high = 0;
+  for (int d = 0; d < t.rank; ++d) {
+    const int64_t reach = (t.shape[size_t(d)] - 1) * t.strides[size_t(d)];
+    (reach < 0 ? low : high) += reach;
+  }
+  const auto size = int64_t(size_of(t.dtype));
+  return {start + uintptr_t(low * size), start + uintptr_t((high + 1) * size)};
+}
+
+bool overlap(const Tensor& a, const Tensor& b) {
+  if (a.elements() == 0 || b.elements() == 0) return false;
+  const Range x = range_of(a), y = range_of(b);
+  return x.begin < y.end && y.begin < x.end;
+}
+
+bool same_elements(const Tensor& a, const Tensor& b) {
+  if (a.data != b.data || a.dtype != b.dtype || a.rank != b.rank) return false;
+  for (int d = 0; d < a.rank; ++d)
+    if (a.shape[size_t(d)] != b.shape[size_t(d)] ||
+        (a.shape[size_t(d)] > 1 && a.strides[size_t(d)] != b.strides[size_t(d)]))
+      return false;
+  return true;
+}
+
+}  // namespace
+
+std::string text(const Tensor& tensor) {
+  std::string out = std::string(name_of(tensor.dtype)) + " (";
+  for (int d = 0; d < tensor.rank && d < kMaxRank; ++d)
+    out += (d ? ", " : "") + std::to_string(tensor.shape[size_t(d)]);
+  return out + ")";
+}
+
+Check& Check::that(bool holds, const std::string& complaint) {
+  if (status_ && !holds) status_ = Error{kInvalid, std::string(op_) + ": " + complaint};
+  return *this;
+}
+
+Check& Check::valid(Named t) {
+  const std::string name = t.name;
+  that(t.tensor.rank >= 0 && t.tensor.rank <= kMaxRank,
+       name + " has rank " + std::to_string(t.tensor.rank) + "; at most " +
+           std::to_string(kMaxRank) + " dimensions are possible");
+  if (!status_) return *this;
+  for (int d = 0; d < t.tensor.rank; ++d)
+    that(t.tensor.shape[size_t(d)] >= 0, name + " has a negative size: " + text(t.tensor));
+  if (!status_ || t.tensor.elements() == 0) return *this;
+  that(t.tensor.data != nullptr, name + " is null");
+  return that(reinterpret_cast<uintptr_t>(t.tensor.data) % size_of(t.tensor.dtype) == 0,
+              name + " is not aligned to its elements, which are " +
+                  std::to_string(size_of(t.tensor.dtype)) + " bytes");
+}
+
+Check& Check::dtype(Named t, std::initializer_list<Dtype> allowed) {
+  std::string names;
+  for (const Dtype d : allowed) names += (names.empty() ? "" : ", ") + std::string(name_of(d));
+  return that(std::find(allowed.begin(), allowed.end(), t.tensor.dtype) != allowed.end(),
+              std::string(t.name) + " is " + name_of(t.tensor.dtype) + "; it can be " + names);
+}
+
+Check& Check::same_dtype(Named a, Named b) {
+  return that(a.tensor.dtype == b.tensor.dtype, std::string(a.name) + " is " +
+                                                    name_of(a.tensor.dtype) + " but " + b.name +
+                                                    " is " + name_of(b.tensor.dtype));
+}
+
+Check& Check::same_shape(Named a, Named b) {
+  bool same = a.tensor.rank == b.tensor.rank;
+  for (int d = 0; same && d < a.tensor.rank; ++d)
+    same = a.tensor.shape[size_t(d)] == b.tensor.shape[size_t(d)];
+  return that(same, std::string(a.name) + " is " + text(a.tensor) + " but " + b.name + " is " +
+                        text(b.tensor));
+}
+
+Check& Check::no_overlap(Named out, Named in) {
+  if (!status_) return *this;
+  return that(!overlap(out.tensor, in.tensor),
+              std::string(out.name) + " and " + in.name + " overlap in memory");
+}
+
+Check& Check::no_partial_overlap(Named out, Named in) {
+  if (!status_) return *this;
+  return that(same_elements(out.tensor, in.tensor) || !overlap(out.tensor, in.tensor),
+              std::string(out.name) + " and " + in.name +
+                  " overlap in memory without being the same tensor");
+}
+
+}  // namespace ridge::ops

@@ -1,0 +1,60 @@
+// What a climb found, and the files it is kept in.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "core/status.h"
+
+namespace ridge::tools {
+
+// One rung, or one rival.
+struct Step {
+  std::string name, idea;
+  bool rival = false;
+  std::string wrong;        // what is wrong with its result
+  std::string unsupported;  // why it cannot do this case
+  std::string failed;       // why it could not be timed
+  std::vector<double> us;   // samples
+  // Of a rival in a process of its own: our rung that it took turns with there, and its samples.
+  std::string beside;
+  std::vector<double> beside_us;
+  bool by_graph = false;
+  double implausible_under = 0;  // µs; its median is under what physics allows
+  std::optional<uint64_t> warp_instructions, thread_instructions;
+};
+
+// One ladder at one size.
+struct Climb {
+  std::string operator_, dtype, shape, unit, verified_at;
+  uint64_t seed = 1;
+  double read = 0, written = 0, flops = 0;
+  std::vector<Step> steps;
+};
+
+struct Roofs {  // bytes a second, measured in the same run; all 0 on the software GPU
+  double copy = 0, read = 0, write = 0, pins = 0;
+  nlohmann::json weather;
+  double for_mix(const Climb& climb) const;
+};
+
+struct ClimbRecord {
+  nlohmann::json environment;
+  Roofs roofs;
+  std::vector<Climb> climbs;
+};
+
+nlohmann::json to_json(const ClimbRecord& record);
+Expected<ClimbRecord> read_climb_record(const std::string& file);
+std::string to_csv(const ClimbRecord& record);  // one line a step, with a header
+
+double median(std::vector<double> samples);
+
+// How many times faster than a rival a rung is. Samples are compared with those they were taken in
+// turn with; another rung's are carried over by our own ratio.
+double times_faster(const Climb& climb, const Step& rung, const Step& rival);
+
+}  // namespace ridge::tools

@@ -1,0 +1,128 @@
+// ridge compare a.json b.json: what became faster, slower, stayed, or cannot be told.
+#include <fmt/format.h>
+
+#include "climb_record.h"
+#include "flags.h"
+#include "harness/statistics.h"
+#include "record.h"
+#include "terminal.h"
+#include "verb.h"
+
+namespace ridge::tools {
+namespace {
+
+const Step* find(const ClimbRecord& record, const Climb& climb, const Step& step) {
+  for (const Climb& other : record.climbs)
+    if (other.operator_ == climb.operator_ && other.dtype == climb.dtype &&
+        other.shape == climb.shape)
+      for (const Step& candidate : other.steps)
+        if (candidate.name == step.name && candidate.rival == step.rival) return &candidate;
+  return nullptr;
+}
+
+const char* word(harness::Change change) {
+  switch (change) {
+    case harness::Change::faster: return "faster";
+    case harness::Change::slower: return "slower";
+    case harness::Change::same: return "same";
+    case harness::Change::unclear: return "can't tell";
+  }
+  return "";
+}
+
+std::string coloured(harness::Change change) {
+  if (change == harness::Change::faster) return green(word(change));
+  if (change == harness::Change::slower) return red(word(change));
+  return word(change);
+}
+
+}  // namespace
+
+int compare_verb(const Arguments& arguments) {
+  std::vector<std::string> files;
+  std::string json;
+  CommandLine line("compare", "Compares two records of climbs, rung by rung, from their samples.");
+  line.add_arguments("FILE", files, "two records: before and after");
+  line.add_json(json);
+  line.add_footer(
+      "A change is told only where the 95 % interval of the ratio of medians shows one of over 1 "
+      "%.");
+  if (const auto done = line.parse(arguments)) return *done;
+  if (files.size() != 2) {
+    complain("compare which? usage: ridge compare before.json after.json");
+    return kUsage;
+  }
+  const auto before = read_climb_record(files[0]), after = read_climb_record(files[1]);
+  for (const auto* record : {&before, &after})
+    if (!*record) {
+      complain(record->error().message);
+      return record->error().code;
+    }
+  const auto device = [](const ClimbRecord& r) {
+    return r.environment.value("/device/name"_json_pointer, std::string("?"));
+  };
+  if (device(*before) != device(*after))
+    complain(fmt::format("note: two devices, {} and {}", device(*before), device(*after)));
+
+  std::vector<std::vector<std::string>> rows = {{"operator", "dtype", "shape", "rung", "before",
+                                                 "after", "after/before", "95 % interval", ""}};
+  nlohmann::json out = {{"schema", 1}, {"rows", nlohmann::json::array()}};
+  int missing = 0;
+  for (const Climb& climb : after->climbs)
+    for (const Step& step : climb.steps) {
+      const Step* old = find(*before, climb, step);
+      if (!old) {
+        ++missing;
+        continue;
+      }
+      if (step.warp_instructions && old->warp_instructions) {
+        const double ratio = double(*step.warp_instructions) / double(*old->warp_instructions);
+        const auto change = ratio < 1   ? harness::Change::faster
+                            : ratio > 1 ? harness::Change::slower
+                                        : harness::Change::same;
+        rows.push_back({climb.operator_, climb.dtype, climb.shape, step.name,
+                        thousands(*old->warp_instructions), thousands(*step.warp_instructions),
+                        fmt::format("{:.3f}", ratio), "counted",
+                        ratio == 1  ? "same"
+                        : ratio < 1 ? green("fewer")
+                                    : red("more")});
+        out["rows"].push_back({{"operator", climb.operator_},
+                               {"dtype", climb.dtype},
+                               {"shape", climb.shape},
+                               {"rung", step.name},
+                               {"ratio", ratio},
+                               {"change", word(change)}});
+        continue;
+      }
+      if (step.us.empty() || old->us.empty()) continue;
+      const auto c = harness::compare(old->us, step.us);
+      rows.push_back({climb.operator_, climb.dtype, climb.shape, step.name,
+                      fmt::format("{:.2f} µs", median(old->us)),
+                      fmt::format("{:.2f} µs", median(step.us)), fmt::format("{:.3f}", c.ratio),
+                      fmt::format("{:.3f} … {:.3f}", c.low, c.high), coloured(c.change)});
+      out["rows"].push_back({{"operator", climb.operator_},
+                             {"dtype", climb.dtype},
+                             {"shape", climb.shape},
+                             {"rung", step.name},
+                             {"ratio", c.ratio},
+                             {"low", c.low},
+                             {"high", c.high},
+                             {"change", word(c.change)}});
+    }
+  if (!json.empty())
+    if (const Status written = write_record(out, json); !written) {
+      complain(written.message());
+      return written.code();
+    }
+  if (json == "-") return kFine;
+  if (rows.size() == 1) {
+    complain("the two records have no rung at the same size in common");
+    return kUsage;
+  }
+  fmt::print("{}", table(rows, {Align::left, Align::left, Align::left, Align::left, Align::right,
+                                Align::right, Align::right, Align::left, Align::left}));
+  if (missing) fmt::print("\n{} rungs of {} are not in {}.\n", missing, files[1], files[0]);
+  return kFine;
+}
+
+}  // namespace ridge::tools

@@ -1,0 +1,73 @@
+#include "ladders.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "process.h"
+#include "suggest.h"
+#include "verb.h"
+
+namespace ridge::tools {
+
+std::string ladders_program() { return RIDGE_LADDERS; }
+
+Status ask_ladders(const Target& target, const std::vector<std::string>& arguments,
+                   const std::function<void(const nlohmann::json&)>& heard, bool quiet) {
+  Status said;
+  Command command = {
+      .program = ladders_program(), .arguments = arguments, .environment = environment_of(target)};
+  if (!quiet && target.software) command.environment.emplace_back("RIDGE_PROGRESS", "1");
+  command.line = [&](const std::string& line) {
+    const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!json.is_object()) return;
+    if (json.contains("error"))
+      said = Error{json["code"].get<int>() == 2 ? int(kUsage) : int(kCudaError),
+                   json["error"].get<std::string>()};
+    else heard(json);
+  };
+  const Outcome outcome = run(command);
+  if (!said) return said;
+  if (outcome.start_error != 0)
+    return Error{kMissing, fmt::format("{} does not start ({}); ./ridge build makes it",
+                                       command.program, std::strerror(outcome.start_error))};
+  if (outcome.signal != 0)
+    return Error{kCudaError, fmt::format("the ladders died of signal {} ({})", outcome.signal,
+                                         strsignal(outcome.signal))};
+  if (outcome.exit_code != 0)
+    return Error{outcome.exit_code, fmt::format("the ladders ended with {}", outcome.exit_code)};
+  return Status::ok();
+}
+
+Expected<std::vector<LadderEntry>> list_ladders(const Target& target) {
+  std::vector<LadderEntry> ladders;
+  const Status asked = ask_ladders(target, {"list"}, [&](const nlohmann::json& line) {
+    LadderEntry entry = {.family = line["family"],
+                         .summary = line["summary"],
+                         .shape = line["shape"],
+                         .operators = line["operators"],
+                         .dtypes = line["dtypes"],
+                         .rungs = {}};
+    for (const auto& rung : line["rungs"]) entry.rungs.emplace_back(rung["name"], rung["idea"]);
+    ladders.push_back(std::move(entry));
+  });
+  if (!asked) return asked.error();
+  return ladders;
+}
+
+Status check_operators(const std::vector<LadderEntry>& ladders,
+                       const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  for (const LadderEntry& ladder : ladders) {
+    names.push_back(ladder.family);
+    names.insert(names.end(), ladder.operators.begin(), ladder.operators.end());
+  }
+  for (const std::string& word : words)
+    if (std::find(names.begin(), names.end(), word) == names.end())
+      return Error{kUsage, fmt::format("there is no operator '{}'{} `ridge list` shows them.", word,
+                                       did_you_mean(word, names))};
+  return Status::ok();
+}
+
+}  // namespace ridge::tools

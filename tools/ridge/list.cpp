@@ -1,0 +1,77 @@
+// ridge list: every operator there is, family by family.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "flags.h"
+#include "ladders.h"
+#include "record.h"
+#include "terminal.h"
+#include "verb.h"
+
+namespace ridge::tools {
+
+int list_verb(const Arguments& arguments) {
+  DeviceFlags flags;
+  std::string json;
+  bool rungs = false;
+  CommandLine line("list", "Shows the operators, their number formats and their rungs.");
+  line.add_flag("--rungs", rungs, "every rung with its idea");
+  line.add_json(json);
+  if (const auto done = line.parse(arguments)) return *done;
+  flags.device = "vm";  // what there is does not depend on the device
+  const auto target = choose_target(flags);
+  if (!target) {
+    complain(target.error().message);
+    return target.error().code;
+  }
+  const auto ladders = list_ladders(*target);
+  if (!ladders) {
+    complain(ladders.error().message);
+    return ladders.error().code;
+  }
+  if (!json.empty()) {
+    nlohmann::json record = {{"schema", 1}, {"ridge", RIDGE_VERSION}};
+    for (const LadderEntry& ladder : *ladders) {
+      nlohmann::json entry = {{"family", ladder.family},
+                              {"summary", ladder.summary},
+                              {"operators", ladder.operators},
+                              {"dtypes", ladder.dtypes},
+                              {"shape", ladder.shape}};
+      for (const auto& [name, idea] : ladder.rungs)
+        entry["rungs"].push_back({{"name", name}, {"idea", idea}});
+      record["ladders"].push_back(entry);
+    }
+    if (const Status written = write_record(record, json); !written) {
+      complain(written.message());
+      return written.code();
+    }
+    if (json == "-") return kFine;
+  }
+  size_t operators = 0, steps = 0;
+  if (rungs) {
+    for (const LadderEntry& ladder : *ladders) {
+      fmt::print("{}  {}\n", bold(ladder.family), dim(ladder.summary));
+      std::vector<std::vector<std::string>> rows;
+      for (size_t r = 0; r < ladder.rungs.size(); ++r)
+        rows.push_back(
+            {fmt::format("{:02}", r + 1), ladder.rungs[r].first, ladder.rungs[r].second});
+      fmt::print("{}\n", table(rows, {Align::left, Align::left, Align::left}, "  "));
+    }
+  } else {
+    std::vector<std::vector<std::string>> rows = {
+        {"family", "rungs", "formats", "shape", "operators"}};
+    for (const LadderEntry& ladder : *ladders)
+      rows.push_back({ladder.family, std::to_string(ladder.rungs.size()),
+                      fmt::format("{}", fmt::join(ladder.dtypes, " ")), ladder.shape,
+                      fmt::format("{}", fmt::join(ladder.operators, " "))});
+    fmt::print("{}",
+               table(rows, {Align::left, Align::right, Align::left, Align::left, Align::left}));
+  }
+  for (const LadderEntry& ladder : *ladders)
+    operators += ladder.operators.size(), steps += ladder.rungs.size();
+  fmt::print("\n{} operators in {} families, {} rungs. `ridge climb OPERATOR` climbs one.\n",
+             operators, ladders->size(), steps);
+  return kFine;
+}
+
+}  // namespace ridge::tools
