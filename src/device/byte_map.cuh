@@ -42,7 +42,8 @@ __global__ void __launch_bounds__(kThreads) packs(ByteMap m, F f, Walk walk) {
   const T* from[Unroll];
   T* to[Unroll];
   int edge[Unroll];  // elements, where the slot is no pack
-  Pack<T> x[Unroll];
+  uint4 x[Unroll];
+  PackRequest<T> request[Unroll];  // where not congruent
 #pragma unroll
   for (int u = 0; u < Unroll; ++u) {
     edge[u] = 0;
@@ -60,10 +61,10 @@ __global__ void __launch_bounds__(kThreads) packs(ByteMap m, F f, Walk walk) {
         edge[u] = left > 0 ? int(left) : 0;
         if (edge[u] == 0) from[u] = nullptr;
       } else if (Congruent) {
-        x[u] = load_pack(from[u]);
+        x[u] = __ldcs(reinterpret_cast<const uint4*>(from[u]));
       } else {
         const char* begin = static_cast<const char*>(m.in);
-        x[u] = load_pack_within(from[u], begin, begin + (m.rows - 1) * m.in_pitch + m.row_bytes);
+        request[u].ask(from[u], begin, begin + (m.rows - 1) * m.in_pitch + m.row_bytes);
       }
     }
     row += walk.step_rows;
@@ -77,10 +78,9 @@ __global__ void __launch_bounds__(kThreads) packs(ByteMap m, F f, Walk walk) {
   for (int u = 0; u < Unroll; ++u) {
     if (from[u] == nullptr) continue;
     if (edge[u] == 0) {
-      auto words = reinterpret_cast<uint32_t*>(&x[u]);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) words[i] = f(words[i]);
-      store_pack(to[u], x[u]);
+      const uint4 bits = Congruent ? x[u] : request[u].take();
+      __stcs(reinterpret_cast<uint4*>(to[u]),
+             make_uint4(f(bits.x), f(bits.y), f(bits.z), f(bits.w)));
     } else {
       for (int i = 0; i < edge[u]; ++i) to[u][i] = T(f(uint32_t(from[u][i])));
     }

@@ -51,23 +51,27 @@ __device__ __forceinline__ uint4 gather(const T* p, int count) {
   return make_uint4(uint32_t(low), uint32_t(low >> 32), uint32_t(high), uint32_t(high >> 32));
 }
 
-// The pack at p in an array that nobody writes and that lies in [begin, end). At its ends, where
-// an aligned pack would reach outside, element by element.
+// A pack from anywhere in an array that nobody writes, in two steps, so that many can be under way:
+// ask for it, and take it when all are asked for.
 template <class T>
-__device__ __forceinline__ Pack<T> load_pack_within(const T* p, const void* begin,
-                                                    const void* end) {
-  const int shift = bytes_past_alignment(p);
-  const char* low = reinterpret_cast<const char*>(p) - shift;
-  const auto packs = reinterpret_cast<const uint4*>(low);
-  uint4 words;
-  if (shift == 0) {
-    words = __ldg(packs);
-  } else if (low >= begin && low + 2 * kPackBytes <= end) {
-    words = shifted(__ldg(packs), __ldg(packs + 1), shift);
-  } else {
-    words = gather(p, kPackSize<T>);
+struct PackRequest {
+  const T* at;
+  bool is_whole;  // low and high hold it
+  uint4 low, high;
+
+  // The array lies in [begin, end). At its ends, where an aligned pack would reach outside, the
+  // pack is gathered later.
+  __device__ __forceinline__ void ask(const T* p, const void* begin, const void* end) {
+    at = p;
+    const int shift = bytes_past_alignment(p);
+    const char* first = reinterpret_cast<const char*>(p) - shift;
+    is_whole = shift == 0 || (first >= begin && first + 2 * kPackBytes <= end);
+    if (is_whole) low = __ldg(reinterpret_cast<const uint4*>(first));
+    if (is_whole && shift) high = __ldg(reinterpret_cast<const uint4*>(first) + 1);
   }
-  return *reinterpret_cast<const Pack<T>*>(&words);
-}
+  __device__ __forceinline__ uint4 take() const {
+    return is_whole ? shifted(low, high, bytes_past_alignment(at)) : gather(at, kPackSize<T>);
+  }
+};
 
 }  // namespace ridge

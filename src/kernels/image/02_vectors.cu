@@ -48,12 +48,10 @@ __global__ void __launch_bounds__(kThreads) gray_vectors(Args a, int64_t slots_p
   const int64_t x = slot == 0 ? 0 : head + (slot - 1) * kGrayPixels;
   const int64_t left = slot == 0 ? head : a.width - x;
   if (slot != 0 && left >= kGrayPixels) {
-    uint4 p[3];
+    PackRequest<uint8_t> request[3];
 #pragma unroll
-    for (int k = 0; k < 3; ++k) {
-      const Pack<uint8_t> pack = load_pack_within(in + 3 * x + k * kPackBytes, begin, end);
-      p[k] = *reinterpret_cast<const uint4*>(&pack);
-    }
+    for (int k = 0; k < 3; ++k) request[k].ask(in + 3 * x + k * kPackBytes, begin, end);
+    const uint4 p[3] = {request[0].take(), request[1].take(), request[2].take()};
     __stcs(reinterpret_cast<uint4*>(out + x),
            make_uint4(gray(p[0].x, p[0].y, p[0].z), gray(p[0].w, p[1].x, p[1].y),
                       gray(p[1].z, p[1].w, p[2].x), gray(p[2].y, p[2].z, p[2].w)));

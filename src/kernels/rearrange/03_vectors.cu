@@ -33,11 +33,6 @@ __device__ __forceinline__ uint2 zipped(uint32_t a, uint32_t b) {
   return make_uint2(__byte_perm(a, b, 0x5140), __byte_perm(a, b, 0x7362));
 }
 
-template <class T>
-__device__ __forceinline__ uint4 words_of(const Pack<T>& p) {
-  return *reinterpret_cast<const uint4*>(&p);
-}
-
 // Slot 0 is the elements before the target's first pack, the last what is left after it.
 template <class T>
 __global__ void __launch_bounds__(kThreads) reverse_vectors(const T* a, T* x, int64_t n) {
@@ -45,18 +40,17 @@ __global__ void __launch_bounds__(kThreads) reverse_vectors(const T* a, T* x, in
   const int64_t head = min(int64_t(elements_to_alignment(x)), n);
   const int64_t packs = (n - head) / P;
   const int64_t first = int64_t(blockIdx.x) * (kThreads * kUnroll) + threadIdx.x;
-  uint4 words[kUnroll];
+  PackRequest<T> request[kUnroll];
 #pragma unroll
   for (int u = 0; u < kUnroll; ++u) {
     const int64_t k = first + u * kThreads - 1;  // pack
-    if (k >= 0 && k < packs)
-      words[u] = words_of(load_pack_within(a + (n - head - (k + 1) * P), a, a + n));
+    if (k >= 0 && k < packs) request[u].ask(a + (n - head - (k + 1) * P), a, a + n);
   }
 #pragma unroll
   for (int u = 0; u < kUnroll; ++u) {
     const int64_t k = first + u * kThreads - 1;
     if (k >= 0 && k < packs) {
-      __stcs(reinterpret_cast<uint4*>(x + head + k * P), turned<T>(words[u]));
+      __stcs(reinterpret_cast<uint4*>(x + head + k * P), turned<T>(request[u].take()));
     } else if (k == -1 || k == packs) {
       const int64_t end = k < 0 ? head : n;
       for (int64_t i = k < 0 ? 0 : head + packs * P; i < end; ++i) x[i] = a[n - 1 - i];
@@ -75,19 +69,19 @@ __global__ void __launch_bounds__(kThreads)
   const T* const even = head % 2 ? b : a;
   const T* const odd = head % 2 ? a : b;
   const int64_t first = int64_t(blockIdx.x) * (kThreads * kZipUnroll) + threadIdx.x;
-  uint4 from_even[kZipUnroll], from_odd[kZipUnroll];
+  PackRequest<T> from_even[kZipUnroll], from_odd[kZipUnroll];
 #pragma unroll
   for (int u = 0; u < kZipUnroll; ++u) {
     const int64_t k = first + u * kThreads - 1;
     if (k < 0 || k >= pairs) continue;
-    from_even[u] = words_of(load_pack_within(even + head / 2 + k * P, even, even + n));
-    from_odd[u] = words_of(load_pack_within(odd + (head + 1) / 2 + k * P, odd, odd + n));
+    from_even[u].ask(even + head / 2 + k * P, even, even + n);
+    from_odd[u].ask(odd + (head + 1) / 2 + k * P, odd, odd + n);
   }
 #pragma unroll
   for (int u = 0; u < kZipUnroll; ++u) {
     const int64_t k = first + u * kThreads - 1;
     if (k >= 0 && k < pairs) {
-      const uint4 e = from_even[u], o = from_odd[u];
+      const uint4 e = from_even[u].take(), o = from_odd[u].take();
       const uint2 w0 = zipped<T>(e.x, o.x), w1 = zipped<T>(e.y, o.y);
       const uint2 w2 = zipped<T>(e.z, o.z), w3 = zipped<T>(e.w, o.w);
       const auto to = reinterpret_cast<uint4*>(x + head + k * 2 * P);
