@@ -28,6 +28,8 @@ struct ScanShape {
   static constexpr int kBlocksPerSm = BlocksPerSm;        // that stay for the launch
   static constexpr int kTilesPerLane = TilesPerLane;      // of the warp that looks back, at a time
   static constexpr int kWarps = kThreads / kWarpLanes;
+  static_assert(kThreads % kWarpLanes == 0 && kWarps > 1,
+                "one warp looks back, the others prefetch");
 };
 
 // For vectors: from kLargeTilesPerSm large tiles an SM on, tiles are large. To tune: in place of
@@ -60,8 +62,8 @@ struct VectorIo {
   __host__ __device__ int lead() const { return phase(in); }
   __device__ bool in_step() const { return phase(in) == phase(out); }
 
-  __device__ __forceinline__ void prefetch(int64_t begin, int64_t end) const {
-    prefetch_to_l2(in + (begin > 0 ? begin : 0), in + (end < n ? end : n));
+  __device__ __forceinline__ void prefetch(int64_t begin, int64_t end, int rank, int ranks) const {
+    prefetch_to_l2(in + (begin > 0 ? begin : 0), in + (end < n ? end : n), rank, ranks);
   }
   // Read once, by nobody else: evict first.
   __device__ __forceinline__ Pack load(int64_t i) const {
@@ -225,12 +227,7 @@ __device__ __forceinline__ uint32_t scan_tile(const Io& io, const Op& op,
   __syncthreads();
 
   const uint32_t next = shared.taken[turn];
-  if (next < tiles) io.prefetch(Cut::begin(io, next), Cut::begin(io, next + 1));
   A base = op.identity();  // of the warps before this one
-#pragma unroll
-  for (int w = 0; w < kWarps - 1; ++w)
-    if (w < warp) base = op(base, shared.warp_totals[w].get());
-
   if (warp == 0) {
     A total = shared.warp_totals[0].get();
 #pragma unroll
@@ -244,6 +241,13 @@ __device__ __forceinline__ uint32_t scan_tile(const Io& io, const Op& op,
       if (lane == 0) board.publish(tile, TileStatus::prefix, op(prefix, total));
     }
     if (lane == 0) shared.prefix.set(prefix);
+  } else {
+    if (next < tiles)
+      io.prefetch(Cut::begin(io, next), Cut::begin(io, next + 1), int(threadIdx.x) - kWarpLanes,
+                  Shape::kThreads - kWarpLanes);
+#pragma unroll
+    for (int w = 0; w < kWarps - 1; ++w)
+      if (w < warp) base = op(base, shared.warp_totals[w].get());
   }
   __syncthreads();
 
@@ -288,7 +292,8 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksPerSm)
 
   // Together the blocks' first tiles are the launch's first tiles, whoever gets which: prefetching
   // needs no number.
-  io.prefetch(Cut::begin(io, blockIdx.x), Cut::begin(io, blockIdx.x + 1));
+  io.prefetch(Cut::begin(io, blockIdx.x), Cut::begin(io, blockIdx.x + 1), int(threadIdx.x),
+              Shape::kThreads);
   if (threadIdx.x == 0) shared.taken[0] = tiles == 1 ? 0 : board.take_tile();
   __syncthreads();
   uint32_t tile = shared.taken[0];
