@@ -56,8 +56,8 @@ struct VectorIo {
   __host__ __device__ int lead() const { return phase(in); }
   __device__ bool in_step() const { return phase(in) == phase(out); }
 
-  __device__ __forceinline__ void prefetch(int64_t begin, int64_t end) const {
-    prefetch_to_l2(in + (begin > 0 ? begin : 0), in + (end < n ? end : n));
+  __device__ __forceinline__ void prefetch(int64_t begin, int64_t end, int rank, int ranks) const {
+    prefetch_to_l2(in + (begin > 0 ? begin : 0), in + (end < n ? end : n), rank, ranks);
   }
   // Read once, by nobody else: evict first.
   __device__ __forceinline__ Pack load(int64_t i) const {
@@ -279,7 +279,8 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksPerSm)
 
   // The first blocks take the first tiles, whoever gets which: prefetching needs no number, and the
   // memory is asked while the number is.
-  io.prefetch(Cut::begin(io, blockIdx.x), Cut::begin(io, blockIdx.x + 1));
+  io.prefetch(Cut::begin(io, blockIdx.x), Cut::begin(io, blockIdx.x + 1), int(threadIdx.x),
+              Shape::kThreads);
   if (threadIdx.x == 0) shared.tile = tiles == 1 ? 0 : board.take_tile();
   __syncthreads();
   const uint32_t tile = shared.tile;
