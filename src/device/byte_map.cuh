@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(kThreads) packs(ByteMap m, F f, Walk walk) {
         edge[u] = left > 0 ? int(left) : 0;
         if (edge[u] == 0) from[u] = nullptr;
       } else if (Congruent) {
-        x[u] = __ldcs(reinterpret_cast<const uint4*>(from[u]));
+        x[u] = *reinterpret_cast<const uint4*>(from[u]);
       } else {
         const char* begin = static_cast<const char*>(m.in);
         request[u].ask(from[u], begin, begin + (m.rows - 1) * m.in_pitch + m.row_bytes);
@@ -79,8 +79,7 @@ __global__ void __launch_bounds__(kThreads) packs(ByteMap m, F f, Walk walk) {
     if (from[u] == nullptr) continue;
     if (edge[u] == 0) {
       const uint4 bits = Congruent ? x[u] : request[u].take();
-      __stcs(reinterpret_cast<uint4*>(to[u]),
-             make_uint4(f(bits.x), f(bits.y), f(bits.z), f(bits.w)));
+      *reinterpret_cast<uint4*>(to[u]) = make_uint4(f(bits.x), f(bits.y), f(bits.z), f(bits.w));
     } else {
       for (int i = 0; i < edge[u]; ++i) to[u][i] = T(f(uint32_t(from[u][i])));
     }

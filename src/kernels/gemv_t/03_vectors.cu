@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
             reinterpret_cast<const int4*>(address_of(u, p) - uintptr_t(shift_of(u)));
         const bool loads = is_wanted(u, p) && is_inside(u, p);
         low[u][p] = high[u][p] = {};  // all bits 0 are zeros
-        if (loads) low[u][p] = Congruent ? __ldcs(at) : __ldg(at);
+        if (loads) low[u][p] = __ldg(at);
         if (!Congruent && loads && shift_of(u)) high[u][p] = __ldg(at + 1);
       }
 #pragma unroll

@@ -1,7 +1,7 @@
-// matrix_copy rung 03, vectors: 16 bytes a lane and load, four under way.
+// matrix_copy rung 03, vectors: 16 bytes a lane.
 //
-// Since 02_tiled: 64 bytes a thread in flight instead of 16, no barrier, and rows that lie one
-//   after another are one row. Where input and output differ in their place modulo 16 bytes, a pack
+// Since 02_tiled: 16 bytes a load instead of an element, no barrier, and rows that lie one after
+//   another are one row. Where input and output differ in their place modulo 16 bytes, a pack
 //   is shifted together from two, so that stores stay whole.
 // Stops at: HBM.
 #include "device/byte_map.cuh"
@@ -11,7 +11,7 @@
 
 namespace ridge::matrix_copy::vectors {
 
-constexpr int kUnroll = 4;
+constexpr int kUnroll = 1;
 constexpr Tuned kTuned = {2.0, 0.90};
 
 struct Same {
@@ -32,7 +32,7 @@ static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
 constinit const Rung rung = {.name = "vectors",
-                             .idea = "16 bytes a lane and load, four loads under way",
+                             .idea = "16 bytes a lane and load, one pack a thread",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

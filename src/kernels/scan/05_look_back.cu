@@ -2,8 +2,9 @@
 // before it.
 //
 // Since 04_three_kernels: every element is read once. A tile stays in registers while one warp of
-//   its block looks back over the tiles before it, 32 at a time, adding their totals until one knows
-//   its prefix. Loads and stores are 16 bytes a lane (include/ridge/detail/scan.cuh has the kernel).
+//   its block looks back over the tiles before it, 32 at a time, adding their totals until one
+//   knows its prefix. Loads and stores are 16 bytes a lane (include/ridge/detail/scan.cuh has the
+//   kernel).
 // Stops at: the look-back, which takes about a tenth of the time at 2^28 elements; HBM after that.
 //   Below some millions of elements, the two launches and the latency of one look-back.
 #include "device/scan.cuh"

@@ -31,8 +31,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   return with_types(a, [&](auto t, auto marks) {
     using T = decltype(t);
     const auto io = io_of<T>(a, marks);
-    if (a.inclusive)
-      detail::launch_scan<Shape, true>(io, Append<T>(), a.workspace, stream);
+    if (a.inclusive) detail::launch_scan<Shape, true>(io, Append<T>(), a.workspace, stream);
     else detail::launch_scan<Shape, false>(io, Append<T>(), a.workspace, stream);
     return launch_status();
   });

@@ -40,7 +40,7 @@ constexpr Tuned kTunedMisaligned = {2.5, 0.80};
 // The caller's packs: aligned where `Aligned`, and then read only once.
 template <bool Aligned>
 __device__ __forceinline__ uint4 load(const uint4* p) {
-  return Aligned ? __ldcs(p) : __ldg(p);
+  return Aligned ? *p : __ldg(p);
 }
 
 template <class T, bool Aligned>
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(kThreads<T>) transpose_vectors(Args a, Tiling 
       const auto to = reinterpret_cast<uint4*>(row + head + down * P);
       const uint4 low = turned[i][down ^ swizzle];
       if (Aligned) {
-        __stcs(to, low);
+        *to = low;
       } else {
         // Past the last pack there is none to shift in, and then none is needed.
         const uint4 high = turned[i][min(down + 1, kDown - 1) ^ swizzle];
