@@ -17,6 +17,10 @@ constexpr double kShortestByEvents = 15;  // µs; under that, launch overhead sh
 constexpr int kLaunchesAGraph = 32;
 constexpr int kBatch = 10;  // samples of each between two looks at the clock
 constexpr int kWarmups = 3;
+// A lesson may take a thousand times as long as the rung it leads to: this long, and few samples
+// do.
+constexpr double kSlow = 20e3;  // µs
+constexpr size_t kSamplesOfSlow = 3;
 
 Status status_of(cudaError_t error) {
   if (error == cudaSuccess) return Status::ok();
@@ -114,7 +118,7 @@ std::vector<Timing> time_in_turn(const std::vector<Contestant>& contestants,
   for (const Contestant& who : contestants) {
     Timing timing = {.name = who.name, .us = {}, .by_graph = false, .status = {}};
     double us = 0;
-    for (int i = 0; i < kWarmups && timing.status; ++i) {
+    for (int i = 0; i < kWarmups && timing.status && us < kSlow; ++i) {
       const auto t =
           watch.time(make_cold, [&] { return who.launch(i % options.sets, watch.stream()); });
       if (t) us = *t;
@@ -140,6 +144,7 @@ std::vector<Timing> time_in_turn(const std::vector<Contestant>& contestants,
   const auto sample = [&](size_t i) {
     Timing& timing = timings[i];
     if (!timing.status) return;
+    if (timing.us.size() >= kSamplesOfSlow && timing.us.front() > kSlow) return;
     const auto us = watch.time(make_cold, [&] {
       return graphs[i] ? status_of(cudaGraphLaunch(graphs[i], watch.stream()))
                        : contestants[i].launch(turn % options.sets, watch.stream());

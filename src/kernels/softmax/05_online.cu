@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(kThreads) softmax_online(Args args) {
   __shared__ float2 partials[kWarpSize];
   const Rows<T> row(args, blockIdx.x);
   const RowSlots<T> slots(row.out, int(args.cols));
-  Pack<T> a[kPacks], b[kForward ? 1 : kPacks] = {};
+  Words<T> a[kPacks], b[kForward ? 1 : kPacks] = {};
   const auto for_all_packs = [&](auto f) {
     for (int first = threadIdx.x; first < slots.slots; first += kThreads * kPacks) {
       load_row(a, row.in, slots, first, kThreads, from_float<T>(kForward ? -INFINITY : 0.0f));
@@ -40,12 +40,12 @@ __global__ void __launch_bounds__(kThreads) softmax_online(Args args) {
   const float finished = Operator::finish(whole.sum);
   for_all_packs([&](int first) {
     store_row<T, kPacks>(row.out, slots, first, kThreads, [&](int p) {
-      Pack<T> y;
+      float y[kPackSize<T>];
 #pragma unroll
       for (int i = 0; i < kPackSize<T>; ++i)
-        y[i] = from_float<T>(Operator::result(to_float(a[p][i]), to_float(b[kForward ? 0 : p][i]),
-                                              whole.max, finished));
-      return y;
+        y[i] = Operator::result(to_float(a[p][i]), to_float(b[kForward ? 0 : p][i]), whole.max,
+                                finished);
+      return words_of<T>(y);
     });
   });
 }

@@ -20,7 +20,7 @@ __device__ __forceinline__ void hold_row(const Rows<T>& row, int cols, int first
   constexpr bool kKeeps = op == Op::softmax && Packs * kSize <= kKeptFloats;
   const RowSlots<T> slots(row.out, cols);
 
-  Pack<T> a[Packs], b[kForward ? 1 : Packs];
+  Words<T> a[Packs], b[kForward ? 1 : Packs];
   load_row(a, row.in, slots, first, lanes, from_float<T>(kForward ? -INFINITY : 0.0f));
   if constexpr (!kForward) {
     load_row(b, row.dy, slots, first, lanes, from_float<T>(0.0f));
@@ -50,17 +50,17 @@ __device__ __forceinline__ void hold_row(const Rows<T>& row, int cols, int first
   // Not rescaled(): in a row of nothing but -inf, this makes the NaN there should be.
   const float scale = kKeeps ? Fast::exp(warp.max - whole.max) * finished : 0.0f;
   store_row<T, Packs>(row.out, slots, first, lanes, [&](int p) {
-    Pack<T> y;
+    float y[kPackSize<T>];
 #pragma unroll
     for (int i = 0; i < kSize; ++i) {
       if constexpr (kKeeps) {
-        y[i] = from_float<T>(kept[p][i] * scale);
+        y[i] = kept[p][i] * scale;
       } else {
-        y[i] = from_float<T>(Operator::result(to_float(a[p][i]), to_float(b[kForward ? 0 : p][i]),
-                                              whole.max, finished));
+        y[i] = Operator::result(to_float(a[p][i]), to_float(b[kForward ? 0 : p][i]), whole.max,
+                                finished);
       }
     }
-    return y;
+    return words_of<T>(y);
   });
 }
 
