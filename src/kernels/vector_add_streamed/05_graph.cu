@@ -13,39 +13,39 @@ constexpr int kChunks = 32;
 
 static Support supports(const Args& a, const DeviceInfo&) { return adds(a); }
 
-// What run_pipeline would do, as a graph.
-static Status capture(const Args& a, cudaStream_t origin, cudaGraph_t* graph) {
+// The streams of the pipeline must live until the capture ends.
+static Status capture(const Args& a, SideStreams<kStreams>& side, cudaStream_t origin,
+                      cudaGraph_t* graph) {
   if (const Status s = status_of(cudaStreamBeginCapture(origin, cudaStreamCaptureModeThreadLocal));
       !s)
     return s;
-  const Status ran = run_pipeline<kStreams, kChunks>(a, origin);
+  const Status enqueued = enqueue_chunks<kStreams, kChunks>(a, side, origin);
   const Status ended = status_of(cudaStreamEndCapture(origin, graph));
-  return ran ? ended : ran;
+  return enqueued ? ended : enqueued;
 }
 static Expected<cudaGraphExec_t> pipeline_graph(const Args& a) {
-  cudaStream_t origin = nullptr;
-  if (const Status s = status_of(cudaStreamCreateWithFlags(&origin, cudaStreamNonBlocking)); !s)
-    return s.error();
+  SideStreams<kStreams> side;
+  SideStreams<1> origin;
+  if (const Status s = side.make(); !s) return s.error();
+  if (const Status s = origin.make(); !s) return s.error();
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;
-  const Status captured = capture(a, origin, &graph);
+  const Status captured = capture(a, side, origin[0], &graph);
   const Status made = captured ? status_of(cudaGraphInstantiate(&exec, graph, 0)) : captured;
   if (graph) (void)cudaGraphDestroy(graph);
-  (void)cudaStreamDestroy(origin);
   if (!made) return made.error();
   return exec;
 }
 
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.n == 0) return Status::ok();
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  if (const Status s = status_of(cudaStreamIsCapturing(stream, &capture)); !s) return s;
-  // Part of somebody's graph: its nodes are ours.
-  if (capture != cudaStreamCaptureStatusNone) return run_pipeline<kStreams, kChunks>(a, stream);
+  const auto capturing = is_capturing(stream);
+  if (!capturing) return capturing.error();
+  if (*capturing) return enqueue_serially<kChunks>(a, stream);
   const auto exec = pipeline_graph(a);
   if (!exec) return exec.error();
   const Status s = status_of(cudaGraphLaunch(*exec, stream));
-  (void)cudaGraphExecDestroy(*exec);  // once it has run
+  (void)cudaGraphExecDestroy(*exec);  // the driver frees it once it has run
   return s;
 }
 constinit const Rung rung = {.name = "graph",

@@ -52,49 +52,43 @@ inline Status add_chunk(const Args& args, int64_t begin, int64_t count, float* b
   return status_of(cudaMemcpyAsync(args.out + begin, out, bytes, cudaMemcpyDeviceToHost, stream));
 }
 
-// Streams beside the caller's: they start after what is in it, and it goes on after them. Destroyed
-// when their work is done, without waiting for it.
+// Streams beside the caller's: after fork they start where it stands, and after join it goes on
+// where they end. They are destroyed when their work is done, without waiting for it.
 template <int N>
 class SideStreams {
  public:
-  static Expected<SideStreams> fork(cudaStream_t from) {
-    SideStreams side;
-    if (const Status s = side.mark(from); !s) return s.error();
-    for (cudaStream_t& stream : side.streams_) {
+  SideStreams() = default;
+  SideStreams(const SideStreams&) = delete;
+  SideStreams& operator=(const SideStreams&) = delete;
+  ~SideStreams() {
+    if (event_) (void)cudaEventDestroy(event_);
+    for (cudaStream_t stream : streams_)
+      if (stream) (void)cudaStreamDestroy(stream);
+  }
+  Status make() {
+    for (cudaStream_t& stream : streams_)
       if (const Status s = status_of(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); !s)
-        return s.error();
-      if (const Status s = status_of(cudaStreamWaitEvent(stream, side.event_, 0)); !s)
-        return s.error();
-    }
-    return Expected<SideStreams>(std::move(side));
+        return s;
+    return status_of(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
+  }
+  // A wait takes the last record, so one event does for all.
+  Status fork(cudaStream_t from) {
+    if (const Status s = status_of(cudaEventRecord(event_, from)); !s) return s;
+    for (cudaStream_t stream : streams_)
+      if (const Status s = status_of(cudaStreamWaitEvent(stream, event_, 0)); !s) return s;
+    return Status::ok();
   }
   Status join(cudaStream_t to) {
     for (cudaStream_t stream : streams_) {
-      if (const Status s = mark(stream); !s) return s;
+      if (const Status s = status_of(cudaEventRecord(event_, stream)); !s) return s;
       if (const Status s = status_of(cudaStreamWaitEvent(to, event_, 0)); !s) return s;
     }
     return Status::ok();
   }
   cudaStream_t operator[](int i) const { return streams_[i]; }
 
-  SideStreams(SideStreams&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {
-    for (int i = 0; i < N; ++i) streams_[i] = std::exchange(other.streams_[i], nullptr);
-  }
-  ~SideStreams() {
-    if (event_) (void)cudaEventDestroy(event_);
-    for (cudaStream_t stream : streams_)
-      if (stream) (void)cudaStreamDestroy(stream);
-  }
-
  private:
-  SideStreams() = default;
-  Status mark(cudaStream_t stream) {
-    if (!event_)
-      if (const Status s = status_of(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); !s)
-        return s;
-    return status_of(cudaEventRecord(event_, stream));
-  }
-  cudaEvent_t event_ = nullptr;  // a wait takes the last record, so one does for all
+  cudaEvent_t event_ = nullptr;
   cudaStream_t streams_[N] = {};
 };
 
@@ -113,18 +107,43 @@ size_t pipeline_workspace(const Args& a, const DeviceInfo&) {
 // Chunks dealt to streams in turn. A stream's copies and kernels keep their order, so its buffers
 // are free when its next chunk comes.
 template <int Streams, int Chunks>
-Status run_pipeline(const Args& a, cudaStream_t stream) {
-  auto side = SideStreams<Streams>::fork(stream);
-  if (!side) return side.error();
+Status enqueue_chunks(const Args& a, SideStreams<Streams>& side, cudaStream_t stream) {
+  if (const Status s = side.fork(stream); !s) return s;
   const int64_t chunk = chunk_of(a.n, Chunks);
   int turn = 0;
   for (int64_t begin = 0; begin < a.n; begin += chunk, turn = (turn + 1) % Streams) {
     float* const buffers = static_cast<float*>(a.workspace) + turn * 3 * padded(chunk);
-    if (const Status s = add_chunk(a, begin, std::min(chunk, a.n - begin), buffers, (*side)[turn]);
-        !s)
+    if (const Status s = add_chunk(a, begin, std::min(chunk, a.n - begin), buffers, side[turn]); !s)
       return s;
   }
-  return side->join(stream);
+  return side.join(stream);
+}
+
+inline Expected<bool> is_capturing(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (const Status s = status_of(cudaStreamIsCapturing(stream, &status)); !s) return s.error();
+  return status != cudaStreamCaptureStatusNone;
+}
+// In somebody else's graph, whose side streams would have to outlive this call: one after another.
+template <int Chunks>
+Status enqueue_serially(const Args& a, cudaStream_t stream) {
+  const int64_t chunk = chunk_of(a.n, Chunks);
+  for (int64_t begin = 0; begin < a.n; begin += chunk)
+    if (const Status s = add_chunk(a, begin, std::min(chunk, a.n - begin),
+                                   static_cast<float*>(a.workspace), stream);
+        !s)
+      return s;
+  return Status::ok();
+}
+
+template <int Streams, int Chunks>
+Status run_pipeline(const Args& a, cudaStream_t stream) {
+  const auto capturing = is_capturing(stream);
+  if (!capturing) return capturing.error();
+  if (*capturing) return enqueue_serially<Chunks>(a, stream);
+  SideStreams<Streams> side;
+  if (const Status s = side.make(); !s) return s;
+  return enqueue_chunks<Streams, Chunks>(a, side, stream);
 }
 
 inline size_t whole_workspace(const Args& a, const DeviceInfo&) {

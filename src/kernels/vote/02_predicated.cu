@@ -1,27 +1,22 @@
-// vote rung 02, predicated: every lane evaluates one polynomial, whose coefficients it selects.
+// vote rung 02, predicated: all lanes run one series, each with its own argument.
 //
-// Since 01_branchy: no branch, so no divergence: a select a step instead of a second polynomial.
-//   One ballot gathers the 32 bits, and one lane stores them.
-// Stops at: selects, which it pays for even where all lanes agree.
-#include "kernels/vote/vote.h"
+// Since 01_branchy: what differs between the branches is selected before and after the long part,
+//   which all lanes then do together. No lane ever waits for another's branch.
+// Stops at: atomics, up to 32 lanes of a warp at the same word.
+// Not where the branches have nothing in common: doing both and selecting costs as much as
+//   diverging, and more where a warp would have agreed.
+#include "kernels/vote/bits.cuh"
 
 namespace ridge::vote::predicated {
 
-constexpr int kThreads = 256;
-
 __global__ void __launch_bounds__(kThreads) vote_predicated(Args a) {
   const int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x;
-  const bool is_here = i < a.n;
-  const float x = is_here ? a.x[i] : 0.0f;
-  const bool is_a = x >= 0;
-  const unsigned bits = __ballot_sync(~0u, is_here && is_a);
-  if (!is_here) return;
-  if (i % kLanes == 0) a.took_a[i / kLanes] = bits;
-  float y = is_a ? coefficient<float>(true, kDegree) : coefficient<float>(false, kDegree);
-#pragma unroll
-  for (int k = kDegree - 1; k >= 0; --k)
-    y = y * x + (is_a ? coefficient<float>(true, k) : coefficient<float>(false, k));
-  a.y[i] = y;
+  if (i >= a.n) return;
+  const float x = a.x[i];
+  const bool is_first = x >= 0;
+  const float sum = series(is_first ? x / 2 : -x / 4, a.steps);
+  a.y[i] = is_first ? sum : 1 - sum;
+  if (is_first) set_bit(a, i);
 }
 
 static Support supports(const Args& a, const DeviceInfo&) {
@@ -29,13 +24,14 @@ static Support supports(const Args& a, const DeviceInfo&) {
 }
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.n == 0) return Status::ok();
+  if (const Status s = clear_bits(a, stream); !s) return s;
   vote_predicated<<<unsigned((a.n + kThreads - 1) / kThreads), kThreads, 0, stream>>>(a);
   return launch_status();
 }
 constinit const Rung rung = {.name = "predicated",
-                             .idea = "one polynomial of selected coefficients; a ballot",
+                             .idea = "one series for all lanes, arguments selected",
                              .supports = supports,
                              .launch = launch,
-                             .claims = {.barriers = 0}};
+                             .claims = {.global_loads_per_element = 1, .barriers = 0}};
 
 }  // namespace ridge::vote::predicated

@@ -11,7 +11,7 @@ constexpr int64_t kRun = 4096;  // elements of one sign
 
 Family::Family() : Erased(vote::rungs()) {
   family = "vote";
-  summary = "one of two polynomials, by sign, and a bit for which";
+  summary = "one of two series, by sign, and a bit for which";
   operators = {"vote", "vote_runs"};  // signs at random, and in long runs
   dtypes = {Dtype::f32};
   shape_help = "N";
@@ -33,28 +33,26 @@ std::optional<double> Family::input(const Case& c, size_t tensor, int64_t index)
 
 Workload Family::workload(const Case& c) const {
   const int64_t n = c.shape[0];
-  return {.tensors = {{.name = "x", .shape = {n}},
-                      // A step of Horner's rule rounds once, and so does each coefficient.
-                      {.name = "y",
-                       .shape = {n},
-                       .role = Role::out,
-                       .rounding = 0,
-                       .arithmetic = 2.0 * (kDegree + 1)},
-                      {.name = "took_a",
-                       .dtype = Dtype::u32,
-                       .shape = {masks(n)},
-                       .role = Role::out,
-                       .rounding = 0,
-                       .arithmetic = 0}},
-          .cost = {.read = double(n) * 4,
-                   .written = double(n) * 4 + double(masks(n)) * 4,
-                   .flops = 2.0 * kDegree * double(n)}};
+  return {
+      .tensors =
+          {{.name = "x", .shape = {n}},
+           // A step of Horner's rule rounds once, and so does the subtraction.
+           {.name = "y", .shape = {n}, .role = Role::out, .rounding = 0, .arithmetic = kSteps + 1},
+           {.name = "first",
+            .dtype = Dtype::u32,
+            .shape = {masks(n)},
+            .role = Role::out,
+            .rounding = 0,
+            .arithmetic = 0}},
+      .cost = {.read = double(n) * 4,
+               .written = double(n) * 4 + double(masks(n)) * 4,
+               .flops = 2.0 * kSteps * double(n)}};
 }
 
 Args Family::bind(const Case& c, std::span<void* const> t) {
   return {.x = static_cast<const float*>(t[0]),
           .y = static_cast<float*>(t[1]),
-          .took_a = static_cast<uint32_t*>(t[2]),
+          .first = static_cast<uint32_t*>(t[2]),
           .n = c.shape[0],
           .dtype = c.dtype};
 }

@@ -1,5 +1,6 @@
-// vote: y = x >= 0 ? A(x) : B(x), two polynomials, and which elements took A, a bit each. A study
-// of what it costs when the lanes of a warp disagree, and how they find out.
+// vote: y = x >= 0 ? S(x / 2) : 1 - S(-x / 4), where S(a) = 1 + a + a^2 + …, and which elements
+// took the first branch, a bit each. A study of what it costs when the lanes of a warp disagree,
+// and how they tell each other.
 #pragma once
 
 #include <span>
@@ -10,26 +11,22 @@
 namespace ridge::vote {
 
 constexpr int kLanes = 32;
-constexpr int kDegree = 24;
+constexpr int kSteps = 24;  // of the series
 
-// A = 1 + x / 2 + x^2 / 3 + …; B = 1 - x / 3 + x^2 / 5 - …
+// By Horner's rule, in a loop: `steps` is no constant, so that the compiler leaves two of them two.
 template <class Real>
-__host__ __device__ constexpr Real coefficient(bool is_a, int k) {
-  if (is_a) return Real(1) / Real(k + 1);
-  return (k % 2 ? Real(-1) : Real(1)) / Real(2 * k + 1);
-}
-template <class Real, bool IsA>
-__host__ __device__ constexpr Real polynomial(Real x) {
-  Real y = coefficient<Real>(IsA, kDegree);
-  for (int k = kDegree - 1; k >= 0; --k) y = y * x + coefficient<Real>(IsA, k);
-  return y;
+__host__ __device__ constexpr Real series(Real a, int steps) {
+  Real sum = 1;
+  for (int k = 0; k < steps; ++k) sum = sum * a + 1;
+  return sum;
 }
 
 struct Args {
-  const float* x = nullptr;    // (n)
-  float* y = nullptr;          // (n)
-  uint32_t* took_a = nullptr;  // (n / 32, rounded up)
+  const float* x = nullptr;   // (n)
+  float* y = nullptr;         // (n)
+  uint32_t* first = nullptr;  // (n / 32, rounded up): a bit for each element
   int64_t n = 0;
+  int steps = kSteps;
   Dtype dtype = Dtype::f32;
   void* workspace = nullptr;  // unused
   size_t workspace_bytes = 0;
