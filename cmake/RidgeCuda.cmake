@@ -49,7 +49,7 @@ endif()
 
 # ridge_cuda_program(NAME source… [FOLDER folder] [ARCH 80] [FLAGS flag…]): a program for either device, in
 # build/<preset>/<folder>/NAME (folder: programs). Its target is NAME_program, whose property RIDGE_PROGRAM
-# is the path.
+# is the path. Ridge's public headers are found.
 function(ridge_cuda_program name)
   cmake_parse_arguments(ARG "" "FOLDER;ARCH" "FLAGS" ${ARGN})
   if(NOT ARG_FOLDER)
@@ -72,7 +72,7 @@ function(ridge_cuda_program name)
     add_custom_command(
       OUTPUT ${program}
       COMMAND ${RIDGE_NVCC} -std=c++17 -O3 -lineinfo -cudart shared ${code} ${ARG_FLAGS}
-              -MD -MF ${program}.d -o ${program} ${sources}
+              -I${PROJECT_SOURCE_DIR}/include -MD -MF ${program}.d -o ${program} ${sources}
       DEPENDS ${sources} DEPFILE ${program}.d
       COMMENT "nvcc ${name}" VERBATIM)
     add_custom_target(${target} ALL DEPENDS ${program})

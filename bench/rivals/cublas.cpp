@@ -27,11 +27,13 @@ Status gemv(const Case& c, std::span<void* const> t, void*, size_t, cudaStream_t
   const float alpha = 1, beta = 0;
   (void)cublasSetStream(handle(), stream);
   if (c.dtype == Dtype::f32)
-    return status_of(cublasSgemv(handle(), CUBLAS_OP_T, cols, rows, &alpha, static_cast<const float*>(t[0]), cols,
-                                 static_cast<const float*>(t[1]), 1, &beta, static_cast<float*>(t[2]), 1));
+    return status_of(
+        cublasSgemv(handle(), CUBLAS_OP_T, cols, rows, &alpha, static_cast<const float*>(t[0]),
+                    cols, static_cast<const float*>(t[1]), 1, &beta, static_cast<float*>(t[2]), 1));
   const cudaDataType_t type = c.dtype == Dtype::bf16 ? CUDA_R_16BF : CUDA_R_16F;
-  return status_of(cublasGemmEx(handle(), CUBLAS_OP_T, CUBLAS_OP_N, rows, 1, cols, &alpha, t[0], type, cols, t[1],
-                                type, cols, &beta, t[2], type, rows, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+  return status_of(cublasGemmEx(handle(), CUBLAS_OP_T, CUBLAS_OP_N, rows, 1, cols, &alpha, t[0],
+                                type, cols, t[1], type, cols, &beta, t[2], type, rows,
+                                CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ import torch.nn.functional as F
 
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64,
           "i32": torch.int32, "i64": torch.int64, "u8": torch.uint8, "u32": torch.uint32}
-SHORTEST_BY_EVENTS = 8.0  # µs; shorter ones are replayed as a graph
+SHORTEST_BY_EVENTS = 15.0  # µs; shorter ones are replayed as a graph
 LAUNCHES_A_GRAPH = 32
 PATTERN = 1 << 22  # elements after which inputs repeat
 
@@ -185,7 +185,8 @@ def run_case(library, case, pairs, with_compile):
         for contestant in contestants:
             try:
                 contestant.capture()
-            except RuntimeError:
+            except RuntimeError as error:
+                print(f"{case['operator']}: {contestant.name} cannot be captured: {error}", file=sys.stderr)
                 torch.cuda.synchronize()
     for turn in range(pairs):
         for contestant in contestants if turn % 2 else reversed(contestants):

@@ -7,21 +7,18 @@ namespace ridge {
 constexpr int kWarpSize = 32;
 constexpr unsigned kAllLanes = 0xffffffff;
 
-// Lanes: a power of two. All 32 lanes of the warp must come here.
-template <int Lanes>
-__device__ __forceinline__ float lanes_sum(float x) {
+// `lanes`: a power of two, the same for all. All 32 lanes of the warp must come here.
+__device__ __forceinline__ float lanes_sum(float x, int lanes) {
 #pragma unroll
-  for (int distance = Lanes / 2; distance > 0; distance /= 2)
-    x += __shfl_xor_sync(kAllLanes, x, distance);
+  for (int distance = kWarpSize / 2; distance > 0; distance /= 2)
+    if (distance < lanes) x += __shfl_xor_sync(kAllLanes, x, distance);
   return x;
 }
-
 // A NaN loses against any number.
-template <int Lanes>
-__device__ __forceinline__ float lanes_max(float x) {
+__device__ __forceinline__ float lanes_max(float x, int lanes) {
 #pragma unroll
-  for (int distance = Lanes / 2; distance > 0; distance /= 2)
-    x = fmaxf(x, __shfl_xor_sync(kAllLanes, x, distance));
+  for (int distance = kWarpSize / 2; distance > 0; distance /= 2)
+    if (distance < lanes) x = fmaxf(x, __shfl_xor_sync(kAllLanes, x, distance));
   return x;
 }
 

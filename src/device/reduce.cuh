@@ -33,6 +33,10 @@ struct VectorTuning {
   static constexpr int kBlocksPerSm = 2;
   static constexpr int kAlonePacks = 8;  // a thread: until there, one block beats a meeting of many
   static constexpr int kPacksAThread = 2;  // at least, before there is another block
+  static constexpr bool kReadAgain = false;
+};
+struct ReadAgain : VectorTuning {  // for vectors that the next launch reads too
+  static constexpr bool kReadAgain = true;
 };
 
 template <class Tuning, bool kCongruent, class Op, class T, int In, class Out>
@@ -53,7 +57,7 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
       packs,
       [&](Buffer& x, int64_t pack) {
         const int64_t i = begin + pack * kSize;
-        x.of[0] = load_pack(v.in[0] + i);
+        x.of[0] = Tuning::kReadAgain ? load_pack_to_keep(v.in[0] + i) : load_pack(v.in[0] + i);
         if constexpr (In == 2)
           x.of[1] = kCongruent ? load_pack(v.in[1] + i) : load_pack_anywhere(v.in[1] + i);
       },
@@ -99,31 +103,29 @@ unsigned vector_blocks(const Vectors<T, In>& v, const DeviceInfo& device) {
 
 }  // namespace reduction
 
-template <class Op, class T, int In>
+template <class Tuning = reduction::VectorTuning, class Op, class T, int In>
 size_t reduce_workspace(const Op&, const Vectors<T, In>& v, const DeviceInfo& device) {
-  const unsigned blocks = reduction::vector_blocks<reduction::VectorTuning>(v, device);
+  const unsigned blocks = reduction::vector_blocks<Tuning>(v, device);
   if (blocks == 1) return 0;
   return reduction::meeting_bytes<reduction::AccOf<Op>>(1, blocks);
 }
 
 // Of no elements: finish(identity).
-template <class Out, class Op, class T, int In>
+template <class Tuning = reduction::VectorTuning, class Out, class Op, class T, int In>
 Status launch_reduce(const Op& op, const Vectors<T, In>& v, Out* out, Workspace workspace,
                      const DeviceInfo& device, cudaStream_t stream) {
   using namespace reduction;
-  if (workspace.bytes < reduce_workspace(op, v, device))
+  if (workspace.bytes < reduce_workspace<Tuning>(op, v, device))
     return Error{int(cudaErrorInvalidValue), "the workspace is smaller than reduce_workspace says"};
   const auto meeting = meeting_at<AccOf<Op>>(workspace.data, 1);
-  const unsigned blocks = vector_blocks<VectorTuning>(v, device);
+  const unsigned blocks = vector_blocks<Tuning>(v, device);
   bool congruent = true;
   for (int k = 1; k < In; ++k)
     congruent &= elements_to_alignment(v.in[k]) == elements_to_alignment(v.in[0]);
   if (congruent)
-    reduce_vectors<VectorTuning, true>
-        <<<blocks, VectorTuning::kThreads, 0, stream>>>(op, v, out, meeting);
+    reduce_vectors<Tuning, true><<<blocks, Tuning::kThreads, 0, stream>>>(op, v, out, meeting);
   else if constexpr (In > 1)
-    reduce_vectors<VectorTuning, false>
-        <<<blocks, VectorTuning::kThreads, 0, stream>>>(op, v, out, meeting);
+    reduce_vectors<Tuning, false><<<blocks, Tuning::kThreads, 0, stream>>>(op, v, out, meeting);
   return launch_status();
 }
 

@@ -77,6 +77,23 @@ __device__ __forceinline__ AccOf<Op> block_combine(const Op& op, AccOf<Op> acc) 
   return acc;
 }
 
+// The same, with the total in all threads.
+template <int Threads, class Op>
+__device__ __forceinline__ AccOf<Op> block_combine_for_all(const Op& op, AccOf<Op> acc) {
+  using Acc = AccOf<Op>;
+  constexpr int kWarps = Threads / kWarpSize;
+  static_assert(Threads % kWarpSize == 0 && kWarps <= kWarpSize && (kWarps & (kWarps - 1)) == 0);
+  acc = warp_combine(op, acc);
+  if constexpr (kWarps > 1) {
+    __shared__ alignas(16) char memory[kWarps * sizeof(Acc)];
+    Acc* const of_warp = reinterpret_cast<Acc*>(memory);
+    if (threadIdx.x % kWarpSize == 0) of_warp[threadIdx.x / kWarpSize] = acc;
+    __syncthreads();
+    acc = warp_combine<kWarps>(op, of_warp[threadIdx.x % kWarps]);
+  }
+  return acc;
+}
+
 // --- a grid: the last block to arrive finishes the work of all ---
 
 // Counts blocks in a word of memory that needs no preparation. Between launches it holds kMark; a
@@ -117,6 +134,13 @@ __device__ __forceinline__ AccOf<Op> warp_combine_fresh(const Op& op, const AccO
     for (int u = 0; u < kUnroll; ++u) acc = op.combine(acc, value[u]);
   }
   return warp_combine(op, acc);
+}
+
+// A pack that is read again soon: stays in the L2 as anything else does.
+template <class T>
+__device__ __forceinline__ Pack<T> load_pack_to_keep(const T* p) {
+  const int4 words = __ldg(reinterpret_cast<const int4*>(p));
+  return *reinterpret_cast<const Pack<T>*>(&words);
 }
 
 // --- a thread: elements that lie one after another ---

@@ -20,10 +20,9 @@ __global__ void __launch_bounds__(kThreads)
   if (folded == 0x13572468) *sink = unsigned(folded);  // never, but the compiler cannot know
 }
 
-void launch_read(const void* data, int64_t bytes, int sm_count, unsigned* sink,
-                 cudaStream_t stream) {
-  read_only<<<unsigned(sm_count) * 4, kThreads, 0, stream>>>(static_cast<const int4*>(data),
-                                                             bytes / 16, sink);
+void launch_read(const void* data, int64_t bytes, int blocks, unsigned* sink, cudaStream_t stream) {
+  read_only<<<unsigned(blocks), kThreads, 0, stream>>>(static_cast<const int4*>(data), bytes / 16,
+                                                       sink);
 }
 
 }  // namespace ridge::harness

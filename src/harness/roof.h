@@ -7,7 +7,6 @@
 
 namespace ridge::harness {
 
-void launch_read(const void* data, int64_t bytes, int sm_count, unsigned* sink,
-                 cudaStream_t stream);
+void launch_read(const void* data, int64_t bytes, int blocks, unsigned* sink, cudaStream_t stream);
 
 }  // namespace ridge::harness

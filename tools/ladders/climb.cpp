@@ -114,37 +114,50 @@ class SetsOfRungs {
   std::optional<Sets> made_[2];  // pinned, pageable
 };
 
-// The case itself, or the tour's if that is the same operator, or the largest test of the operator.
-Case checked_case(const Operator& op, const Case& c) {
-  if (elements_of(op.ladder->workload(c)) <= kLargestReference) return c;
-  Case small = op.ladder->tour;
-  if (small.op != c.op)
-    for (const Case& test : op.ladder->tests)
-      if (test.op == c.op && (small.op != c.op || count(test.shape) > count(small.shape)))
-        small = test;
-  small.dtype = c.dtype;
-  small.specials = false;
-  return small;
+// Where a rung is checked: the case itself, or, where that is too large for a reference, the tour's
+// case if it is of this operator, then the tests, the largest first.
+std::vector<Case> checked_cases(const Operator& op, const Case& c) {
+  if (elements_of(op.ladder->workload(c)) <= kLargestReference) return {c};
+  std::vector<Case> cases;
+  for (Case test : op.ladder->tests)
+    if (test.op == c.op && test.dtype == c.dtype && !test.specials) cases.push_back(test);
+  std::stable_sort(cases.begin(), cases.end(),
+                   [](const Case& a, const Case& b) { return count(a.shape) > count(b.shape); });
+  if (op.ladder->tour.op == c.op) {
+    cases.insert(cases.begin(), op.ladder->tour);
+    cases.front().dtype = c.dtype;
+  }
+  if (cases.empty()) cases.push_back(op.ladder->tour);
+  return cases;
 }
 
-// Which rungs are right.
-std::vector<bool> verify_all(const Operator& op, const Case& checked, const DeviceInfo& device,
+// Which rungs are right, each at the first of the cases that it supports.
+std::vector<bool> verify_all(const Operator& op, const Case& c, const DeviceInfo& device,
                              const Options& options) {
-  const auto prepared = harness::prepare(*op.ladder, checked);
-  std::vector<bool> right;
-  for (int r = 0; r < int(op.ladder->rungs.size()); ++r) {
-    const std::string& name = op.ladder->rungs[size_t(r)].name;
-    right.push_back(false);
-    if (!options.rung.empty() && options.rung != name) continue;
-    const auto result = harness::verify(prepared, r, device);
-    json line = {{"event", "verified"}, {"rung", name}, {"worst", result.worst}};
-    switch (result.verdict) {
-      case harness::Verdict::right: right.back() = true; break;
-      case harness::Verdict::unsupported: line["unsupported"] = result.message; break;
-      default: line["wrong"] = result.message;
+  std::vector<bool> right(op.ladder->rungs.size(), false);
+  std::vector<json> lines(right.size());
+  for (const Case& checked : checked_cases(op, c)) {
+    std::optional<harness::Prepared> prepared;  // made when the first rung wants it
+    for (int r = 0; r < int(right.size()); ++r) {
+      const std::string& name = op.ladder->rungs[size_t(r)].name;
+      json& line = lines[size_t(r)];
+      if (!options.rung.empty() && options.rung != name) continue;
+      if (!line.is_null() && !line.contains("unsupported")) continue;
+      if (!prepared) prepared = harness::prepare(*op.ladder, checked);
+      const auto result = harness::verify(*prepared, r, device);
+      line = {{"event", "verified"},
+              {"rung", name},
+              {"worst", result.worst},
+              {"at", shape_text(checked.shape)}};
+      switch (result.verdict) {
+        case harness::Verdict::right: right[size_t(r)] = true; break;
+        case harness::Verdict::unsupported: line["unsupported"] = result.message; break;
+        default: line["wrong"] = result.message;
+      }
     }
-    tell(line);
   }
+  for (const json& line : lines)
+    if (!line.is_null()) tell(line);
   return right;
 }
 
@@ -182,7 +195,12 @@ Status time_all(const Operator& op, const Case& c, const Workload& workload,
     const auto made = sets_of.of(r);
     if (!made) return made.error();
     const auto& tensors = (*made)->pointers;
-    if (!op.ladder->supports(r, c, tensors[0], device)) continue;
+    if (const Support support = op.ladder->supports(r, c, tensors[0], device); !support) {
+      tell({{"event", "verified"},
+            {"rung", op.ladder->rungs[size_t(r)].name},
+            {"unsupported", support.reason}});
+      continue;
+    }
     const size_t wanted = op.ladder->workspace(r, c, tensors[0], device);
     const auto workspace = workspace_of(wanted);
     if (!workspace) return workspace.error();
@@ -282,12 +300,11 @@ int climb(const Options& options) {
     if (!cases) return fail(cases.error());
     for (const Case& c : *cases) {
       const Workload workload = op.ladder->workload(c);
-      const Case checked = checked_case(op, c);
       json header = describe(op, c, workload);
       header["event"] = "case";
-      header["verified_at"] = shape_text(checked.shape);
+      header["verified_at"] = shape_text(checked_cases(op, c).front().shape);
       tell(header);
-      const std::vector<bool> right = verify_all(op, checked, *device, options);
+      const std::vector<bool> right = verify_all(op, c, *device, options);
       const Status done = software ? count_all(op, c, workload, right, *device)
                                    : time_all(op, c, workload, right, *device, options, rivals);
       if (!done) return fail(done);

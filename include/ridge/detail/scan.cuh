@@ -1,12 +1,10 @@
 // A prefix scan in one pass over memory, for any associative operator: every element is read once
 // and written once.
 //
-// Blocks stay for the whole launch and take tiles from a counter. A warp reads its part of a tile
-// in rows, 16 bytes a lane, and scans each row where it lies: a lane's pack serially, the packs of
-// a row by shuffles, row after row. Nothing is transposed, so shared memory only carries the totals
-// of the warps. While the elements wait in registers for the value of everything before the tile
-// (see look_back.cuh), the block's next tile is on its way from memory to the L2 cache: so
-// registers bound how many tiles are being worked on, not how many bytes are in flight.
+// A block is a tile. A warp reads its part of it in rows, 16 bytes a lane, and scans each row where it
+// lies: a lane's pack serially, the packs of a row by shuffles, row after row. Nothing is transposed, so
+// shared memory only carries the totals of the warps. The elements wait in registers for the value of
+// everything before the tile (see look_back.cuh).
 //
 // Which aggregates and prefixes a tile meets depends on timing, and so does the order in which they
 // are combined: an operator that is associative only up to rounding may give results that differ in
@@ -25,13 +23,17 @@ template <int Threads, int BytesPerThread, int BlocksPerSm, int TilesPerLane>
 struct ScanShape {
   static constexpr int kThreads = Threads;
   static constexpr int kBytesPerThread = BytesPerThread;  // of its part of a tile, in registers
-  static constexpr int kBlocksPerSm = BlocksPerSm;        // that stay for the launch
+  static constexpr int kBlocksPerSm = BlocksPerSm;        // at once: what registers must allow
   static constexpr int kTilesPerLane = TilesPerLane;      // of the warp that looks back, at a time
   static constexpr int kWarps = kThreads / kWarpLanes;
 };
 
-// A vector of T that is scanned in A. Any other source of elements has the
-// same members.
+// For vectors. Large tiles, few of them looked at at once, and blocks that end with their tile: on an H200,
+// i32, 2^28 numbers take 616 µs so; with <256, 96, 4, 2> 790, with blocks that stay and take tile after
+// tile 740, with 4 tiles a lane 800 (bench/results/scan.json).
+using VectorTiles = ScanShape<128, 160, 6, 1>;
+
+// A vector of T that is scanned in A. Any other source of elements has the same members.
 template <class T, class A = T>
 struct VectorIo {
   using Value = A;
@@ -54,8 +56,8 @@ struct VectorIo {
   __host__ __device__ int lead() const { return phase(in); }
   __device__ bool in_step() const { return phase(in) == phase(out); }
 
-  __device__ __forceinline__ void prefetch(int64_t begin, int64_t end) const {
-    prefetch_to_l2(in + (begin > 0 ? begin : 0), in + (end < n ? end : n));
+  __device__ __forceinline__ void prefetch(int64_t begin, int64_t end, int rank, int ranks) const {
+    prefetch_to_l2(in + (begin > 0 ? begin : 0), in + (end < n ? end : n), rank, ranks);
   }
   // Read once, by nobody else: evict first.
   __device__ __forceinline__ Pack load(int64_t i) const {
@@ -172,17 +174,17 @@ template <class A, int kWarps>
 struct ScanShared {
   Slot<A> warp_totals[kWarps];
   Slot<A> prefix;     // of the tile
-  uint32_t taken[2];  // this tile's number and the next tile's, in turn
+  uint32_t tile;
 };
 
-// Scans one tile, and returns the number of the block's next. kPlain: the tile is whole and its
+// Scans one tile. kPlain: the tile is whole and its
 // output as aligned as its input. The other tiles, mostly one or two a launch, have code of their
 // own, so that what they need does not take registers from these.
 template <class Shape, bool kInclusive, bool kPlain, class Io, class Op>
-__device__ __forceinline__ uint32_t scan_tile(const Io& io, const Op& op,
-                                              const TileBoard<typename Io::Value>& board,
-                                              ScanShared<typename Io::Value, Shape::kWarps>& shared,
-                                              int turn, uint32_t tile, uint32_t tiles) {
+__device__ __forceinline__ void scan_tile(const Io& io, const Op& op,
+                                          const TileBoard<typename Io::Value>& board,
+                                          ScanShared<typename Io::Value, Shape::kWarps>& shared,
+                                          uint32_t tile, uint32_t tiles) {
   using A = typename Io::Value;
   using Cut = Tiling<Shape, Io>;
   constexpr int kPack = Io::kPack, kPacks = Cut::kPacks, kWarps = Shape::kWarps;
@@ -196,8 +198,6 @@ __device__ __forceinline__ uint32_t scan_tile(const Io& io, const Op& op,
     if (kPlain || (i >= 0 && i + kPack <= io.n)) packs[p] = io.load(i);
     else packs[p] = io.load_at_an_end(i, op);
   }
-  if (threadIdx.x == 0)  // its answer arrives with the packs
-    shared.taken[turn] = tiles == 1 ? 1 : board.take_tile();
 
   // At each pack, the value of the warp's part before it: row by row.
   A before[kPacks];
@@ -218,8 +218,6 @@ __device__ __forceinline__ uint32_t scan_tile(const Io& io, const Op& op,
   if (lane == 0) shared.warp_totals[warp].set(running);
   __syncthreads();
 
-  const uint32_t next = shared.taken[turn];
-  if (next < tiles) io.prefetch(Cut::begin(io, next), Cut::begin(io, next + 1));
   A base = op.identity();  // of the warps before this one
 #pragma unroll
   for (int w = 0; w < kWarps - 1; ++w)
@@ -269,7 +267,6 @@ __device__ __forceinline__ uint32_t scan_tile(const Io& io, const Op& op,
       }
     }
   }
-  return next;
 }
 
 // `memory` is a TileBoard, freshly reset; a single tile needs none.
@@ -280,18 +277,17 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksPerSm)
   __shared__ ScanShared<typename Io::Value, Shape::kWarps> shared;
   const TileBoard<typename Io::Value> board(memory);
 
-  // Together the blocks' first tiles are the launch's first tiles, whoever gets which: prefetching
-  // needs no number.
-  io.prefetch(Cut::begin(io, blockIdx.x), Cut::begin(io, blockIdx.x + 1));
-  if (threadIdx.x == 0) shared.taken[0] = tiles == 1 ? 0 : board.take_tile();
+  // The first blocks take the first tiles, whoever gets which: prefetching needs no number, and the
+  // memory is asked while the number is.
+  io.prefetch(Cut::begin(io, blockIdx.x), Cut::begin(io, blockIdx.x + 1), int(threadIdx.x),
+              Shape::kThreads);
+  if (threadIdx.x == 0) shared.tile = tiles == 1 ? 0 : board.take_tile();
   __syncthreads();
-  uint32_t tile = shared.taken[0];
-  for (int turn = 1; tile < tiles; turn ^= 1) {
-    const int64_t begin = Cut::begin(io, tile);
-    if (io.in_step() && begin >= 0 && begin + Cut::kTile <= io.n)
-      tile = scan_tile<Shape, kInclusive, true>(io, op, board, shared, turn, tile, tiles);
-    else tile = scan_tile<Shape, kInclusive, false>(io, op, board, shared, turn, tile, tiles);
-  }
+  const uint32_t tile = shared.tile;
+  const int64_t begin = Cut::begin(io, tile);
+  if (io.in_step() && begin >= 0 && begin + Cut::kTile <= io.n)
+    scan_tile<Shape, kInclusive, true>(io, op, board, shared, tile, tiles);
+  else scan_tile<Shape, kInclusive, false>(io, op, board, shared, tile, tiles);
 }
 
 template <class Shape, class Io>
@@ -302,14 +298,12 @@ constexpr int64_t scan_bytes(int64_t n) {
 // The caller has seen to it that there is something to scan, and that `memory` has scan_bytes; it
 // also asks whether the launch went well.
 template <class Shape, bool kInclusive, class Io, class Op>
-void launch_scan(const Io& io, const Op& op, void* memory, int sm_count, cudaStream_t stream) {
+void launch_scan(const Io& io, const Op& op, void* memory, cudaStream_t stream) {
   using Cut = Tiling<Shape, Io>;
   const int64_t tiles = Cut::tiles(io.n + io.lead());
-  const int64_t resident = int64_t(sm_count) * Shape::kBlocksPerSm;
   if (tiles > 1) launch_reset_tiles(memory, look_back_bytes<typename Io::Value>(tiles), stream);
   scan_tiles<Shape, kInclusive>
-      <<<unsigned(tiles < resident ? tiles : resident), Shape::kThreads, 0, stream>>>(
-          io, op, memory, uint32_t(tiles));
+      <<<unsigned(tiles), Shape::kThreads, 0, stream>>>(io, op, memory, uint32_t(tiles));
 }
 
 }  // namespace ridge::detail

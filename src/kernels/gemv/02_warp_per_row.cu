@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(kThreads) gemv_warp_per_row(Args args) {
   float sum = 0;
   for (int64_t k = lane; k < args.cols; k += kWarpSize)
     sum = fmaf(to_float(a[k]), to_float(x[k]), sum);
-  sum = lanes_sum<kWarpSize>(sum);
+  sum = lanes_sum(sum, kWarpSize);
   if (lane == 0) finish<T>(args, row, sum);
 }
 

@@ -12,6 +12,7 @@
 // boundary than A (not congruent), the packs whose x is not inside two aligned packs of x.
 #include <algorithm>
 
+#include "device/convert_pack.cuh"
 #include "device/lanes.cuh"
 #include "device/shifted.cuh"
 #include "kernels/gemv/finish.cuh"
@@ -19,8 +20,13 @@
 
 namespace ridge::gemv::vectors {
 
-constexpr int kWarpsPerSm = 24;    // the registers allow
-constexpr int kUnroll = 4;         // packs of a row a lane has under way
+// Packs of a row a lane has under way, and the warps an SM then has registers for. A short row is
+// one pack a lane: there, many small warps take the place of many loads.
+template <int Lanes>
+constexpr int kUnroll = Lanes < kWarpSize ? 1 : 4;
+constexpr int warps_per_sm(int lanes, size_t element) {
+  return lanes < kWarpSize ? 48 : element == 2 ? 16 : 24;
+}
 constexpr int kRows = 2;           // that share a pack of x
 constexpr double kLeastWaves = 4;  // of blocks, else the last one leaves much of the GPU idle
 constexpr double kLargeBytes = 64 << 20;  // of A: a second kernel for even waves pays from here
@@ -52,9 +58,10 @@ __device__ __forceinline__ Middle middle_of(const T* a, const T* x, int64_t cols
 
 // Lanes: threads that share a row; up to 32 of them are part of a warp, more are the block.
 template <class T, int Lanes, int Rows, bool Congruent>
-__global__ void __launch_bounds__(kThreads<Lanes>, kWarpsPerSm* kWarpSize / kThreads<Lanes>)
+__global__ void __launch_bounds__(kThreads<Lanes>,
+                                  warps_per_sm(Lanes, sizeof(T)) * kWarpSize / kThreads<Lanes>)
     gemv_vectors(Args args, int64_t packs_per_split) {
-  constexpr int kSize = kPackSize<T>;
+  constexpr int kSize = kPackSize<T>, kUnroll = vectors::kUnroll<Lanes>;
   static_assert(Congruent || Rows == 1, "rows at different distances share no pack of x");
   const int lane = threadIdx.x % Lanes;
   const int64_t first_row =
@@ -101,11 +108,14 @@ __global__ void __launch_bounds__(kThreads<Lanes>, kWarpsPerSm* kWarpSize / kThr
     for (int u = 0; u < kUnroll; ++u) {
       const auto factors =
           bytes_as<Pack<T>>(Congruent ? packs_x[u] : shifted(packs_x[u], next_x[u], shift));
+      float fx[kSize], fa[kSize];
+      to_floats(factors, fx);
 #pragma unroll
-      for (int i = 0; i < kSize; ++i)
+      for (int r = 0; r < Rows; ++r) {
+        to_floats(packs_a[r][u], fa);
 #pragma unroll
-        for (int r = 0; r < Rows; ++r)
-          sums[r][u] = fmaf(to_float(packs_a[r][u][i]), to_float(factors[i]), sums[r][u]);
+        for (int i = 0; i < kSize; ++i) sums[r][u] = fmaf(fa[i], fx[i], sums[r][u]);
+      }
     }
   };
   const int64_t end = min(packs, (int64_t(blockIdx.y) + 1) * packs_per_split);
@@ -125,7 +135,7 @@ __global__ void __launch_bounds__(kThreads<Lanes>, kWarpsPerSm* kWarpSize / kThr
         sum[r] = fmaf(to_float(a[r][c]), to_float(x[c]), sum[r]);
       }
     }
-    sum[r] = lanes_sum<(Lanes < kWarpSize ? Lanes : kWarpSize)>(sum[r]);
+    sum[r] = lanes_sum(sum[r], Lanes);
   }
   const auto put = [&](int64_t row, float total) {
     if (row >= args.rows) return;
@@ -161,7 +171,7 @@ __global__ void __launch_bounds__(kCombineWarps* kWarpSize) gemv_combine(Args ar
   const float* partial = static_cast<const float*>(args.workspace) + row * splits;  // (splits)
   float sum = 0;
   for (int s = lane; s < splits; s += kWarpSize) sum += partial[s];
-  sum = lanes_sum<kWarpSize>(sum);
+  sum = lanes_sum(sum, kWarpSize);
   if (lane == 0) finish<T>(args, row, sum);
 }
 
@@ -179,15 +189,21 @@ static Plan plan_for(const Args& a, const DeviceInfo& device) {
   plan.congruent =
       phase(a.a) == phase(a.x) && (a.rows == 1 || uint64_t(a.a_stride * size) % kPackBytes == 0);
   const int64_t packs = a.cols * size / kPackBytes;
-  plan.lanes = packs <= 16 ? 4 : packs < 512 ? 32 : packs < 4096 ? 128 : 256;
+  plan.lanes = packs <= 4     ? 4
+               : packs <= 8   ? 8
+               : packs <= 16  ? 16
+               : packs < 512  ? 32
+               : packs < 4096 ? 128
+                              : 256;
   const int threads = std::max(plan.lanes, kThreads<1>);
   const int64_t rows_a_block = threads / plan.lanes * (plan.congruent ? kRows : 1);
   plan.blocks = (a.rows + rows_a_block - 1) / rows_a_block;
-  const int64_t resident = int64_t(device.sm_count) * kWarpsPerSm * kWarpSize / threads;
+  const int64_t resident =
+      int64_t(device.sm_count) * warps_per_sm(plan.lanes, size_t(size)) * kWarpSize / threads;
   const double waves = double(plan.blocks) / double(resident);
   const bool is_large = double(a.rows) * double(a.cols) * double(size) >= kLargeBytes;
   const double wanted = is_large ? kLeastWaves / waves : waves < 1 ? 1 / waves : 1;
-  const int64_t most = std::clamp<int64_t>(packs / (plan.lanes * kUnroll), 1, 65535);
+  const int64_t most = std::clamp<int64_t>(packs / (plan.lanes * kUnroll<kWarpSize>), 1, 65535);
   plan.splits = std::clamp<int64_t>(int64_t(wanted + 0.999), 1, most);
   plan.packs_per_split = (packs + plan.splits - 1) / plan.splits;
   return plan;
@@ -218,6 +234,8 @@ static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t strea
     using T = decltype(t);
     switch (plan.lanes) {
       case 4: launch_lanes<T, 4>(a, plan, stream); break;
+      case 8: launch_lanes<T, 8>(a, plan, stream); break;
+      case 16: launch_lanes<T, 16>(a, plan, stream); break;
       case 32: launch_lanes<T, 32>(a, plan, stream); break;
       case 128: launch_lanes<T, 128>(a, plan, stream); break;
       default: launch_lanes<T, 256>(a, plan, stream);
@@ -236,7 +254,6 @@ constinit const Rung rung = {.name = "vectors",
                              .supports = supports,
                              .launch = launch,
                              .workspace = workspace,
-                             .cost = cost,
-                             .claims = {.barriers = 1}};
+                             .cost = cost};
 
 }  // namespace ridge::gemv::vectors

@@ -80,6 +80,16 @@ __global__ void put_and_give_back(Op op, Mailbox* const* taken, int64_t n, Out* 
   atomicExch(&(*taken)->owner, 0ull);
 }
 
+// The CPU reads its mailbox while other kernels may run.
+static Support supports(const Args& a, const DeviceInfo& info) {
+  int device = 0, concurrent = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, device) !=
+          cudaSuccess ||
+      !concurrent)
+    return "needs managed memory that CPU and GPU may touch at the same time";
+  return supports_all(a, info);
+}
 static size_t workspace(const Args&, const DeviceInfo&) { return sizeof(Mailbox*); }
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   const int blocks = int(std::clamp<int64_t>((a.n + kThreads - 1) / kThreads, 1, kMostBlocks));
@@ -100,7 +110,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 }
 constinit const Rung rung = {.name = "cpu_partials",
                              .idea = "a value a block, combined on the CPU",
-                             .supports = supports_all,
+                             .supports = supports,
                              .launch = launch,
                              .workspace = workspace,
                              .claims = {.global_loads_per_element = 1, .barriers = 1}};

@@ -1,5 +1,6 @@
 #include "ladder/cases.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -10,12 +10,6 @@ namespace ridge::scan {
 constexpr Combine combine_of(const Case& c) { return c.op < 2 ? Combine::sum : Combine::max; }
 constexpr bool is_inclusive(const Case& c) { return c.op % 2 == 0; }
 
-// The harness moves all tensors of a case alike. So that input and output are out of step as well,
-// the input of a case that is misaligned by more than 1 starts some elements later in its tensor.
-constexpr int64_t unused_elements(const Case& c) {
-  return c.misalignment > 1 ? c.misalignment - 1 : 0;
-}
-
 // Small integers, whose sums no rounding touches: a lost element cannot hide in a tolerance.
 constexpr int64_t kExactFrom = 1 << 13;  // elements
 inline bool has_exact_sums(const Case& c) {

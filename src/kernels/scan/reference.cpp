@@ -23,13 +23,13 @@ double combined(const Case& c, double a, double b) {
 }  // namespace
 
 void Family::reference(const Case& c, std::vector<HostTensor>& t) const {
-  const int64_t n = c.shape[0], unused = unused_elements(c);
+  const int64_t n = c.shape[0];
   const bool with_magnitude =
       combine_of(c) == Combine::sum && is_floating(c.dtype) && !has_exact_sums(c);
   if (with_magnitude) t[1].magnitude.resize(size_t(n));
   double running = identity(c), magnitude = 0;
   for (int64_t i = 0; i < n; ++i) {
-    const double x = t[0].values[size_t(unused + i)];
+    const double x = t[0].values[size_t(i)];
     const double through = combined(c, running, x);
     if (with_magnitude) {
       t[1].magnitude[size_t(i)] = is_inclusive(c) ? magnitude + std::fabs(x) : magnitude;

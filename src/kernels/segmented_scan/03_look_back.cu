@@ -9,9 +9,8 @@
 
 namespace ridge::segmented_scan::look_back {
 
-// Threads, bytes of elements a thread, blocks an SM, tiles a lane looks back at. To tune: also
-// <256, 96, 3, 2>, <128, 64, 8, 2>, <512, 64, 2, 2>.
-using Shape = detail::ScanShape<256, 64, 4, 2>;
+// Threads, bytes of elements a thread, blocks an SM, tiles a lane looks back at.
+using Shape = detail::ScanShape<128, 96, 6, 1>;
 constexpr Tuned kTuned = {5.0, 0.75};
 
 template <class T, class Marks>
@@ -27,14 +26,13 @@ static size_t workspace(const Args& a, const DeviceInfo&) {
     return size_t(detail::scan_bytes<Shape, SegmentedIo<decltype(t), decltype(marks)>>(a.n));
   });
 }
-static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t stream) {
+static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.n == 0) return Status::ok();
   return with_types(a, [&](auto t, auto marks) {
     using T = decltype(t);
     const auto io = io_of<T>(a, marks);
-    if (a.inclusive)
-      detail::launch_scan<Shape, true>(io, Append<T>(), a.workspace, device.sm_count, stream);
-    else detail::launch_scan<Shape, false>(io, Append<T>(), a.workspace, device.sm_count, stream);
+    if (a.inclusive) detail::launch_scan<Shape, true>(io, Append<T>(), a.workspace, stream);
+    else detail::launch_scan<Shape, false>(io, Append<T>(), a.workspace, stream);
     return launch_status();
   });
 }

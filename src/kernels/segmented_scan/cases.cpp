@@ -39,6 +39,10 @@ Family::Family() : Erased(segmented_scan::rungs()) {
                          .shapes = {{20011}},
                          .misalignments = {0, 0, 0, 0, 1, 1, 1},  // every period
                          .specials = false}));
+  for (const Op op : {kInclusive, kExclusiveByKey})
+    for (const int skew : {1, 2, 3})
+      tests.push_back(
+          {.op = op, .dtype = Dtype::i32, .shape = {20011}, .seed = uint64_t(skew), .skew = skew});
   timings = {{.dtype = Dtype::i32, .shape = {1 << 28}},
              {.dtype = Dtype::i32, .shape = {1 << 24}},
              {.dtype = Dtype::f32, .shape = {100'000'007}},

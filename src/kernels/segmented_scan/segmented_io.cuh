@@ -6,7 +6,7 @@
 
 namespace ridge::segmented_scan {
 
-// Eight or sixteen bytes that start at any four, or at any one.
+// A bit for each of the items from i on: whether it is a head. The marks may start anywhere.
 template <int kCount>
 __device__ __forceinline__ uint32_t marks_of_pack(const Heads& marks, int64_t i) {
   static_assert(kCount == 2 || kCount == 4);
@@ -47,13 +47,6 @@ __device__ __forceinline__ uint32_t marks_of_pack(const Keys& marks, int64_t i) 
   return bits;
 }
 
-__device__ __forceinline__ void prefetch_marks(const Heads& m, int64_t begin, int64_t end) {
-  detail::prefetch_to_l2(m.heads + begin, m.heads + end);
-}
-__device__ __forceinline__ void prefetch_marks(const Keys& m, int64_t begin, int64_t end) {
-  detail::prefetch_to_l2(m.keys + begin, m.keys + end);
-}
-
 template <class T, class Marks>
 struct SegmentedIo {
   using Values = detail::VectorIo<T>;
@@ -74,9 +67,11 @@ struct SegmentedIo {
   __host__ __device__ Values values() const { return {in, out, n}; }
   __host__ __device__ int lead() const { return values().lead(); }
   __device__ bool in_step() const { return values().in_step(); }
-  __device__ __forceinline__ void prefetch(int64_t begin, int64_t end) const {
-    values().prefetch(begin, end);
-    prefetch_marks(marks, begin > 0 ? begin : 0, end < n ? end : n);
+  __device__ __forceinline__ void prefetch(int64_t begin, int64_t end, int rank, int ranks) const {
+    values().prefetch(begin, end, rank, ranks);
+    const auto* const first = marks.data();
+    detail::prefetch_to_l2(first + (begin > 0 ? begin : 0), first + (end < n ? end : n), rank,
+                           ranks);
   }
   __device__ __forceinline__ Pack load(int64_t i) const {
     return {values().load(i), marks_of_pack<kPack>(marks, i)};

@@ -8,10 +8,12 @@ namespace ridge::segmented_scan {
 
 struct Heads {
   const uint8_t* heads;
+  __device__ const uint8_t* data() const { return heads; }
   __device__ __forceinline__ bool operator()(int64_t i) const { return heads[i] != 0; }
 };
 struct Keys {
   const int32_t* keys;
+  __device__ const int32_t* data() const { return keys; }
   __device__ __forceinline__ bool operator()(int64_t i) const {
     return i > 0 && keys[i] != keys[i - 1];
   }

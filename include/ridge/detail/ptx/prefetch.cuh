@@ -5,12 +5,13 @@
 
 namespace ridge::detail {
 
-// All threads of a one-dimensional block call it for the same range. Where the range is not made of
+// `ranks` threads call it for the same range, each with its rank. Where the range is not made of
 // whole sectors, its ends may stay out.
-__device__ __forceinline__ void prefetch_to_l2(const void* begin, const void* end) {
+__device__ __forceinline__ void prefetch_to_l2(const void* begin, const void* end, int rank,
+                                               int ranks) {
 #if __CUDA_ARCH__ >= 900
   constexpr uint64_t kUnit = 16;  // of addresses and sizes of the bulk form
-  if (threadIdx.x != 0) return;
+  if (rank != 0) return;
   const uint64_t from = (reinterpret_cast<uint64_t>(begin) + kUnit - 1) / kUnit * kUnit;
   const uint64_t to = reinterpret_cast<uint64_t>(end) / kUnit * kUnit;
   if (from < to)
@@ -18,8 +19,8 @@ __device__ __forceinline__ void prefetch_to_l2(const void* begin, const void* en
                  : "memory");
 #else
   constexpr int kSector = 32;
-  for (const char* at = static_cast<const char*>(begin) + threadIdx.x * kSector; at < end;
-       at += blockDim.x * kSector)
+  for (const char* at = static_cast<const char*>(begin) + rank * kSector; at < end;
+       at += ranks * kSector)
     asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
 #endif
 }

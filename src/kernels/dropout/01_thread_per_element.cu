@@ -1,0 +1,47 @@
+// dropout rung 01, thread_per_element: each thread draws four random numbers and uses one.
+//
+// Stops at: instruction issue. Ten rounds of Philox are 40 instructions and more, for one number.
+#include "device/convert.cuh"
+#include "device/philox.cuh"
+#include "kernels/dropout/dropout.h"
+
+namespace ridge::dropout::thread_per_element {
+
+constexpr int kThreads = 256;
+
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    dropout_thread_per_element(Args args, Philox stream, uint32_t dropped_below, float factor) {
+  const int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x;
+  if (i >= args.rows * args.cols) return;
+  const int64_t r = i / args.cols, c = i % args.cols;
+  const Random4 random = stream.block(uint64_t(i) / 4);
+  const uint32_t word = random.at[i % 4];
+  const float x = to_float(static_cast<const T*>(args.x)[r * args.x_stride + c]);
+  const float y = x * (word < dropped_below ? 0 : factor);  // a product, since Inf * 0 is NaN
+  static_cast<T*>(args.out)[r * args.out_stride + c] = from_float<T>(y);
+}
+
+static Support supports(const Args& a, const DeviceInfo&) {
+  if (!(a.p >= 0 && a.p <= 1)) return "p is no probability";
+  return is_compute_float(a.dtype) ? kSupported : "dropout takes f32, f16 and bf16";
+}
+static Status launch(const Args& a, const DeviceInfo&, cudaStream_t cuda_stream) {
+  const int64_t n = a.rows * a.cols;
+  if (n == 0) return Status::ok();
+  const Philox stream(a.seed, a.offset);
+  return with_float_type(a.dtype, [&](auto t) {
+    dropout_thread_per_element<decltype(t)>
+        <<<unsigned((n + kThreads - 1) / kThreads), kThreads, 0, cuda_stream>>>(
+            a, stream, threshold(a), scale(a));
+    return launch_status();
+  });
+}
+constinit const Rung rung = {
+    .name = "thread_per_element",
+    .idea = "one thread, one element, one call of Philox",
+    .supports = supports,
+    .launch = launch,
+    .claims = {.global_loads_per_element = 1, .global_stores_per_element = 1, .barriers = 0}};
+
+}  // namespace ridge::dropout::thread_per_element

@@ -1,0 +1,42 @@
+#include <array>
+
+#include "kernels/dropout/family.h"
+
+namespace ridge::dropout {
+namespace {
+
+// Philox4x32-10 as its authors publish it: ten times two full products, one key ahead each time.
+using Words = std::array<uint32_t, 4>;
+constexpr Words philox(Words counter, uint32_t key0, uint32_t key1) {
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t product0 = uint64_t(counter[0]) * 0xD2511F53u;
+    const uint64_t product1 = uint64_t(counter[2]) * 0xCD9E8D57u;
+    counter = {uint32_t(product1 >> 32) ^ counter[1] ^ key0, uint32_t(product1),
+               uint32_t(product0 >> 32) ^ counter[3] ^ key1, uint32_t(product0)};
+    key0 += 0x9E3779B9u;  // golden ratio
+    key1 += 0xBB67AE85u;  // sqrt(3) - 1
+  }
+  return counter;
+}
+// Known answers.
+static_assert(philox({0, 0, 0, 0}, 0, 0) == Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+static_assert(philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, 0xffffffff, 0xffffffff) ==
+              Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+static_assert(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, 0xa4093822, 0x299f31d0) ==
+              Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+
+}  // namespace
+
+void Family::reference(const Case& c, std::vector<HostTensor>& t) const {
+  std::vector<void*> nowhere(t.size());
+  const Args a = bind(c, nowhere);
+  for (size_t i = 0; i < t[0].values.size(); ++i) {
+    const uint64_t block = i / 4;
+    const Words words = philox(
+        {uint32_t(block), uint32_t(block >> 32), uint32_t(a.offset), uint32_t(a.offset >> 32)},
+        uint32_t(a.seed), uint32_t(a.seed >> 32));
+    t[1].values[i] = t[0].values[i] * (words[i % 4] < threshold(a) ? 0.0 : double(scale(a)));
+  }
+}
+
+}  // namespace ridge::dropout

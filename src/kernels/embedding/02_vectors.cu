@@ -1,0 +1,143 @@
+// embedding rung 02, vectors: 16 bytes a lane and load.
+//
+// Since 01_thread_per_element: a thread looks up one token for a pack, and has four packs under way
+//   forward. Backward four sums travel in one atomic, where the architecture has such.
+// Stops at: HBM forward. Backward, atomics on rows that many tokens share; and their order, and so
+//   the last bits of the sums, differ from run to run.
+#include "device/convert_pack.cuh"
+#include "device/divide.cuh"
+#include "kernels/embedding/embedding.h"
+#include "select/select.h"
+
+namespace ridge::embedding::vectors {
+
+constexpr int kThreads = 256;
+constexpr int kUnroll = 4;
+constexpr Tuned kForward = {2.0, 0.88};
+constexpr Tuned kBackward = {2.0, 0.45};
+
+// T: a word of the elements' size. Aligned: every row starts at a 16-byte boundary. Otherwise those
+// of the output decide where its packs are, and what is before the first is a slot too.
+template <class T, int Unroll, bool Aligned>
+__global__ void __launch_bounds__(kThreads) embedding_gather(Args args, Divider slots) {
+  constexpr int kSize = kPackSize<T>;
+  const int64_t first = int64_t(blockIdx.x) * (kThreads * Unroll) + threadIdx.x;
+  const T* from[Unroll];
+  T* to[Unroll];
+  int64_t begin[Unroll], end[Unroll];  // the slot's elements of its row
+#pragma unroll
+  for (int u = 0; u < Unroll; ++u) {
+    const int64_t slot = first + u * kThreads, row = slots.quotient(slot);
+    const int64_t s = slot - row * slots.divisor();
+    begin[u] = end[u] = 0;
+    if (row >= args.count) continue;
+    from[u] = static_cast<const T*>(args.table) + args.tokens[row] * args.table_stride;
+    to[u] = static_cast<T*>(args.out) + row * args.row_stride;
+    const int head = Aligned ? kSize : elements_to_alignment(to[u]);
+    begin[u] = s == 0 ? 0 : head + (s - 1) * kSize;
+    end[u] = min(s == 0 ? int64_t(head) : begin[u] + kSize, args.dim);
+  }
+  Pack<T> x[Unroll];
+#pragma unroll
+  for (int u = 0; u < Unroll; ++u) {
+    if (end[u] - begin[u] != kSize) continue;
+    const T* p = from[u] + begin[u];
+    if (Aligned || is_pack_aligned(p))  // other tokens may want the row: no hint to forget it
+      x[u] = *reinterpret_cast<const Pack<T>*>(p);
+    else if (begin[u] > 0 && end[u] < args.dim) x[u] = load_pack_anywhere(p);
+    else
+#pragma unroll
+      for (int i = 0; i < kSize; ++i) x[u][i] = p[i];
+  }
+#pragma unroll
+  for (int u = 0; u < Unroll; ++u) {
+    if (end[u] - begin[u] == kSize) {
+      store_pack(to[u] + begin[u], x[u]);
+    } else {
+      for (int64_t c = begin[u]; c < end[u]; ++c) to[u][c] = from[u][c];
+    }
+  }
+}
+
+__device__ __forceinline__ void add4(float* to, float4 x) {
+#if __CUDA_ARCH__ >= 900
+  atomicAdd(reinterpret_cast<float4*>(to), x);
+#else
+  atomicAdd(to, x.x);
+  atomicAdd(to + 1, x.y);
+  atomicAdd(to + 2, x.z);
+  atomicAdd(to + 3, x.w);
+#endif
+}
+
+// Not aligned: a thread takes every `slots`-th element, so that neighbours add to neighbours.
+template <class T, bool Aligned>
+__global__ void __launch_bounds__(kThreads) embedding_scatter(Args args, Divider slots) {
+  constexpr int kSize = kPackSize<T>;
+  const int64_t slot = int64_t(blockIdx.x) * kThreads + threadIdx.x, row = slots.quotient(slot);
+  if (row >= args.count) return;
+  const int64_t s = slot - row * slots.divisor();
+  const T* dy = static_cast<const T*>(args.dy) + row * args.row_stride;
+  float* to = args.dtable + args.tokens[row] * args.table_stride;
+  if (Aligned && (s + 1) * kSize <= args.dim) {
+    float x[kSize];
+    to_floats(load_pack(dy + s * kSize), x);
+#pragma unroll
+    for (int i = 0; i < kSize; i += 4)
+      add4(to + s * kSize + i, make_float4(x[i], x[i + 1], x[i + 2], x[i + 3]));
+  } else if (Aligned) {
+    for (int64_t c = s * kSize; c < args.dim; ++c) atomicAdd(to + c, to_float(dy[c]));
+  } else {
+    for (int64_t c = s; c < args.dim; c += slots.divisor()) atomicAdd(to + c, to_float(dy[c]));
+  }
+}
+
+static bool is_aligned(const void* p, int64_t stride, size_t size) {
+  return is_pack_aligned(p) && stride * int64_t(size) % kPackBytes == 0;
+}
+
+template <class T>
+static Status gather(const Args& a, cudaStream_t stream) {
+  const bool aligned =
+      is_aligned(a.table, a.table_stride, sizeof(T)) && is_aligned(a.out, a.row_stride, sizeof(T));
+  const int64_t slots =
+      aligned ? (a.dim + kPackSize<T> - 1) / kPackSize<T> : a.dim / kPackSize<T> + 2;
+  const int64_t a_block = int64_t(kThreads) * (aligned ? kUnroll : 1);
+  const int64_t blocks = (a.count * slots + a_block - 1) / a_block;
+  const Divider divider(slots, blocks * a_block);
+  if (aligned)
+    embedding_gather<T, kUnroll, true><<<unsigned(blocks), kThreads, 0, stream>>>(a, divider);
+  else embedding_gather<T, 1, false><<<unsigned(blocks), kThreads, 0, stream>>>(a, divider);
+  return launch_status();
+}
+
+template <class T>
+static Status scatter(const Args& a, cudaStream_t stream) {
+  const bool aligned = is_aligned(a.dtable, a.table_stride, sizeof(float)) &&
+                       is_aligned(a.dy, a.row_stride, sizeof(T));
+  const int64_t slots = (a.dim + kPackSize<T> - 1) / kPackSize<T>;
+  const int64_t blocks = (a.count * slots + kThreads - 1) / kThreads;
+  const Divider divider(slots, blocks * kThreads);
+  const auto kernel = aligned ? embedding_scatter<T, true> : embedding_scatter<T, false>;
+  kernel<<<unsigned(blocks), kThreads, 0, stream>>>(a, divider);
+  return launch_status();
+}
+
+static Support supports(const Args& a, const DeviceInfo&) { return supported(a); }
+static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
+  if (a.count * a.dim == 0) return Status::ok();
+  if (!a.backward)  // nothing is computed: the size of an element is all that matters
+    return size_of(a.dtype) == 2 ? gather<uint16_t>(a, stream) : gather<uint32_t>(a, stream);
+  return with_float_type(a.dtype, [&](auto t) { return scatter<decltype(t)>(a, stream); });
+}
+static double cost(const Args& a, const DeviceInfo& device) {
+  return streaming_us(a.backward ? kBackward : kForward, bytes(a), device);
+}
+constinit const Rung rung = {.name = "vectors",
+                             .idea = "16 bytes a lane, a token looked up once a pack",
+                             .supports = supports,
+                             .launch = launch,
+                             .cost = cost,
+                             .claims = {.barriers = 0}};
+
+}  // namespace ridge::embedding::vectors

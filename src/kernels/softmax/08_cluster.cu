@@ -1,0 +1,108 @@
+// softmax rung 08, cluster: 2 to 16 blocks share a wide row, each with its part in registers.
+//
+// Since 06_row_in_registers: the blocks of a cluster write their warps' (maximum, sum) pairs into
+//   each other's shared memory and meet once; so a row of 262144 columns is held in registers too,
+//   by blocks small enough that several are on an SM and one loads while another stores.
+// Since 07_row_in_shared: nothing passes through shared memory but those pairs.
+// Stops at: HBM; for few rows, at the cluster's barriers, which nothing else is there to hide.
+// Not for: rows that one block holds with room for a second block on its SM (06): the blocks of a
+//   cluster start together and wait for the slowest of them.
+#include "device/ptx/cluster.cuh"
+#include "kernels/softmax/held.cuh"
+#include "select/select.h"
+
+namespace ridge::softmax::cluster {
+
+constexpr int kPacks = 8;                       // a thread; of two tensors, half as many of each
+constexpr int kMostThreads = 1024;              // a block
+constexpr int kPortable = 8, kMostBlocks = 16;  // a cluster, without and with leave
+constexpr Tuned kTuned = {5.0, 0.82};
+
+template <class T, Op op, int Packs>
+__global__ void __launch_bounds__(kMostThreads) softmax_cluster(Args args) {
+  constexpr bool kForward = RowOp<op, Fast>::kForward;
+  __shared__ float2 partials[kMostBlocks * kWarpSize];  // (blocks of the cluster, warps)
+  const int rank = int(cluster_rank()), blocks = int(cluster_size());
+  const int threads = int(blockDim.x), warps = threads / kWarpSize;
+  cluster_arrive_relaxed();  // this block is there to be written to
+  const Rows<T> row(args, int(blockIdx.x) / blocks);
+  hold_row<T, op, Packs>(
+      row, int(args.cols), rank * threads + int(threadIdx.x), blocks * threads, kWarpSize, true,
+      [&](const MaxSum& warp) {
+        const int lane = threadIdx.x % kWarpSize;
+        cluster_wait();  // all are there; the loads had the time until here
+        if (lane < blocks)
+          store_in_cluster(&partials[rank * warps + int(threadIdx.x) / kWarpSize], unsigned(lane),
+                           {warp.max, warp.sum});
+        __syncwarp();
+        cluster_arrive();
+        cluster_wait();  // nobody writes after that, so blocks may end as they like
+        MaxSum mine = empty<kForward>();
+        for (int i = lane; i < blocks * warps; i += kWarpSize) {
+          const float2 one = partials[i];
+          const float max = fmaxf(mine.max, one.x);
+          mine = {max, mine.sum * rescaled(mine.max, max) + one.y * rescaled(one.x, max)};
+        }
+        return lanes_merge<kForward>(mine);
+      });
+}
+
+// Small blocks while they suffice: more of them on an SM, to load while others store.
+struct Shape {
+  int threads, blocks;  // none: too wide
+};
+static Shape shape_for(const Args& a) {
+  const int64_t slots = most_slots(a.out, a.rows, a.cols, a.out_stride, int64_t(size_of(a.dtype)));
+  const int64_t packs = is_backward(a.op) ? kPacks / 2 : kPacks;
+  for (const int most : {kPortable, kMostBlocks})
+    for (const int threads : {256, 512, 1024})
+      for (int blocks = 2; blocks <= most; blocks *= 2)
+        if (slots <= threads * packs * blocks && (threads < 1024 || most == kMostBlocks))
+          return {threads, blocks};
+  return {0, 0};
+}
+
+static Support supports(const Args& a, const DeviceInfo& device) {
+  if (const Support s = supports_any(a); !s) return s;
+  if (device.major != 9 || !device.bulk_copies) return "needs the clusters of Hopper";
+  const Shape shape = shape_for(a);
+  if (shape.threads == 0) return "the row does not fit the registers of 16 blocks";
+  return a.rows <= INT32_MAX / shape.blocks ? kSupported : "too many rows for one grid";
+}
+
+static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
+  if (a.rows == 0 || a.cols == 0) return Status::ok();
+  const Shape shape = shape_for(a);
+  return with_type_and_op(a, [&](auto t, auto op) -> Status {
+    constexpr int kMost = is_backward(op.value) ? kPacks / 2 : kPacks;
+    const auto kernel = softmax_cluster<decltype(t), op.value, kMost>;
+    if (shape.blocks > kPortable)
+      if (const cudaError_t error =
+              cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+          error != cudaSuccess)
+        return Error{int(error), "no clusters of 16 blocks"};
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {unsigned(shape.blocks), 1, 1};
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(unsigned(a.rows * shape.blocks));
+    config.blockDim = dim3(unsigned(shape.threads));
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    Args args = a;
+    void* parameters[] = {&args};
+    (void)cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), parameters);
+    return launch_status();
+  });
+}
+static double cost(const Args& a, const DeviceInfo& device) {
+  return streaming_us(kTuned, bytes_read(a) + bytes_written(a), device);
+}
+constinit const Rung rung = {.name = "cluster",
+                             .idea = "2 to 16 blocks hold a wide row together",
+                             .supports = supports,
+                             .launch = launch,
+                             .cost = cost};
+
+}  // namespace ridge::softmax::cluster

@@ -1,0 +1,98 @@
+// What the four operators do with a column; the rungs only differ in who does it, and when.
+//
+// Each is a sum over the row, then a result for every column from that sum. The forward ones know
+// the row's maximum before the sum, so that no exponential overflows.
+#pragma once
+
+#include <cmath>
+#include <type_traits>
+
+#include "device/convert.cuh"
+#include "device/ptx/exp2.cuh"
+#include "kernels/softmax/softmax.h"
+
+namespace ridge::softmax {
+
+struct Accurate {
+  __device__ static __forceinline__ float exp(float x) { return expf(x); }
+};
+// One multiplication and one instruction; off by at most (2 |x| + 4) roundoffs. Under e^-87, 0.
+struct Fast {
+  __device__ static __forceinline__ float exp(float x) { return exp2_flushed(x * 1.44269504f); }
+};
+
+// a: x or y. b: dy. The differences are taken first and multiplied by log2(e) after: one FMA would
+// do both, but be off by a roundoff of the maximum, which may be larger than any exponent.
+template <Op op, class Math>
+struct RowOp {
+  static constexpr bool kForward = !is_backward(op);
+
+  __device__ static __forceinline__ float term(float a, float b, float max) {
+    if constexpr (kForward) {
+      return Math::exp(a - max);
+    } else if constexpr (op == Op::softmax_bwd) {
+      return a * b;
+    } else {
+      return b;
+    }
+  }
+  // Once a row, from its total.
+  __device__ static __forceinline__ float finish(float total) {
+    if constexpr (op == Op::softmax) {
+      return 1 / total;
+    } else if constexpr (op == Op::log_softmax) {
+      return logf(total);
+    } else {
+      return total;
+    }
+  }
+  __device__ static __forceinline__ float result(float a, float b, float max, float finished) {
+    if constexpr (op == Op::softmax) {
+      return Math::exp(a - max) * finished;
+    } else if constexpr (op == Op::log_softmax) {
+      return (a - max) - finished;
+    } else if constexpr (op == Op::softmax_bwd) {
+      return a * (b - finished);
+    } else {
+      return b - Math::exp(a) * finished;
+    }
+  }
+};
+
+// Calls f(std::integral_constant<Op, op>()).
+template <class F>
+auto with_op(Op op, F f) {
+  switch (op) {
+    case Op::log_softmax: return f(std::integral_constant<Op, Op::log_softmax>());
+    case Op::softmax_bwd: return f(std::integral_constant<Op, Op::softmax_bwd>());
+    case Op::log_softmax_bwd: return f(std::integral_constant<Op, Op::log_softmax_bwd>());
+    default: return f(std::integral_constant<Op, Op::softmax>());
+  }
+}
+// Calls f(T(), std::integral_constant<Op, op>()).
+template <class F>
+auto with_type_and_op(const Args& a, F f) {
+  return with_float_type(a.dtype,
+                         [&](auto t) { return with_op(a.op, [&](auto op) { return f(t, op); }); });
+}
+
+inline Support supports_any(const Args& a) {
+  if (!is_compute_float(a.dtype)) return "computes f32, f16 and bf16";
+  if (a.cols > kMostCols) return "counts columns up to 2^30";
+  return kSupported;
+}
+
+// The rows of an Args that a kernel works on.
+template <class T>
+struct Rows {
+  const T* in;  // (cols)
+  const T* dy;  // (cols)
+  T* out;       // (cols)
+
+  __device__ __forceinline__ Rows(const Args& args, int64_t row)
+      : in(static_cast<const T*>(args.in) + row * args.in_stride),
+        dy(static_cast<const T*>(args.dy) + row * args.dy_stride),
+        out(static_cast<T*>(args.out) + row * args.out_stride) {}
+};
+
+}  // namespace ridge::softmax
