@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -43,7 +45,11 @@ std::optional<Instructions> count_instructions(const std::function<void()>& work
 }
 
 DeviceBuffer::~DeviceBuffer() {
-  if (base_) (void)cudaFree(base_);
+  switch (memory_) {
+    case Memory::device: (void)cudaFree(base_); break;
+    case Memory::pinned: (void)cudaFreeHost(base_); break;
+    case Memory::pageable: std::free(base_); break;
+  }
 }
 
 void DeviceBuffer::swap(DeviceBuffer& other) {
@@ -51,58 +57,66 @@ void DeviceBuffer::swap(DeviceBuffer& other) {
   std::swap(bytes_, other.bytes_);
   std::swap(offset_, other.offset_);
   std::swap(behind_, other.behind_);
+  std::swap(memory_, other.memory_);
 }
 
-Expected<DeviceBuffer> DeviceBuffer::make(int64_t bytes, int64_t offset, bool canary_behind) {
+Status DeviceBuffer::copy(void* to, const void* from, int64_t bytes, const char* what) const {
+  if (memory_ == Memory::device)
+    return status_of(cudaMemcpy(to, from, size_t(bytes), cudaMemcpyDefault), what);
+  if (bytes > 0) std::memcpy(to, from, size_t(bytes));
+  return Status::ok();
+}
+Status DeviceBuffer::fill(void* to, int byte, int64_t bytes, const char* what) const {
+  if (memory_ == Memory::device) return status_of(cudaMemset(to, byte, size_t(bytes)), what);
+  if (bytes > 0) std::memset(to, byte, size_t(bytes));
+  return Status::ok();
+}
+
+Expected<DeviceBuffer> DeviceBuffer::make(int64_t bytes, int64_t offset, bool canary_behind,
+                                          Memory memory) {
   DeviceBuffer buffer;
   buffer.bytes_ = bytes;
   buffer.offset_ = offset;
   buffer.behind_ = canary_behind ? kCanary : 0;
-  if (Status s = status_of(cudaMalloc(&buffer.base_, size_t(buffer.allocated())), "cudaMalloc"); !s)
-    return s.error();
-  if (Status s = status_of(cudaMemset(buffer.base_, kCanaryByte, size_t(buffer.allocated())),
-                           "cudaMemset");
-      !s)
+  buffer.memory_ = memory;
+  const auto size = size_t(buffer.allocated());
+  Status made;
+  switch (memory) {
+    case Memory::device: made = status_of(cudaMalloc(&buffer.base_, size), "cudaMalloc"); break;
+    case Memory::pinned:
+      made = status_of(cudaMallocHost(&buffer.base_, size), "cudaMallocHost");
+      break;
+    case Memory::pageable:
+      buffer.base_ = std::aligned_alloc(kCanary, (size + kCanary - 1) / kCanary * kCanary);
+      if (!buffer.base_) made = Error{int(cudaErrorMemoryAllocation), "no host memory"};
+  }
+  if (!made) return made.error();
+  if (const Status s = buffer.fill(buffer.base_, kCanaryByte, buffer.allocated(), "cudaMemset"); !s)
     return s.error();
   return buffer;
 }
 
-Status DeviceBuffer::upload(const void* from) {
-  return status_of(cudaMemcpy(data(), from, size_t(bytes_), cudaMemcpyHostToDevice), "upload");
-}
+Status DeviceBuffer::upload(const void* from) { return copy(data(), from, bytes_, "upload"); }
 Status DeviceBuffer::upload_repeated(const void* from, int64_t bytes) {
   char* const to = static_cast<char*>(data());
   int64_t filled = std::min(bytes, bytes_);
-  if (const Status s =
-          status_of(cudaMemcpy(to, from, size_t(filled), cudaMemcpyHostToDevice), "upload");
-      !s)
-    return s;
+  if (const Status s = copy(to, from, filled, "upload"); !s) return s;
   for (int64_t part; filled < bytes_; filled += part) {
     part = std::min(filled, bytes_ - filled);
-    if (const Status s = status_of(
-            cudaMemcpy(to + filled, to, size_t(part), cudaMemcpyDeviceToDevice), "repeat");
-        !s)
-      return s;
+    if (const Status s = copy(to + filled, to, part, "repeat"); !s) return s;
   }
   return Status::ok();
 }
-Status DeviceBuffer::download(void* to) const {
-  return status_of(cudaMemcpy(to, data(), size_t(bytes_), cudaMemcpyDeviceToHost), "download");
-}
-Status DeviceBuffer::poison() {
-  return status_of(cudaMemset(data(), 0xff, size_t(bytes_)), "poison");
-}
+Status DeviceBuffer::download(void* to) const { return copy(to, data(), bytes_, "download"); }
+Status DeviceBuffer::poison() { return fill(data(), 0xff, bytes_, "poison"); }
 
 Expected<bool> DeviceBuffer::canaries_intact() const {
   std::vector<unsigned char> front(size_t(kCanary + offset_)), back(size_t(behind_), kCanaryByte);
-  if (Status s = status_of(cudaMemcpy(front.data(), base_, front.size(), cudaMemcpyDeviceToHost),
-                           "reading a canary");
-      !s)
+  if (const Status s = copy(front.data(), base_, int64_t(front.size()), "reading a canary"); !s)
     return s.error();
   if (behind_)
-    if (Status s = status_of(cudaMemcpy(back.data(), static_cast<char*>(data()) + bytes_,
-                                        back.size(), cudaMemcpyDeviceToHost),
-                             "reading a canary");
+    if (const Status s =
+            copy(back.data(), static_cast<char*>(data()) + bytes_, behind_, "reading a canary");
         !s)
       return s.error();
   const auto intact = [](unsigned char byte) { return byte == kCanaryByte; };

@@ -17,9 +17,11 @@ struct Instructions {
 // What the software GPU executed during `work`. Nothing on a GPU.
 std::optional<Instructions> count_instructions(const std::function<void()>& work);
 
-// Memory of a case's tensors on the device. Each starts `misalignment` elements past a 256-byte
-// boundary, behind a canary; on a GPU another follows it. The software GPU checks every access
-// against the exact end, so there nothing may follow.
+enum class Memory : uint8_t { device, pinned, pageable };  // the last two on the host
+
+// Memory of a case's tensors, on the device unless it is asked for elsewhere. Each starts
+// `misalignment` elements past a 256-byte boundary, behind a canary; on a GPU another follows it.
+// The software GPU checks every access against the exact end, so there nothing may follow.
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
@@ -30,7 +32,8 @@ class DeviceBuffer {
     return *this;
   }
 
-  static Expected<DeviceBuffer> make(int64_t bytes, int64_t offset, bool canary_behind);
+  static Expected<DeviceBuffer> make(int64_t bytes, int64_t offset, bool canary_behind,
+                                     Memory memory = Memory::device);
   void* data() const { return static_cast<char*>(base_) + kCanary + offset_; }
   int64_t size() const { return bytes_; }
 
@@ -43,9 +46,13 @@ class DeviceBuffer {
  private:
   static constexpr int64_t kCanary = 256;
   void swap(DeviceBuffer& other);
+  // Within this buffer or between it and the host; the device is idle.
+  Status copy(void* to, const void* from, int64_t bytes, const char* what) const;
+  Status fill(void* to, int byte, int64_t bytes, const char* what) const;
   int64_t allocated() const { return kCanary + offset_ + bytes_ + behind_; }
   void* base_ = nullptr;
   int64_t bytes_ = 0, offset_ = 0, behind_ = 0;
+  Memory memory_ = Memory::device;
 };
 
 }  // namespace ridge::harness

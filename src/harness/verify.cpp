@@ -110,6 +110,11 @@ Verification failed(const Status& status) {
 
 }  // namespace
 
+Memory memory_of(const TensorSpec& spec, const RungInfo& rung) {
+  if (!spec.on_host) return Memory::device;
+  return rung.pageable ? Memory::pageable : Memory::pinned;
+}
+
 std::string case_text(const Ladder& ladder, const Case& c) {
   std::string text =
       ladder.operators[size_t(c.op)] + " " + name_of(c.dtype) + " " + shape_text(c.shape);
@@ -139,7 +144,8 @@ Verification verify(const Prepared& p, int rung, const DeviceInfo& device) {
     layouts.push_back(layout_of(tensor.spec, p.c.padding));
     const auto size = int64_t(size_of(tensor.spec.dtype));
     const int64_t offset = (p.c.misalignment + int64_t(buffers.size()) * p.c.skew) * size;
-    auto buffer = DeviceBuffer::make(layouts.back().elements() * size, offset, canary_behind);
+    auto buffer = DeviceBuffer::make(layouts.back().elements() * size, offset, canary_behind,
+                                     memory_of(tensor.spec, p.ladder->rungs[size_t(rung)]));
     if (!buffer) return failed(buffer.error());
     buffers.push_back(std::move(*buffer));
     pointers.push_back(buffers.back().data());

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "harness/device.h"
 #include "ladder/ladder.h"
 
 namespace ridge::harness {
@@ -24,6 +25,9 @@ struct Prepared {
   std::vector<std::vector<double>> inputs;  // of inout tensors, before the reference changed them
 };
 Prepared prepare(const Ladder& ladder, const Case& c);
+
+// Where a rung wants a tensor of its case.
+Memory memory_of(const TensorSpec& spec, const RungInfo& rung);
 
 Verification verify(const Prepared& prepared, int rung, const DeviceInfo& device);
 

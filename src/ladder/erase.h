@@ -17,7 +17,8 @@ class Erased : public Ladder {
  public:
   template <class Args>
   explicit Erased(std::span<const RungOf<Args>* const> typed) {
-    for (const RungOf<Args>* rung : typed) rungs.push_back({rung->name, rung->idea, rung->claims});
+    for (const RungOf<Args>* rung : typed)
+      rungs.push_back({rung->name, rung->idea, rung->claims, rung->pageable});
   }
 
   Support supports(int rung, const Case& c, std::span<void* const> tensors,

@@ -50,11 +50,15 @@ struct TensorSpec {
   // for bit.
   double rounding = 1;
   double arithmetic = 1;
+  bool on_host = false;  // in host memory: pinned, or pageable where the rung wants that
 };
 
 struct Cost {
   double read = 0, written = 0;  // bytes that must move, each once
   double flops = 0;
+  // Over the link to the host, both ways at once: where there are any, the bound is the slowest of
+  // the two and the kernel.
+  double to_device = 0, to_host = 0;
 };
 
 // What a case needs, before any memory is touched.
@@ -82,6 +86,7 @@ struct RungInfo {
   std::string name;
   std::string idea;
   Claims claims;
+  bool pageable = false;
 };
 
 class Ladder {

@@ -40,6 +40,7 @@ struct RungOf {
   // Predicted microseconds. None: a lesson, which is never chosen where another rung can serve.
   double (*cost)(const Args&, const DeviceInfo&) = nullptr;
   Claims claims = {};
+  bool pageable = false;  // wants host tensors in ordinary memory, which cannot be copied behind it
 };
 
 // The error of the launch just made.

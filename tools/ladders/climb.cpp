@@ -46,16 +46,19 @@ json describe(const Operator& op, const Case& c, const Workload& workload) {
           {"unit", op.ladder->unit},
           {"read", workload.cost.read},
           {"written", workload.cost.written},
-          {"flops", workload.cost.flops}};
+          {"flops", workload.cost.flops},
+          {"to_device", workload.cost.to_device},
+          {"to_host", workload.cost.to_host}};
 }
 
-// The tensors of a case on the device, several sets of them.
+// The tensors of a case where a rung wants them, several sets of them.
 struct Sets {
   std::vector<std::vector<harness::DeviceBuffer>> buffers;
   std::vector<std::vector<void*>> pointers;  // (set, tensor)
 };
 
-Expected<Sets> make_sets(const Ladder& ladder, const Case& c, const Workload& workload, int sets) {
+Expected<Sets> make_sets(const Ladder& ladder, const Case& c, const Workload& workload, int sets,
+                         const RungInfo& rung) {
   Sets made;
   for (int s = 0; s < sets; ++s) {
     made.buffers.emplace_back();
@@ -63,7 +66,8 @@ Expected<Sets> make_sets(const Ladder& ladder, const Case& c, const Workload& wo
     for (size_t t = 0; t < workload.tensors.size(); ++t) {
       const TensorSpec& spec = workload.tensors[t];
       const int64_t elements = count(spec.shape), size = int64_t(size_of(spec.dtype));
-      auto buffer = harness::DeviceBuffer::make(elements * size, 0, false);
+      auto buffer =
+          harness::DeviceBuffer::make(elements * size, 0, false, harness::memory_of(spec, rung));
       if (!buffer) return buffer.error();
       const bool structured = elements > 0 && ladder.input(c, t, 0).has_value();
       if (spec.role != Role::out && elements > 0) {
@@ -80,6 +84,35 @@ Expected<Sets> make_sets(const Ladder& ladder, const Case& c, const Workload& wo
   }
   return made;
 }
+
+// The sets for every rung: one for all, unless some want their host tensors pageable.
+class SetsOfRungs {
+ public:
+  SetsOfRungs(const Ladder& ladder, const Case& c, const Workload& workload, int sets)
+      : ladder_(ladder), c_(c), workload_(workload), sets_(sets) {}
+
+  Expected<const Sets*> of(int rung) {
+    const RungInfo& info = ladder_.rungs[size_t(rung)];
+    std::optional<Sets>& made = made_[info.pageable && has_host_tensors()];
+    if (!made) {
+      auto sets = make_sets(ladder_, c_, workload_, sets_, info);
+      if (!sets) return sets.error();
+      made = std::move(*sets);
+    }
+    return &*made;
+  }
+
+ private:
+  bool has_host_tensors() const {
+    return std::any_of(workload_.tensors.begin(), workload_.tensors.end(),
+                       [](const TensorSpec& spec) { return spec.on_host; });
+  }
+  const Ladder& ladder_;
+  const Case& c_;
+  const Workload& workload_;
+  int sets_;
+  std::optional<Sets> made_[2];  // pinned, pageable
+};
 
 // Where a rung is checked: the case itself, or, where that is too large for a reference, the tour's
 // case if it is of this operator, then the tests, the largest first.
@@ -147,8 +180,7 @@ Status time_all(const Operator& op, const Case& c, const Workload& workload,
                 const std::vector<harness::Rival>& rivals) {
   const double bytes = workload.cost.read + workload.cost.written;
   const int sets = options.hot ? 1 : harness::sets_beyond_l2(bytes, device);
-  auto made = make_sets(*op.ladder, c, workload, sets);
-  if (!made) return made.error();
+  SetsOfRungs sets_of(*op.ladder, c, workload, sets);
 
   std::vector<harness::Contestant> contestants;
   std::vector<harness::DeviceBuffer> workspaces;
@@ -160,31 +192,37 @@ Status time_all(const Operator& op, const Case& c, const Workload& workload,
   };
   for (int r = 0; r < int(right.size()); ++r) {
     if (!right[size_t(r)]) continue;
-    if (const Support support = op.ladder->supports(r, c, made->pointers[0], device); !support) {
+    const auto made = sets_of.of(r);
+    if (!made) return made.error();
+    const auto& tensors = (*made)->pointers;
+    if (const Support support = op.ladder->supports(r, c, tensors[0], device); !support) {
       tell({{"event", "verified"},
             {"rung", op.ladder->rungs[size_t(r)].name},
             {"unsupported", support.reason}});
       continue;
     }
-    const size_t wanted = op.ladder->workspace(r, c, made->pointers[0], device);
+    const size_t wanted = op.ladder->workspace(r, c, tensors[0], device);
     const auto workspace = workspace_of(wanted);
     if (!workspace) return workspace.error();
     contestants.push_back({op.ladder->rungs[size_t(r)].name,
                            [&, r, wanted, at = *workspace](int set, cudaStream_t stream) {
-                             return op.ladder->launch(r, c, made->pointers[size_t(set)], at, wanted,
+                             return op.ladder->launch(r, c, tensors[size_t(set)], at, wanted,
                                                       device, stream);
                            }});
   }
   const size_t ours = contestants.size();
   if (ours == 0) return Status::ok();
+  const auto top = sets_of.of(int(right.size()) - 1);
+  if (!top) return top.error();
+  const auto& tensors = (*top)->pointers;
   for (const harness::Rival& rival : rivals) {
     if (rival.operator_ != op.ladder->operators[size_t(op.op)] || !rival.serves(c)) continue;
-    const size_t wanted = rival.workspace ? rival.workspace(c, made->pointers[0]) : 0;
+    const size_t wanted = rival.workspace ? rival.workspace(c, tensors[0]) : 0;
     const auto workspace = workspace_of(wanted);
     if (!workspace) return workspace.error();
     contestants.push_back(
         {rival.library, [&, wanted, at = *workspace](int set, cudaStream_t stream) {
-           return rival.launch(c, made->pointers[size_t(set)], at, wanted, stream);
+           return rival.launch(c, tensors[size_t(set)], at, wanted, stream);
          }});
   }
   harness::TimingOptions timing = {.cold = !options.hot, .sets = sets};
@@ -208,11 +246,12 @@ Status time_all(const Operator& op, const Case& c, const Workload& workload,
 
 Status count_all(const Operator& op, const Case& c, const Workload& workload,
                  const std::vector<bool>& right, const DeviceInfo& device) {
-  auto made = make_sets(*op.ladder, c, workload, 1);
-  if (!made) return made.error();
+  SetsOfRungs sets_of(*op.ladder, c, workload, 1);
   for (int r = 0; r < int(right.size()); ++r) {
     if (!right[size_t(r)]) continue;
-    const auto& tensors = made->pointers[0];
+    const auto made = sets_of.of(r);
+    if (!made) return made.error();
+    const auto& tensors = (*made)->pointers[0];
     const size_t wanted = op.ladder->workspace(r, c, tensors, device);
     auto workspace = harness::DeviceBuffer::make(int64_t(wanted), 0, false);
     if (!workspace) return workspace.error();

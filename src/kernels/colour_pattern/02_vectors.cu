@@ -5,6 +5,7 @@
 //   itself grows by a constant, so that angle is turned too. Green and blue are red's cosine and
 //   sine, turned by a third. Sixteen pixels are 48 bytes, three stores.
 // Stops at: arithmetic, about 50 instructions a pixel; HBM is not far.
+#include "device/divide.cuh"
 #include "device/pack.cuh"
 #include "kernels/colour_pattern/waves.cuh"
 #include "select/select.h"
@@ -41,12 +42,11 @@ __device__ __forceinline__ int pixels_to_alignment(const uint8_t* row) {
 }
 
 __global__ void __launch_bounds__(kThreads)
-    colour_pattern_vectors(Args a, Waves k, int64_t slots_per_row) {
+    colour_pattern_vectors(Args a, Waves k, Divider slots, Divider height) {
   const int64_t index = int64_t(blockIdx.x) * kThreads + threadIdx.x;
-  const int64_t row = index / slots_per_row;
+  const int64_t row = slots.quotient(index), slot = index - row * slots.divisor();
   if (row >= a.frames * a.height) return;
-  const int64_t slot = index - row * slots_per_row;
-  const int64_t frame = row / a.height;
+  const int64_t frame = height.quotient(row);
   uint8_t* const out = static_cast<uint8_t*>(a.out) + row * a.stride;  // (width, 3)
   const int64_t head = min(int64_t(pixels_to_alignment(out)), a.width);
   const int64_t x0 = slot == 0 ? 0 : head + (slot - 1) * kPixels;
@@ -92,8 +92,8 @@ __global__ void __launch_bounds__(kThreads)
   if (end - x0 == kPixels && is_pack_aligned(to)) {
 #pragma unroll
     for (int p = 0; p < 3; ++p)
-      __stcs(reinterpret_cast<uint4*>(to) + p,
-             make_uint4(words[4 * p], words[4 * p + 1], words[4 * p + 2], words[4 * p + 3]));
+      reinterpret_cast<uint4*>(to)[p] =
+          make_uint4(words[4 * p], words[4 * p + 1], words[4 * p + 2], words[4 * p + 3]);
   } else {
 #pragma unroll
     for (int byte = 0; byte < kPixels * 3; ++byte)
@@ -107,9 +107,10 @@ static Support supports(const Args& a, const DeviceInfo&) {
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.frames * a.height * a.width == 0) return Status::ok();
   const int64_t slots_per_row = a.width / kPixels + 2;
-  const int64_t slots = a.frames * a.height * slots_per_row;
-  colour_pattern_vectors<<<unsigned((slots + kThreads - 1) / kThreads), kThreads, 0, stream>>>(
-      a, waves_of(a), slots_per_row);
+  const int64_t blocks = (a.frames * a.height * slots_per_row + kThreads - 1) / kThreads;
+  colour_pattern_vectors<<<unsigned(blocks), kThreads, 0, stream>>>(
+      a, waves_of(a), Divider(slots_per_row, blocks * kThreads),
+      Divider(a.height, a.frames * a.height));
   return launch_status();
 }
 static double cost(const Args& a, const DeviceInfo& device) {

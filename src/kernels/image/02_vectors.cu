@@ -11,7 +11,6 @@
 namespace ridge::image::vectors {
 
 constexpr int kThreads = 256;
-constexpr int kUnroll = 4;  // packs a thread, rgb_invert
 constexpr Tuned kTuned = {2.0, 0.88};
 
 struct Invert {
@@ -32,14 +31,10 @@ __device__ __forceinline__ uint32_t gray(uint32_t w0, uint32_t w1, uint32_t w2) 
 }
 
 // A row is cut into slots as byte_map.cuh does it.
-__global__ void __launch_bounds__(kThreads) gray_vectors(Args a, int64_t slots_per_row) {
+__global__ void __launch_bounds__(kThreads) gray_vectors(Args a, Divider slots) {
   const int64_t index = int64_t(blockIdx.x) * kThreads + threadIdx.x;
-  const int64_t y = a.height == 1 ? index / slots_per_row
-                    : a.height * slots_per_row < INT32_MAX
-                        ? uint32_t(index) / uint32_t(slots_per_row)
-                        : index / slots_per_row;
+  const int64_t y = slots.quotient(index), slot = index - y * slots.divisor();
   if (y >= a.height) return;
-  const int64_t slot = index - y * slots_per_row;
   const uint8_t* const begin = static_cast<const uint8_t*>(a.in);
   const uint8_t* const end = begin + (a.height - 1) * a.in_stride + 3 * a.width;
   const uint8_t* in = begin + y * a.in_stride;                     // (width, 3)
@@ -52,9 +47,9 @@ __global__ void __launch_bounds__(kThreads) gray_vectors(Args a, int64_t slots_p
 #pragma unroll
     for (int k = 0; k < 3; ++k) request[k].ask(in + 3 * x + k * kPackBytes, begin, end);
     const uint4 p[3] = {request[0].take(), request[1].take(), request[2].take()};
-    __stcs(reinterpret_cast<uint4*>(out + x),
-           make_uint4(gray(p[0].x, p[0].y, p[0].z), gray(p[0].w, p[1].x, p[1].y),
-                      gray(p[1].z, p[1].w, p[2].x), gray(p[2].y, p[2].z, p[2].w)));
+    *reinterpret_cast<uint4*>(out + x) =
+        make_uint4(gray(p[0].x, p[0].y, p[0].z), gray(p[0].w, p[1].x, p[1].y),
+                   gray(p[1].z, p[1].w, p[2].x), gray(p[2].y, p[2].z, p[2].w));
   } else {
     for (int64_t i = x; i < x + left; ++i)
       out[i] = uint8_t((77 * in[3 * i] + 150 * in[3 * i + 1] + 29 * in[3 * i + 2] + 128) >> 8);
@@ -70,7 +65,7 @@ static Status launch(const Args& args, const DeviceInfo&, cudaStream_t stream) {
   if (args.op == Op::rgb_invert) {
     const ByteMap m = {args.in,         args.out,    args.in_stride,
                        args.out_stride, args.height, 3 * args.width};
-    return launch_byte_map<uint8_t, kUnroll>(m, Invert(), stream);
+    return launch_byte_map<uint8_t>(m, Invert(), stream);
   }
   Args a = args;
   if (a.in_stride == 3 * a.width && a.out_stride == a.width) {  // rows one after another
@@ -78,8 +73,9 @@ static Status launch(const Args& args, const DeviceInfo&, cudaStream_t stream) {
     a.height = 1;
   }
   const int64_t slots_per_row = a.width / kGrayPixels + 2;
-  gray_vectors<<<unsigned((a.height * slots_per_row + kThreads - 1) / kThreads), kThreads, 0,
-                 stream>>>(a, slots_per_row);
+  const int64_t blocks = (a.height * slots_per_row + kThreads - 1) / kThreads;
+  gray_vectors<<<unsigned(blocks), kThreads, 0, stream>>>(
+      a, Divider(slots_per_row, blocks * kThreads));
   return launch_status();
 }
 static double cost(const Args& a, const DeviceInfo& device) {

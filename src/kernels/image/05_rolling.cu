@@ -66,7 +66,7 @@ __device__ __forceinline__ void store_pixels(uint8_t* row, int64_t x, int64_t wi
                                              int lane, bool is_inside) {
   uint8_t* p = row + x;
   if (Aligned && is_inside) {
-    if (lane > 0 && lane < kWarpSize - 1) __stcs(reinterpret_cast<uint2*>(p), pixels);
+    if (lane > 0 && lane < kWarpSize - 1) *reinterpret_cast<uint2*>(p) = pixels;
     return;
   }
   if (is_inside) {  // words across the lanes' borders, so that the stores are aligned

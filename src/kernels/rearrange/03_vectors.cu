@@ -12,8 +12,6 @@
 namespace ridge::rearrange::vectors {
 
 constexpr int kThreads = 256;
-constexpr int kUnroll = 4;       // packs a thread, reverse
-constexpr int kZipUnroll = 2;    // pairs of packs, interleave
 constexpr int kTilePacks = 512;  // of one side, swap and reverse_in_place
 constexpr Tuned kTuned = {2.0, 0.88};
 
@@ -33,28 +31,19 @@ __device__ __forceinline__ uint2 zipped(uint32_t a, uint32_t b) {
   return make_uint2(__byte_perm(a, b, 0x5140), __byte_perm(a, b, 0x7362));
 }
 
-// Slot 0 is the elements before the target's first pack, the last what is left after it.
+// A thread takes a pack of the target; the first and the last take what is before and after them.
 template <class T>
 __global__ void __launch_bounds__(kThreads) reverse_vectors(const T* a, T* x, int64_t n) {
   constexpr int P = kPackSize<T>;
-  const int64_t head = min(int64_t(elements_to_alignment(x)), n);
-  const int64_t packs = (n - head) / P;
-  const int64_t first = int64_t(blockIdx.x) * (kThreads * kUnroll) + threadIdx.x;
-  PackRequest<T> request[kUnroll];
-#pragma unroll
-  for (int u = 0; u < kUnroll; ++u) {
-    const int64_t k = first + u * kThreads - 1;  // pack
-    if (k >= 0 && k < packs) request[u].ask(a + (n - head - (k + 1) * P), a, a + n);
-  }
-#pragma unroll
-  for (int u = 0; u < kUnroll; ++u) {
-    const int64_t k = first + u * kThreads - 1;
-    if (k >= 0 && k < packs) {
-      __stcs(reinterpret_cast<uint4*>(x + head + k * P), turned<T>(request[u].take()));
-    } else if (k == -1 || k == packs) {
-      const int64_t end = k < 0 ? head : n;
-      for (int64_t i = k < 0 ? 0 : head + packs * P; i < end; ++i) x[i] = a[n - 1 - i];
-    }
+  const int64_t head = min(int64_t(elements_to_alignment(x)), n), packs = (n - head) / P;
+  const int64_t k = int64_t(blockIdx.x) * kThreads + threadIdx.x - 1;  // pack
+  if (k >= 0 && k < packs) {
+    PackRequest<T> request;
+    request.ask(a + (n - head - (k + 1) * P), a, a + n);
+    *reinterpret_cast<uint4*>(x + head + k * P) = turned<T>(request.take());
+  } else if (k == -1 || k == packs) {
+    const int64_t end = k < 0 ? head : n;
+    for (int64_t i = k < 0 ? 0 : head + packs * P; i < end; ++i) x[i] = a[n - 1 - i];
   }
 }
 
@@ -66,32 +55,22 @@ __global__ void __launch_bounds__(kThreads)
   constexpr int P = kPackSize<T>;
   const int64_t head = min(int64_t(elements_to_alignment(x)), 2 * n);
   const int64_t pairs = (2 * n - head) / (2 * P);
-  const T* const even = head % 2 ? b : a;
-  const T* const odd = head % 2 ? a : b;
-  const int64_t first = int64_t(blockIdx.x) * (kThreads * kZipUnroll) + threadIdx.x;
-  PackRequest<T> from_even[kZipUnroll], from_odd[kZipUnroll];
-#pragma unroll
-  for (int u = 0; u < kZipUnroll; ++u) {
-    const int64_t k = first + u * kThreads - 1;
-    if (k < 0 || k >= pairs) continue;
-    from_even[u].ask(even + head / 2 + k * P, even, even + n);
-    from_odd[u].ask(odd + (head + 1) / 2 + k * P, odd, odd + n);
-  }
-#pragma unroll
-  for (int u = 0; u < kZipUnroll; ++u) {
-    const int64_t k = first + u * kThreads - 1;
-    if (k >= 0 && k < pairs) {
-      const uint4 e = from_even[u].take(), o = from_odd[u].take();
-      const uint2 w0 = zipped<T>(e.x, o.x), w1 = zipped<T>(e.y, o.y);
-      const uint2 w2 = zipped<T>(e.z, o.z), w3 = zipped<T>(e.w, o.w);
-      const auto to = reinterpret_cast<uint4*>(x + head + k * 2 * P);
-      __stcs(to, make_uint4(w0.x, w0.y, w1.x, w1.y));
-      __stcs(to + 1, make_uint4(w2.x, w2.y, w3.x, w3.y));
-    } else if (k == -1 || k == pairs) {
-      const int64_t end = k < 0 ? head : 2 * n;
-      for (int64_t i = k < 0 ? 0 : head + pairs * 2 * P; i < end; ++i)
-        x[i] = (i % 2 ? b : a)[i / 2];
-    }
+  const int64_t k = int64_t(blockIdx.x) * kThreads + threadIdx.x - 1;  // pair
+  if (k >= 0 && k < pairs) {
+    const T* const even = head % 2 ? b : a;
+    const T* const odd = head % 2 ? a : b;
+    PackRequest<T> from_even, from_odd;
+    from_even.ask(even + head / 2 + k * P, even, even + n);
+    from_odd.ask(odd + (head + 1) / 2 + k * P, odd, odd + n);
+    const uint4 e = from_even.take(), o = from_odd.take();
+    const uint2 w0 = zipped<T>(e.x, o.x), w1 = zipped<T>(e.y, o.y);
+    const uint2 w2 = zipped<T>(e.z, o.z), w3 = zipped<T>(e.w, o.w);
+    const auto to = reinterpret_cast<uint4*>(x + head + k * 2 * P);
+    to[0] = make_uint4(w0.x, w0.y, w1.x, w1.y);
+    to[1] = make_uint4(w2.x, w2.y, w3.x, w3.y);
+  } else if (k == -1 || k == pairs) {
+    const int64_t end = k < 0 ? head : 2 * n;
+    for (int64_t i = k < 0 ? 0 : head + pairs * 2 * P; i < end; ++i) x[i] = (i % 2 ? b : a)[i / 2];
   }
 }
 
@@ -193,18 +172,11 @@ static Status launch(const Args& args, const DeviceInfo&, cudaStream_t stream) {
     const T* b = static_cast<const T*>(args.b);
     T* x = static_cast<T*>(args.x);
     T* y = static_cast<T*>(args.y);
-    // Two slots more than packs, for the ends.
-    const auto blocks = [](int64_t slots, int64_t a_thread) {
-      return unsigned((slots + kThreads * a_thread - 1) / (kThreads * a_thread));
-    };
+    // Two more than packs, for the ends.
+    const unsigned blocks = unsigned((n / kPackSize<T> + 2 + kThreads - 1) / kThreads);
     switch (args.op) {
-      case Op::reverse:
-        reverse_vectors<<<blocks(n / kPackSize<T> + 2, kUnroll), kThreads, 0, stream>>>(a, x, n);
-        break;
-      case Op::interleave:
-        interleave_vectors<<<blocks(n / kPackSize<T> + 2, kZipUnroll), kThreads, 0, stream>>>(a, b,
-                                                                                              x, n);
-        break;
+      case Op::reverse: reverse_vectors<<<blocks, kThreads, 0, stream>>>(a, x, n); break;
+      case Op::interleave: interleave_vectors<<<blocks, kThreads, 0, stream>>>(a, b, x, n); break;
       case Op::swap: launch_exchange<T, false>(x, y, n, stream); break;
       // The front half with the back half; an element in the middle stays.
       default: launch_exchange<T, true>(x, x + (n - n / 2), n / 2, stream);

@@ -37,12 +37,6 @@ constexpr int kGroup = 16;  // tiles below each other
 constexpr Tuned kTuned = {2.5, 0.88};
 constexpr Tuned kTunedMisaligned = {2.5, 0.80};
 
-// The caller's packs: aligned where `Aligned`, and then read only once.
-template <bool Aligned>
-__device__ __forceinline__ uint4 load(const uint4* p) {
-  return Aligned ? *p : __ldg(p);
-}
-
 template <class T, bool Aligned>
 __global__ void __launch_bounds__(kThreads<T>) transpose_vectors(Args a, Tiling tiling) {
   constexpr int P = kPackSize<T>;
@@ -77,8 +71,8 @@ __global__ void __launch_bounds__(kThreads<T>) transpose_vectors(Args a, Tiling 
         const auto packs = reinterpret_cast<const uint4*>(low);
         whole[i] = cols == P && i0 + i < rows;
         if (shift) whole[i] &= low >= begin && low + 2 * kPackBytes <= end;
-        if (whole[i]) x[i0 + i] = load<Aligned>(packs);
-        if (whole[i] && shift) high[i] = load<Aligned>(packs + 1);
+        if (whole[i]) x[i0 + i] = packs[0];
+        if (whole[i] && shift) high[i] = packs[1];
       }
 #pragma unroll
       for (int i = 0; i < kBatch; ++i) {

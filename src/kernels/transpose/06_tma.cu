@@ -128,23 +128,27 @@ static Support supports(const Args& a, const DeviceInfo& device) {
   const auto size = int64_t(size_of(a.dtype));
   const auto whole = [&](int64_t elements) { return elements * size % kPackBytes == 0; };
   if (!is_pack_aligned(a.in) || !is_pack_aligned(a.out) || !whole(a.in_stride) ||
-      !whole(a.out_stride) || !whole(a.in_batch_stride) || !whole(a.out_batch_stride))
+      !whole(a.out_stride) ||
+      (a.batch > 1 && (!whole(a.in_batch_stride) || !whole(a.out_batch_stride))))
     return "rows must start at multiples of 16 bytes";
   return kSupported;
 }
 template <class T>
 static Status launch_as(const Args& a, const DeviceInfo& device, cudaStream_t stream) {
   const auto pitch = [](int64_t elements) { return uint64_t(elements) * sizeof(T); };
-  const TensorMapSpec spec = {.base = a.in,
-                              .element_bytes = sizeof(T),
-                              .size = {uint64_t(a.cols), uint64_t(a.rows), uint64_t(a.batch)},
-                              .pitch = {pitch(a.in_stride), pitch(a.in_batch_stride)},
-                              .box = {uint32_t(kEdge<T>), uint32_t(kTileEdge<T>), 1}};
+  // A single matrix may come with any distance to the next.
+  const bool one = a.batch == 1;
+  const TensorMapSpec spec = {
+      .base = a.in,
+      .element_bytes = sizeof(T),
+      .size = {uint64_t(a.cols), uint64_t(a.rows), uint64_t(a.batch)},
+      .pitch = {pitch(a.in_stride), pitch(one ? a.rows * a.in_stride : a.in_batch_stride)},
+      .box = {uint32_t(kEdge<T>), uint32_t(kTileEdge<T>), 1}};
   TensorMapSpec turned = spec;
   turned.base = a.out;
   std::swap(turned.size[0], turned.size[1]);
   turned.pitch[0] = pitch(a.out_stride);
-  turned.pitch[1] = pitch(a.out_batch_stride);
+  turned.pitch[1] = pitch(one ? a.cols * a.out_stride : a.out_batch_stride);
   const auto in = make_tensor_map(spec), out = make_tensor_map(turned);
   if (!in) return in.error();
   if (!out) return out.error();

@@ -1,0 +1,19 @@
+// launch_overhead rung 01, launches: a kernel for each step.
+//
+// Stops at: the launch. The host takes some two microseconds to hand one over, and the device about
+//   as long from the end of a kernel to the start of the next; the step itself takes less.
+#include "kernels/launch_overhead/step.cuh"
+
+namespace ridge::launch_overhead::launches {
+
+static Support supports(const Args& a, const DeviceInfo&) { return counts(a); }
+static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
+  return launch_steps(a, a.steps, stream);
+}
+constinit const Rung rung = {.name = "launches",
+                             .idea = "a launch for each step",
+                             .supports = supports,
+                             .launch = launch,
+                             .claims = {.barriers = 0}};
+
+}  // namespace ridge::launch_overhead::launches

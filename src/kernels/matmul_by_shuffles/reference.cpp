@@ -1,0 +1,24 @@
+#include <cmath>
+
+#include "kernels/matmul_by_shuffles/family.h"
+
+namespace ridge::matmul_by_shuffles {
+
+void Family::reference(const Case& c, std::vector<HostTensor>& t) const {
+  t[2].magnitude.resize(t[2].values.size());
+  for (size_t m = 0; m < size_t(c.shape[0]); ++m)
+    for (size_t i = 0; i < kEdge; ++i)
+      for (size_t j = 0; j < kEdge; ++j) {
+        double sum = 0, size = 0;
+        for (size_t k = 0; k < kEdge; ++k) {
+          const double product = t[0].values[m * kElements + i * kEdge + k] *
+                                 t[1].values[m * kElements + k * kEdge + j];
+          sum += product;
+          size += std::fabs(product);
+        }
+        t[2].values[m * kElements + i * kEdge + j] = sum;
+        t[2].magnitude[m * kElements + i * kEdge + j] = size;
+      }
+}
+
+}  // namespace ridge::matmul_by_shuffles

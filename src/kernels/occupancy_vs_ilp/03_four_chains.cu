@@ -1,0 +1,17 @@
+// occupancy_vs_ilp rung 03, four_chains: one warp a scheduler, four chains a thread.
+//
+// Since 02_two_chains: four steps cover four clocks of latency.
+// Stops at: the multipliers, if latency is what it is said to be; the loop's own instructions.
+#include "kernels/occupancy_vs_ilp/chains.cuh"
+
+namespace ridge::occupancy_vs_ilp::four_chains {
+
+static Support supports(const Args& a, const DeviceInfo&) { return takes(a); }
+constinit const Rung rung = {
+    .name = "four_chains",
+    .idea = "one warp a scheduler, four chains a thread",
+    .supports = supports,
+    .launch = launch_chains<4, Occupancy::one_warp_a_scheduler>,
+    .claims = {.global_loads_per_element = 1, .global_stores_per_element = 1, .barriers = 0}};
+
+}  // namespace ridge::occupancy_vs_ilp::four_chains

@@ -1,0 +1,18 @@
+// occupancy_vs_ilp rung 04, eight_chains: one warp a scheduler, eight chains a thread.
+//
+// Since 03_four_chains: to spare. Where four were not quite enough, this shows it; where they were,
+//   nothing is gained, and registers are spent.
+// Stops at: the multipliers.
+#include "kernels/occupancy_vs_ilp/chains.cuh"
+
+namespace ridge::occupancy_vs_ilp::eight_chains {
+
+static Support supports(const Args& a, const DeviceInfo&) { return takes(a); }
+constinit const Rung rung = {
+    .name = "eight_chains",
+    .idea = "one warp a scheduler, eight chains a thread",
+    .supports = supports,
+    .launch = launch_chains<8, Occupancy::one_warp_a_scheduler>,
+    .claims = {.global_loads_per_element = 1, .global_stores_per_element = 1, .barriers = 0}};
+
+}  // namespace ridge::occupancy_vs_ilp::eight_chains

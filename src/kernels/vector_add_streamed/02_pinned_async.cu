@@ -1,0 +1,21 @@
+// vector_add_streamed rung 02, pinned_async: the same calls on pinned memory.
+//
+// Since 01_pageable_copy: not a line of code, but where the arrays lie. The copy engine reads them
+//   itself, at the link's speed, and the host does not wait.
+// Stops at: one thing at a time. While copying in, the way out is idle, and the other way round.
+#include "kernels/vector_add_streamed/pipeline.cuh"
+
+namespace ridge::vector_add_streamed::pinned_async {
+
+static Support supports(const Args& a, const DeviceInfo&) { return adds(a); }
+static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
+  if (a.n == 0) return Status::ok();
+  return add_chunk(a, 0, a.n, static_cast<float*>(a.workspace), stream);
+}
+constinit const Rung rung = {.name = "pinned_async",
+                             .idea = "pinned memory, which the copy engine reads itself",
+                             .supports = supports,
+                             .launch = launch,
+                             .workspace = whole_workspace};
+
+}  // namespace ridge::vector_add_streamed::pinned_async

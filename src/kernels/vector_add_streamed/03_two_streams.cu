@@ -1,0 +1,26 @@
+// vector_add_streamed rung 03, two_streams: while one chunk is copied in, another is on its way
+// out.
+//
+// Since 02_pinned_async: chunks, dealt to two streams with buffers of their own. The copy engines
+//   for the two directions and the SMs work at the same time, each on another chunk.
+// Stops at: gaps. A chunk has three stages and there are two chunks under way, so the way in waits
+//   when one chunk's addition and the other's way out are both not done.
+#include "kernels/vector_add_streamed/pipeline.cuh"
+
+namespace ridge::vector_add_streamed::two_streams {
+
+constexpr int kStreams = 2;
+constexpr int kChunks = 8;
+
+static Support supports(const Args& a, const DeviceInfo&) { return adds(a); }
+static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
+  if (a.n == 0) return Status::ok();
+  return run_pipeline<kStreams, kChunks>(a, stream);
+}
+constinit const Rung rung = {.name = "two_streams",
+                             .idea = "chunks in two streams: both directions at once",
+                             .supports = supports,
+                             .launch = launch,
+                             .workspace = pipeline_workspace<kStreams, kChunks>};
+
+}  // namespace ridge::vector_add_streamed::two_streams

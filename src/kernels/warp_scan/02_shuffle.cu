@@ -1,0 +1,37 @@
+// warp_scan rung 02, shuffle: the same distances, in registers.
+//
+// Since 01_shared: a round is one shuffle and one addition. All lanes read before any writes: a
+//   shuffle is one instruction.
+// Stops at: loads and stores of 4 bytes a lane.
+// Not for rows much longer than a warp: there a thread should scan several elements of its own
+//   first, and the warp their sums.
+#include "kernels/warp_scan/warps.cuh"
+
+namespace ridge::warp_scan::shuffle {
+
+template <class T>
+__global__ void __launch_bounds__(kWarps* kLanes) warp_scan_shuffle(Args a) {
+  const int64_t row = int64_t(blockIdx.x) * kWarps + threadIdx.y;
+  if (row >= a.rows) return;  // uniform per warp
+  const int lane = threadIdx.x;
+  T sum = static_cast<const T*>(a.in)[row * a.in_stride + lane];
+#pragma unroll
+  for (int distance = 1; distance < kLanes; distance *= 2) {
+    const T before = __shfl_up_sync(~0u, sum, distance);
+    if (lane >= distance) sum += before;
+  }
+  static_cast<T*>(a.out)[row * a.out_stride + lane] = sum;
+}
+
+static Support supports(const Args& a, const DeviceInfo&) { return takes(a); }
+static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
+  return with_type(a, stream, [](auto t) { return warp_scan_shuffle<decltype(t)>; });
+}
+constinit const Rung rung = {
+    .name = "shuffle",
+    .idea = "five shuffles; no memory, no barrier",
+    .supports = supports,
+    .launch = launch,
+    .claims = {.global_loads_per_element = 1, .global_stores_per_element = 1, .barriers = 0}};
+
+}  // namespace ridge::warp_scan::shuffle
