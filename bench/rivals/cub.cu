@@ -56,6 +56,18 @@ void add_reductions(std::vector<harness::Rival>& rivals, Dtype dtype) {
       }));
 }
 
+// Offsets are i64 where the tensors are aligned, as they are when timed.
+template <class In, class Out>
+void add_segmented(std::vector<harness::Rival>& rivals, Dtype dtype) {
+  rivals.push_back(
+      rival("segmented_sum", dtype, [](void* w, size_t& b, const Case& c, auto t, cudaStream_t s) {
+        const auto* offsets = static_cast<const int64_t*>(t[1]);
+        return cub::DeviceSegmentedReduce::Sum(w, b, static_cast<const In*>(t[0]),
+                                               static_cast<Out*>(t[2]), c.shape[0], offsets,
+                                               offsets + 1, s);
+      }));
+}
+
 template <class T>
 void add_scans(std::vector<harness::Rival>& rivals, Dtype dtype) {
   rivals.push_back(
@@ -75,6 +87,8 @@ void add_scans(std::vector<harness::Rival>& rivals, Dtype dtype) {
 void add_cub(std::vector<harness::Rival>& rivals) {
   add_reductions<float, float>(rivals, Dtype::f32);
   add_reductions<int, int64_t>(rivals, Dtype::i32);
+  add_segmented<float, float>(rivals, Dtype::f32);
+  add_segmented<int, int64_t>(rivals, Dtype::i32);
   add_scans<float>(rivals, Dtype::f32);
   add_scans<int>(rivals, Dtype::i32);
   rivals.push_back(

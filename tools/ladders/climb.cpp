@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <optional>
 
@@ -232,7 +233,7 @@ Status time_all(const Operator& op, const Case& c, const Workload& workload,
   for (size_t i = 0; i < timings.size(); ++i) {
     json line = {{"event", "timed"}, {i < ours ? "rung" : "rival", timings[i].name}};
     if (!timings[i].status) line["failed"] = timings[i].status.message();
-    line["us"] = timings[i].us;
+    for (const double us : timings[i].us) line["us"].push_back(std::round(us * 1e3) / 1e3);
     line["by_graph"] = timings[i].by_graph;
     auto sorted = timings[i].us;
     std::sort(sorted.begin(), sorted.end());

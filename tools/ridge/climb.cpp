@@ -30,7 +30,7 @@ struct ClimbFlags {
   std::vector<std::string> operators;
   std::string shape, dtype, rung, seed, json, csv;
   DeviceFlags device;
-  bool hot = false, quiet = false;
+  bool hot = false, quick = false, quiet = false;
   bool tour() const { return operators.empty(); }
 };
 
@@ -204,6 +204,7 @@ std::vector<std::string> command_of(const ClimbFlags& flags,
   pass("--rung", flags.rung);
   pass("--seed", flags.seed);
   if (flags.hot) command.push_back("--hot");
+  if (flags.quick) command.push_back("--fast");
   const fs::path rivals = fs::path(ladders_program()).parent_path() / "libridge_rivals.so";
   if (!target.software && fs::exists(rivals)) pass("--rivals", rivals.string());
   return command;
@@ -286,7 +287,8 @@ int climb_on(const Target& target, const ClimbFlags& flags) {
     return status.code();
   }
   const bool tables = flags.json != "-" && flags.csv != "-";
-  const bool with_torch = !target.software && !flags.tour() && !flags.hot && flags.rung.empty();
+  const bool with_torch =
+      !target.software && !flags.tour() && !flags.hot && !flags.quick && flags.rung.empty();
   ClimbRecord record = {.environment = record_of(target), .roofs = {}, .climbs = {}};
   record.environment["date"] = fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr)));
   record.environment["cache"] = flags.hot ? "hot" : "cold";
@@ -361,6 +363,7 @@ int climb_verb(const Arguments& arguments) {
   line.add_option("--rung", flags.rung, "NAME", "this one only");
   line.add_option("--seed", flags.seed, "N", "of the inputs");
   line.add_flag("--hot", flags.hot, "leave the inputs in the L2 between launches");
+  line.add_flag("--quick", flags.quick, "fewer samples, and no PyTorch beside ours");
   line.add_device(flags.device);
   line.add_threads(flags.device);
   line.add_json(flags.json);

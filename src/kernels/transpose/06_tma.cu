@@ -4,7 +4,7 @@
 //   128-byte rows arrive swizzled in a ring of stages, several ahead; a square goes through
 //   registers into a tile of the same kind, which leaves as boxes. Ragged edges are the engine's
 //   business: it reads zeros outside and writes nothing there.
-// Stops at: HBM. Takes rows at multiples of 16 bytes only.
+// Stops at: HBM. Takes only rows that start, and output rows that end, at multiples of 16 bytes.
 #include <algorithm>
 
 #include "device/ptx/tma.cuh"
@@ -131,6 +131,8 @@ static Support supports(const Args& a, const DeviceInfo& device) {
       !whole(a.out_stride) ||
       (a.batch > 1 && (!whole(a.in_batch_stride) || !whole(a.out_batch_stride))))
     return "rows must start at multiples of 16 bytes";
+  // A tensor store of a row that ends within 16 bytes writes all 16 (seen on an H200).
+  if (!whole(a.rows)) return "output rows must end at multiples of 16 bytes";
   return kSupported;
 }
 template <class T>
