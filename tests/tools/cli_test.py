@@ -46,7 +46,7 @@ class Usage(CliTest):
     def test_help_names_every_verb(self):
         for arguments in [], ["help"], ["--help"]:
             out, _ = self.ridge(*arguments)
-            for verb in "run", "climb", "device", "test":
+            for verb in "run", "climb", "list", "explain", "compare", "device", "test":
                 self.assertIn(f"\n  {verb} ", out)
 
     def test_help_of_a_verb(self):
@@ -319,6 +319,67 @@ class Kernels(CliTest):
         source = self.write("wrong.cu", "__global__ void k() { int x = nothing; }\nint main() {}\n")
         _, err = self.ridge("run", "--device", "vm", source, code=3)
         self.assertIn('wrong.cu(1): error: identifier "nothing" is undefined', err)
+
+
+class Ladders(CliTest):
+    def test_list_has_every_family(self):
+        out, _ = self.ridge("list")
+        families = [ladder["family"] for ladder in json.loads(self.ridge("list", "--json", "-")[0])["ladders"]]
+        self.assertGreater(len(families), 10)
+        for family in families:
+            self.assertIn(f"\n  {family} ", out)  # in the catalogue, and shown as there
+        rungs, _ = self.ridge("list", "--rungs")
+        self.assertIn("  01  thread_per_element ", rungs)
+
+    def test_climb(self):
+        out, _ = self.ridge("climb", "--device", "vm", "vector_add", "--shape", "1000", "--dtype", "bf16")
+        self.assertRegex(out, r"vector_add 1000 bf16\n")
+        self.assertRegex(out, r"\n  vectors +right +[\d,]+ ")
+        self.assertEqual(len(list((self.folder / "results").glob("climb-*.json"))), 1)
+
+    def test_climb_records(self):
+        out, _ = self.ridge("climb", "--device", "vm", "vector_add", "--rung", "vectors", "--json", "-",
+                            "--csv", "climb.csv")
+        record = json.loads(out)
+        self.assertEqual(record["device"]["kind"], "vm")
+        (climb,) = record["climbs"]
+        (step,) = climb["steps"]
+        self.assertEqual(step["name"], "vectors")
+        self.assertGreater(step["warp_instructions"], 1000)
+        rows = (self.folder / "climb.csv").read_text().splitlines()
+        self.assertEqual(len(rows), 2)
+        self.assertTrue(rows[1].startswith("vector_add,f32,"))
+
+    def test_climb_refuses(self):
+        for arguments, complaint in [
+                (["vector_ad"], "Did you mean 'vector_add'?"),
+                (["vector_add", "--shape", "3x"], "'3x' is no shape"),
+                (["vector_add", "--shape", "3x4"], "takes a shape of 1 number"),
+                (["vector_add", "--dtype", "f64"], "vector_add has no f64; it has f32, f16, bf16"),
+                (["vector_add", "--dtype", "f99"], "there is no dtype 'f99'"),
+                (["--shape", "3"], "belong to an operator")]:
+            _, error = self.ridge("climb", "--device", "vm", *arguments, code=2)
+            self.assertIn(complaint, error)
+
+    def test_explain(self):
+        out, _ = self.ridge("explain", "--device", "vm", "vector_add", "--shape", "1048576", "--dtype", "f16")
+        self.assertRegex(out, r"→ +vectors +[\d.]+ µs +least")
+        self.assertRegex(out, r"grid_stride +a lesson")
+
+    def test_compare(self):
+        def record(name, scale):
+            samples = [scale * (100 + i % 5) for i in range(40)]
+            text = {"climbs": [{"operator": "x", "dtype": "f32", "shape": "1", "steps": [
+                {"name": "rung", "us": samples}, {"name": "few", "us": samples[:2]}]}]}
+            return self.write(name, json.dumps(text))
+        before, after = record("a.json", 1.0), record("b.json", 0.8)
+        out, _ = self.ridge("compare", before, after)
+        self.assertRegex(out, r"rung .*0\.800 .*faster")
+        self.assertRegex(out, r"few .*can't tell")
+        self.assertRegex(self.ridge("compare", after, before)[0], r"rung .*slower")
+        self.assertRegex(self.ridge("compare", before, before)[0], r"rung .*same")
+        self.ridge("compare", before, code=2)
+        self.assertIn("is no record of a climb", self.ridge("compare", before, self.write("c.json", "{}"), code=2)[1])
 
 
 if __name__ == "__main__":

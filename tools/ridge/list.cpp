@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "catalogue.h"
 #include "flags.h"
 #include "ladders.h"
 #include "record.h"
@@ -9,6 +10,35 @@
 #include "verb.h"
 
 namespace ridge::tools {
+namespace {
+
+const LadderEntry* find(const std::vector<LadderEntry>& ladders, std::string_view family) {
+  for (const LadderEntry& ladder : ladders)
+    if (ladder.family == family) return &ladder;
+  return nullptr;
+}
+
+// One table for all groups, so that its columns stand below each other.
+void print_catalogue(const std::vector<LadderEntry>& ladders) {
+  std::vector<std::vector<std::string>> rows = {{"family", "rungs", "formats", "operators"}};
+  for (const CatalogueGroup& group : catalogue()) {
+    rows.push_back({bold(group.name), "", "", ""});
+    std::vector<std::string_view> to_come;
+    for (const std::string_view family : group.families) {
+      const LadderEntry* ladder = find(ladders, family);
+      if (!ladder) to_come.push_back(family);
+      else
+        rows.push_back({"  " + ladder->family, std::to_string(ladder->rungs.size()),
+                        fmt::format("{}", fmt::join(ladder->dtypes, " ")),
+                        fmt::format("{}", fmt::join(ladder->operators, " "))});
+    }
+    if (!to_come.empty())
+      rows.push_back({dim("  to come"), "", "", dim(fmt::format("{}", fmt::join(to_come, " ")))});
+  }
+  fmt::print("{}", table(rows, {Align::left, Align::right, Align::left, Align::left}));
+}
+
+}  // namespace
 
 int list_verb(const Arguments& arguments) {
   DeviceFlags flags;
@@ -58,14 +88,7 @@ int list_verb(const Arguments& arguments) {
       fmt::print("{}\n", table(rows, {Align::left, Align::left, Align::left}, "  "));
     }
   } else {
-    std::vector<std::vector<std::string>> rows = {
-        {"family", "rungs", "formats", "shape", "operators"}};
-    for (const LadderEntry& ladder : *ladders)
-      rows.push_back({ladder.family, std::to_string(ladder.rungs.size()),
-                      fmt::format("{}", fmt::join(ladder.dtypes, " ")), ladder.shape,
-                      fmt::format("{}", fmt::join(ladder.operators, " "))});
-    fmt::print("{}",
-               table(rows, {Align::left, Align::right, Align::left, Align::left, Align::left}));
+    print_catalogue(*ladders);
   }
   for (const LadderEntry& ladder : *ladders)
     operators += ladder.operators.size(), steps += ladder.rungs.size();

@@ -1,10 +1,10 @@
 // A prefix scan in one pass over memory, for any associative operator: every element is read once
 // and written once.
 //
-// A block is a tile. A warp reads its part of it in rows, 16 bytes a lane, and scans each row where it
-// lies: a lane's pack serially, the packs of a row by shuffles, row after row. Nothing is transposed, so
-// shared memory only carries the totals of the warps. The elements wait in registers for the value of
-// everything before the tile (see look_back.cuh).
+// A block is a tile. A warp reads its part of it in rows, 16 bytes a lane, and scans each row where
+// it lies: a lane's pack serially, the packs of a row by shuffles, row after row. Nothing is
+// transposed, so shared memory only carries the totals of the warps. The elements wait in registers
+// for the value of everything before the tile (see look_back.cuh).
 //
 // Which aggregates and prefixes a tile meets depends on timing, and so does the order in which they
 // are combined: an operator that is associative only up to rounding may give results that differ in
@@ -28,9 +28,9 @@ struct ScanShape {
   static constexpr int kWarps = kThreads / kWarpLanes;
 };
 
-// For vectors. Large tiles, few of them looked at at once, and blocks that end with their tile: on an H200,
-// i32, 2^28 numbers take 616 µs so; with <256, 96, 4, 2> 790, with blocks that stay and take tile after
-// tile 740, with 4 tiles a lane 800 (bench/results/scan.json).
+// For vectors. Large tiles, few of them looked at at once, and blocks that end with their tile: on
+// an H200, i32, 2^28 numbers take 616 µs so; with <256, 96, 4, 2> 790, with blocks that stay and
+// take tile after tile 740, with 4 tiles a lane 800 (bench/results/scan.json).
 using VectorTiles = ScanShape<128, 160, 6, 1>;
 
 // A vector of T that is scanned in A. Any other source of elements has the same members.
@@ -173,7 +173,7 @@ struct Tiling {
 template <class A, int kWarps>
 struct ScanShared {
   Slot<A> warp_totals[kWarps];
-  Slot<A> prefix;     // of the tile
+  Slot<A> prefix;  // of the tile
   uint32_t tile;
 };
 

@@ -1,0 +1,47 @@
+// The catalogue: every family of operators there is to be, in the order of teaching. `ridge list`
+// shows it with what exists; a family with a ladder that is missing here fails a test.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace ridge::tools {
+
+struct CatalogueGroup {
+  std::string_view name;
+  std::vector<std::string_view> families;
+};
+
+inline const std::vector<CatalogueGroup>& catalogue() {
+  static const std::vector<CatalogueGroup> groups = {
+      {"Elementwise",
+       {"vector_add", "vector_add_streamed", "matrix_copy", "activation", "glu", "dyt", "rope",
+        "dropout", "adamw", "rearrange", "image", "colour_pattern", "rainbow_table", "embedding"}},
+      {"Movement", {"transpose", "stream_compaction"}},
+      {"Reduce", {"reduce", "axis_reduce", "segmented_reduce", "normalize"}},
+      {"Scan", {"scan", "segmented_scan", "linear_recurrence", "gae", "selective_scan"}},
+      {"Histograms, graphs, sorting",
+       {"histogram", "graph_degree", "bfs", "sssp", "radix_sort", "merge", "bitonic_sort", "topk",
+        "top_p_sampling", "monte_carlo", "kmeans", "spmv", "nearest_neighbour", "n_body"}},
+      {"Warp-level studies",
+       {"warp_sum", "warp_scan", "vote", "match_redux", "matmul_by_shuffles", "occupancy_vs_ilp",
+        "launch_overhead"}},
+      {"Convolution and stencils",
+       {"conv1d", "conv2d", "conv3d", "causal_conv1d", "pool", "jacobi", "fft"}},
+      {"Matrix times vector", {"gemv", "gemv_t", "gemv_quantised"}},
+      {"Matrix times matrix",
+       {"gemm_f32", "gemm_16bit", "gemm_epilogues", "gemm_batched", "gemm_int8", "gemm_fp8",
+        "gemm_weight_only", "gemm_block_scaled", "gemm_grouped", "einsum"}},
+      {"Softmax, norms, losses",
+       {"softmax", "layer_norm", "rms_norm", "batch_norm", "group_norm", "cross_entropy",
+        "fused_linear_cross_entropy", "policy_losses"}},
+      {"Attention",
+       {"attention", "attention_bwd", "decode_attention", "paged_kv_cache", "quantised_kv_cache",
+        "linear_attention", "mla_decode"}},
+      {"Quantisation", {"int8", "fp8", "nf4", "nvfp4", "mxfp", "fake_quantise"}},
+      {"Mixture of experts", {"router", "permute", "experts", "load_balance", "block_sparse"}},
+  };
+  return groups;
+}
+
+}  // namespace ridge::tools
