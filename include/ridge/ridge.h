@@ -1,0 +1,5 @@
+// All of Ridge's operators.
+#pragma once
+
+#include "ridge/elementwise.h"
+#include "ridge/movement.h"
