@@ -11,7 +11,7 @@
 #include "ridge/tensor.h"
 
 namespace ridge {
-inline namespace v0 {
+inline namespace api {
 
 // out = a + b, for f32, f16 and bf16.
 [[nodiscard]] Status add(const Tensor& a, const Tensor& b, const Tensor& out,
@@ -231,5 +231,5 @@ struct RopeOptions {
                                    const Tensor& dk, const RopeOptions& options = {},
                                    cudaStream_t stream = nullptr);
 
-}  // namespace v0
+}  // namespace api
 }  // namespace ridge

@@ -10,7 +10,7 @@
 #include "ridge/tensor.h"
 
 namespace ridge {
-inline namespace v0 {
+inline namespace api {
 
 // out = in, any format and any strides on either side: a copy is also how a permuted or turned view
 // is laid out anew. Rows with gaps take one launch, and so do transposed matrices; what fits
@@ -45,5 +45,5 @@ inline namespace v0 {
                                         const Tensor& dtable, void* workspace,
                                         std::size_t workspace_bytes, cudaStream_t stream = nullptr);
 
-}  // namespace v0
+}  // namespace api
 }  // namespace ridge

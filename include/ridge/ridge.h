@@ -1,5 +1,8 @@
-// All of Ridge's operators.
+// All operators of Ridge, one header a line.
 #pragma once
 
-#include "ridge/elementwise.h"
-#include "ridge/movement.h"
+#include "ridge/dtype.h"        // IWYU pragma: export
+#include "ridge/elementwise.h"  // IWYU pragma: export
+#include "ridge/movement.h"     // IWYU pragma: export
+#include "ridge/status.h"       // IWYU pragma: export
+#include "ridge/tensor.h"       // IWYU pragma: export

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "ops/check.h"
-#include "ops/layout.h"
+#include "ops/memory_order.h"
 #include "ridge/elementwise.h"
 
 namespace ridge {
@@ -123,7 +123,7 @@ Status run(const AdamwTensors* entries, size_t count, const AdamwOptions& option
 
 }  // namespace
 
-inline namespace v0 {
+inline namespace api {
 
 Status adamw(const AdamwTensors& tensors, const AdamwOptions& options, cudaStream_t stream) {
   return run(&tensors, 1, options, false, stream);
@@ -133,5 +133,5 @@ Status adamw(const AdamwTensors* entries, size_t count, const AdamwOptions& opti
   return run(entries, count, options, true, stream);
 }
 
-}  // namespace v0
+}  // namespace api
 }  // namespace ridge

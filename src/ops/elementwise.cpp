@@ -1,5 +1,3 @@
-#include "ridge/elementwise.h"
-
 #include <cstdio>
 
 #include "kernels/activation/activation.h"
@@ -7,7 +5,8 @@
 #include "kernels/glu/glu.h"
 #include "kernels/vector_add/vector_add.h"
 #include "ops/check.h"
-#include "ops/layout.h"
+#include "ops/memory_order.h"
+#include "ridge/elementwise.h"
 
 namespace ridge {
 
@@ -56,7 +55,7 @@ std::string number(double x) {
 
 }  // namespace
 
-inline namespace v0 {
+inline namespace api {
 
 Status add(const Tensor& a, const Tensor& b, const Tensor& out, cudaStream_t stream) {
   Check check("add");
@@ -81,7 +80,7 @@ Status add(const Tensor& a, const Tensor& b, const Tensor& out, cudaStream_t str
   });
 }
 
-}  // namespace v0
+}  // namespace api
 
 // --- Activations ---
 
@@ -124,7 +123,7 @@ void check_parameters(Check& check, Activation kind, ActivationParameters p) {
 
 }  // namespace
 
-inline namespace v0 {
+inline namespace api {
 
 Status activation(Activation kind, ActivationParameters parameters, const Tensor& x,
                   const Tensor& y, cudaStream_t stream) {
@@ -184,7 +183,7 @@ Status activation_backward(Activation kind, ActivationParameters parameters, con
   });
 }
 
-}  // namespace v0
+}  // namespace api
 
 // --- Gated units ---
 
@@ -293,7 +292,7 @@ Status glu_packed_backward(const char* op, glu::Gate f, const Tensor& x, const T
 
 }  // namespace
 
-inline namespace v0 {
+inline namespace api {
 
 Status swiglu(const Tensor& gate, const Tensor& up, const Tensor& y, cudaStream_t stream) {
   return glu_forward("swiglu", glu::Gate::silu, gate, up, y, stream);
@@ -324,7 +323,7 @@ Status geglu_packed_backward(const Tensor& x, const Tensor& dy, const Tensor& dx
   return glu_packed_backward("geglu_packed_backward", glu::Gate::gelu, x, dy, dx, stream);
 }
 
-}  // namespace v0
+}  // namespace api
 
 // --- Dropout ---
 
@@ -362,7 +361,7 @@ Status dropped(const char* op, Named x, Named y, double probability, uint64_t se
 
 }  // namespace
 
-inline namespace v0 {
+inline namespace api {
 
 Status dropout(const Tensor& x, const Tensor& y, double probability, uint64_t seed, uint64_t offset,
                cudaStream_t stream) {
@@ -373,5 +372,5 @@ Status dropout_backward(const Tensor& dy, const Tensor& dx, double probability, 
   return dropped("dropout_backward", {"dy", dy}, {"dx", dx}, probability, seed, offset, stream);
 }
 
-}  // namespace v0
+}  // namespace api
 }  // namespace ridge

@@ -1,11 +1,12 @@
-#include "ridge/movement.h"
+#include <algorithm>
 
 #include "kernels/embedding/embedding.h"
 #include "kernels/matrix_copy/matrix_copy.h"
 #include "kernels/rearrange/rearrange.h"
 #include "kernels/transpose/transpose.h"
 #include "ops/check.h"
-#include "ops/layout.h"
+#include "ops/memory_order.h"
+#include "ridge/movement.h"
 
 namespace ridge {
 
@@ -13,6 +14,16 @@ using ops::Check;
 using ops::Named;
 
 namespace {
+
+// Whether elements lie one after another, the last dimension fastest.
+bool is_plain(const Tensor& t) {
+  int64_t stride = 1;
+  for (int d = t.rank - 1; d >= 0; --d) {
+    if (t.shape[size_t(d)] != 1 && t.strides[size_t(d)] != stride) return false;
+    stride *= t.shape[size_t(d)];
+  }
+  return true;
+}
 
 void check_moved(Check& check, Named in, Named out) {
   check.valid(in).valid(out).same_dtype(out, in);
@@ -118,7 +129,7 @@ Status move(const char* op, const Tensor& in, const Tensor& out, cudaStream_t st
 
 }  // namespace
 
-inline namespace v0 {
+inline namespace api {
 
 Status copy(const Tensor& in, const Tensor& out, cudaStream_t stream) {
   Check check("copy");
@@ -157,7 +168,7 @@ Status reverse(const Tensor& in, const Tensor& out, cudaStream_t stream) {
   const int64_t n = in.shape[0];
   if (n == 0) return Status::ok();
   const bool in_place = in.data == out.data;
-  const bool plain = size_of(in.dtype) <= 4 && ops::is_contiguous(in) && ops::is_contiguous(out);
+  const bool plain = size_of(in.dtype) <= 4 && is_plain(in) && is_plain(out);
   if (plain)
     return ops::dispatch(
         "reverse", rearrange::rungs(),
@@ -197,8 +208,7 @@ Status interleave(const Tensor& a, const Tensor& b, const Tensor& out, cudaStrea
   check.no_overlap({"out", out}, {"a", a}).no_overlap({"out", out}, {"b", b});
   if (!check) return check.status();
   if (out.elements() == 0) return Status::ok();
-  if (size_of(a.dtype) <= 4 && ops::is_contiguous(a) && ops::is_contiguous(b) &&
-      ops::is_contiguous(out))
+  if (size_of(a.dtype) <= 4 && is_plain(a) && is_plain(b) && is_plain(out))
     return ops::dispatch("interleave", rearrange::rungs(),
                          rearrange::Args{.op = rearrange::Op::interleave,
                                          .a = a.data,
@@ -243,7 +253,7 @@ Status swap(const Tensor& x, const Tensor& y, cudaStream_t stream) {
   });
 }
 
-}  // namespace v0
+}  // namespace api
 
 // --- Embedding ---
 
@@ -321,7 +331,7 @@ embedding::Args backward_args(const int32_t* tokens, const void* dy, int64_t cou
 
 }  // namespace
 
-inline namespace v0 {
+inline namespace api {
 
 Status embedding(const Tensor& tokens, const Tensor& table, const Tensor& out,
                  cudaStream_t stream) {
@@ -383,5 +393,5 @@ Status embedding_backward(const Tensor& tokens, const Tensor& dy, const Tensor& 
                   });
 }
 
-}  // namespace v0
+}  // namespace api
 }  // namespace ridge

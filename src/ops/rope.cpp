@@ -123,7 +123,7 @@ Status turn(const char* op, bool backward, Pair q, Pair k, const RopeOptions& o,
 
 }  // namespace
 
-inline namespace v0 {
+inline namespace api {
 
 Status rope(const Tensor& x, const Tensor& y, const RopeOptions& options, cudaStream_t stream) {
   return turn("rope", false, {"x", "y", &x, &y}, {}, options, stream);
@@ -143,5 +143,5 @@ Status rope_backward(const Tensor& dq_out, const Tensor& dk_out, const Tensor& d
               options, stream);
 }
 
-}  // namespace v0
+}  // namespace api
 }  // namespace ridge

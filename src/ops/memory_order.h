@@ -81,14 +81,4 @@ Status each_outer(const std::array<Tensor, N>& tensors, int inner, F f) {
   }
 }
 
-// Whether elements lie one after another, the last dimension fastest.
-inline bool is_contiguous(const Tensor& t) {
-  int64_t stride = 1;
-  for (int d = t.rank - 1; d >= 0; --d) {
-    if (t.shape[size_t(d)] != 1 && t.strides[size_t(d)] != stride) return false;
-    stride *= t.shape[size_t(d)];
-  }
-  return true;
-}
-
 }  // namespace ridge::ops
