@@ -1,7 +1,9 @@
 #include "ops/check.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstdlib>
 
 namespace ridge::ops {
 namespace {
@@ -21,10 +23,59 @@ Range range_of(const Tensor& t) {
   return {start + uintptr_t(low * size), start + uintptr_t((high + 1) * size)};
 }
 
+// The grid on which the elements of one tensor lie, or of two with the same strides: its dimensions
+// of more than one element, the largest stride first.
+struct Grid {
+  struct Dimension {
+    int64_t size, stride;  // the larger of both sizes; the stride's absolute value
+  };
+  int rank = 0;
+  std::array<Dimension, kMaxRank> at = {};
+  bool is_one = true;  // false: the strides differ
+
+  Grid(const Tensor& a, const Tensor& b) : is_one(a.rank == b.rank && a.dtype == b.dtype) {
+    for (size_t d = 0; is_one && d < size_t(a.rank); ++d) {
+      const int64_t size = std::max(a.shape[d], b.shape[d]);
+      if (size <= 1) continue;
+      if (a.shape[d] > 1 && b.shape[d] > 1) is_one = a.strides[d] == b.strides[d];
+      at[size_t(rank++)] = {size, std::abs(a.shape[d] > 1 ? a.strides[d] : b.strides[d])};
+    }
+    std::sort(at.begin(), at.begin() + rank,
+              [](Dimension x, Dimension y) { return x.stride > y.stride; });
+  }
+  // Elements between the first and the last of dimensions d and further in.
+  int64_t reach(int d) const {
+    int64_t sum = 0;
+    for (; d < rank; ++d) sum += (at[size_t(d)].size - 1) * at[size_t(d)].stride;
+    return sum;
+  }
+  // Whether every dimension steps over all that is further in.
+  bool is_nested() const {
+    for (int d = 0; d < rank; ++d)
+      if (at[size_t(d)].stride <= reach(d + 1)) return false;
+    return true;
+  }
+  // Whether two places of a nested grid lie `delta` apart.
+  bool spans(int64_t delta, int d = 0) const {
+    if (std::abs(delta) > reach(d)) return false;
+    if (d == rank) return delta == 0;
+    const auto [size, stride] = at[size_t(d)];
+    for (int64_t k = delta / stride - 1; k <= delta / stride + 1; ++k)
+      if (std::abs(k) < size && spans(delta - k * stride, d + 1)) return true;
+    return false;
+  }
+};
+
+// Exact for parts of one larger tensor, such as the halves of its columns; others are held to
+// overlap where their ranges do.
 bool overlap(const Tensor& a, const Tensor& b) {
   if (a.elements() == 0 || b.elements() == 0) return false;
   const Range x = range_of(a), y = range_of(b);
-  return x.begin < y.end && y.begin < x.end;
+  if (x.begin >= y.end || y.begin >= x.end) return false;
+  const Grid grid(a, b);
+  if (!grid.is_one || !grid.is_nested()) return true;
+  const auto bytes = reinterpret_cast<intptr_t>(a.data) - reinterpret_cast<intptr_t>(b.data);
+  return grid.spans(bytes / int64_t(size_of(a.dtype)));
 }
 
 bool same_elements(const Tensor& a, const Tensor& b) {
@@ -56,6 +107,7 @@ Check& Check::valid(Named t) {
        name + " has rank " + std::to_string(t.tensor.rank) + "; at most " +
            std::to_string(kMaxRank) + " dimensions are possible");
   if (!status_) return *this;
+  that(size_of(t.tensor.dtype) != 0, name + " has an unknown dtype");
   for (int d = 0; d < t.tensor.rank; ++d)
     that(t.tensor.shape[size_t(d)] >= 0, name + " has a negative size: " + text(t.tensor));
   if (!status_ || t.tensor.elements() == 0) return *this;
@@ -79,6 +131,7 @@ Check& Check::same_dtype(Named a, Named b) {
 }
 
 Check& Check::same_shape(Named a, Named b) {
+  if (!status_) return *this;
   bool same = a.tensor.rank == b.tensor.rank;
   for (int d = 0; same && d < a.tensor.rank; ++d)
     same = a.tensor.shape[size_t(d)] == b.tensor.shape[size_t(d)];
@@ -97,6 +150,12 @@ Check& Check::no_partial_overlap(Named out, Named in) {
   return that(same_elements(out.tensor, in.tensor) || !overlap(out.tensor, in.tensor),
               std::string(out.name) + " and " + in.name +
                   " overlap in memory without being the same tensor");
+}
+
+Check& Check::distinct(Named out) {
+  if (!status_ || out.tensor.elements() == 0) return *this;
+  return that(Grid(out.tensor, out.tensor).is_nested(),
+              std::string(out.name) + " has strides by which its own elements overlap");
 }
 
 }  // namespace ridge::ops

@@ -36,6 +36,7 @@ class Check {
   // An output may be the input itself, element for element, but must not overlap it otherwise.
   Check& no_partial_overlap(Named out, Named in);
   Check& no_overlap(Named out, Named in);
+  Check& distinct(Named out);  // no element of an output lies where another does
   Check& that(bool holds, const std::string& complaint);
 
   explicit operator bool() const { return bool(status_); }

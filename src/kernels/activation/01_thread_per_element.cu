@@ -15,12 +15,13 @@ __global__ void __launch_bounds__(kThreads) activation_thread_per_element(Args a
   const int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= args.rows * args.cols) return;
   const int64_t r = i / args.cols, c = i % args.cols;
-  const float x = to_float(static_cast<const T*>(args.x)[r * args.x_stride + c]);
+  const float x = to_float(static_cast<const T*>(args.x)[r * args.x_stride + c * args.x_step]);
   float dy = 0, y = 0;
-  if (Backward) dy = to_float(static_cast<const T*>(args.dy)[r * args.dy_stride + c]);
+  if (Backward)
+    dy = to_float(static_cast<const T*>(args.dy)[r * args.dy_stride + c * args.dy_step]);
   with_function<T>(args.function, {args.alpha, args.beta},
                    [&](auto f) { y = Backward ? f.gradient(x, dy) : f.value(x); });
-  static_cast<T*>(args.out)[r * args.out_stride + c] = from_float<T>(y);
+  static_cast<T*>(args.out)[r * args.out_stride + c * args.out_step] = from_float<T>(y);
 }
 
 static Support supports(const Args& a, const DeviceInfo&) {

@@ -45,12 +45,18 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   return with_float_type(a.dtype, [&](auto t) {
     using T = decltype(t);
     if (a.backward) {
-      const Map<2, 1> m = {{a.x, a.dy},    {a.out}, {a.x_stride, a.dy_stride},
-                           {a.out_stride}, {1, 1},  {1},
-                           a.rows,         a.cols};
+      const Map<2, 1> m = {{a.x, a.dy},
+                           {a.out},
+                           {a.x_stride, a.dy_stride},
+                           {a.out_stride},
+                           {a.x_step, a.dy_step},
+                           {a.out_step},
+                           a.rows,
+                           a.cols};
       return launch_map<T, kUnroll>(m, Apply<T, true>{a.function, {a.alpha, a.beta}}, stream);
     }
-    const Map<1, 1> m = {{a.x}, {a.out}, {a.x_stride}, {a.out_stride}, {1}, {1}, a.rows, a.cols};
+    const Map<1, 1> m = {{a.x},      {a.out},      {a.x_stride}, {a.out_stride},
+                         {a.x_step}, {a.out_step}, a.rows,       a.cols};
     return launch_map<T, kUnroll>(m, Apply<T, false>{a.function, {a.alpha, a.beta}}, stream);
   });
 }

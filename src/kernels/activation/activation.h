@@ -31,6 +31,7 @@ struct Args {
   void* out = nullptr;       // (rows, cols)
   int64_t rows = 0, cols = 0;
   int64_t x_stride = 0, dy_stride = 0, out_stride = 0;  // elements from row to row
+  int64_t x_step = 1, dy_step = 1, out_step = 1;        // and from column to column
   Dtype dtype = Dtype::f32;
   float alpha = 0, beta = 0;
   void* workspace = nullptr;  // unused

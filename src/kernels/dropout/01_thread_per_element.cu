@@ -15,11 +15,11 @@ __global__ void __launch_bounds__(kThreads)
   const int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= args.rows * args.cols) return;
   const int64_t r = i / args.cols, c = i % args.cols;
-  const Random4 random = stream.block(uint64_t(i) / 4);
-  const uint32_t word = random.at[i % 4];
-  const float x = to_float(static_cast<const T*>(args.x)[r * args.x_stride + c]);
+  const Random4 random = stream.block(uint64_t(args.first + i) / 4);
+  const uint32_t word = random.at[(args.first + i) % 4];
+  const float x = to_float(static_cast<const T*>(args.x)[r * args.x_stride + c * args.x_step]);
   const float y = x * (word < dropped_below ? 0 : factor);  // a product, since Inf * 0 is NaN
-  static_cast<T*>(args.out)[r * args.out_stride + c] = from_float<T>(y);
+  static_cast<T*>(args.out)[r * args.out_stride + c * args.out_step] = from_float<T>(y);
 }
 
 static Support supports(const Args& a, const DeviceInfo&) {

@@ -17,6 +17,7 @@ struct Drop {
   Philox stream;
   uint32_t dropped_below;
   float factor;
+  int64_t first;
 
   __device__ float multiplier(uint32_t word) const { return word < dropped_below ? 0 : factor; }
 
@@ -24,6 +25,7 @@ struct Drop {
   __device__ void many(const float (&x)[1][N], float (&y)[1][N], int64_t index) const {
     static_assert(N % 4 == 0);
     // A pack of a misaligned tensor may start inside a block, and then ends inside another.
+    index += first;
     const uint64_t block = uint64_t(index) / 4;
     const int phase = int(index % 4);
     uint32_t words[N + 4];
@@ -39,6 +41,7 @@ struct Drop {
     for (int i = 0; i < N; ++i) y[0][i] = x[0][i] * multiplier(words[i]);
   }
   __device__ void operator()(const float (&x)[1], float (&y)[1], int64_t index) const {
+    index += first;
     const Random4 random = stream.block(uint64_t(index) / 4);
     const int word = int(index % 4);
     const uint32_t low = word & 1 ? random.at[1] : random.at[0];
@@ -65,8 +68,9 @@ static Support supports(const Args& a, const DeviceInfo&) {
 }
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.rows * a.cols == 0) return Status::ok();
-  const Map<1, 1> m = {{a.x}, {a.out}, {a.x_stride}, {a.out_stride}, {1}, {1}, a.rows, a.cols};
-  const Drop drop = {Philox(a.seed, a.offset), threshold(a), scale(a)};
+  const Map<1, 1> m = {{a.x},      {a.out},      {a.x_stride}, {a.out_stride},
+                       {a.x_step}, {a.out_step}, a.rows,       a.cols};
+  const Drop drop = {Philox(a.seed, a.offset), threshold(a), scale(a), a.first};
   return with_float_type(a.dtype,
                          [&](auto t) { return launch_map<decltype(t), kUnroll>(m, drop, stream); });
 }

@@ -1,6 +1,6 @@
 // dropout: out = x * (kept ? 1 / (1 - p) : 0), and backward the same with dy for x.
 //
-// No mask is stored: element i of rows * cols is dropped if word i % 4 of block i / 4 of Philox
+// No mask is stored: element i is dropped if word i % 4 of block i / 4 of Philox
 // stream (seed, offset) is under p 2^32. So every rung, forward and backward, has the same mask,
 // whatever the strides.
 #pragma once
@@ -18,6 +18,8 @@ struct Args {
   void* out = nullptr;      // (rows, cols)
   int64_t rows = 0, cols = 0;
   int64_t x_stride = 0, out_stride = 0;  // elements from row to row
+  int64_t x_step = 1, out_step = 1;      // and from column to column
+  int64_t first = 0;  // number of the first element, where these are a part of more
   Dtype dtype = Dtype::f32;
   double p = 0;  // share that is dropped
   uint64_t seed = 0, offset = 0;

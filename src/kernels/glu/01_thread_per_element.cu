@@ -15,18 +15,21 @@ __global__ void __launch_bounds__(kThreads) glu_thread_per_element(Args args) {
   const int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= args.rows * args.cols) return;
   const int64_t r = i / args.cols, c = i % args.cols;
-  const float gate = to_float(static_cast<const T*>(args.gate)[r * args.gate_stride + c]);
-  const float up = to_float(static_cast<const T*>(args.up)[r * args.up_stride + c]);
+  const float gate =
+      to_float(static_cast<const T*>(args.gate)[r * args.gate_stride + c * args.gate_step]);
+  const float up = to_float(static_cast<const T*>(args.up)[r * args.up_stride + c * args.up_step]);
   with_gate<T>(args.f, [&]<class Activation>(Activation) {
     if (!args.backward) {
-      static_cast<T*>(args.out)[r * args.out_stride + c] =
+      static_cast<T*>(args.out)[r * args.out_stride + c * args.out_step] =
           from_float<T>(forward<Activation>(gate, up));
       return;
     }
-    const float dy = to_float(static_cast<const T*>(args.dy)[r * args.dy_stride + c]);
+    const float dy =
+        to_float(static_cast<const T*>(args.dy)[r * args.dy_stride + c * args.dy_step]);
     const Gradients d = backward<Activation>(gate, up, dy);
-    static_cast<T*>(args.dgate)[r * args.dgate_stride + c] = from_float<T>(d.gate);
-    static_cast<T*>(args.dup)[r * args.dup_stride + c] = from_float<T>(d.up);
+    static_cast<T*>(args.dgate)[r * args.dgate_stride + c * args.dgate_step] =
+        from_float<T>(d.gate);
+    static_cast<T*>(args.dup)[r * args.dup_stride + c * args.dup_step] = from_float<T>(d.up);
   });
 }
 

@@ -66,8 +66,8 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
                            .out = {a.dgate, a.dup},
                            .in_stride = {a.gate_stride, a.up_stride, a.dy_stride},
                            .out_stride = {a.dgate_stride, a.dup_stride},
-                           .in_step = {1, 1, 1},
-                           .out_step = {1, 1},
+                           .in_step = {a.gate_step, a.up_step, a.dy_step},
+                           .out_step = {a.dgate_step, a.dup_step},
                            .rows = a.rows,
                            .cols = a.cols};
       return launch_map<T, kUnrollBackward>(m, Backward<T>{a.f}, stream);
@@ -76,8 +76,8 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
                          .out = {a.out},
                          .in_stride = {a.gate_stride, a.up_stride},
                          .out_stride = {a.out_stride},
-                         .in_step = {1, 1},
-                         .out_step = {1},
+                         .in_step = {a.gate_step, a.up_step},
+                         .out_step = {a.out_step},
                          .rows = a.rows,
                          .cols = a.cols};
     return launch_map<T, kUnrollForward>(m, Forward<T>{a.f}, stream);

@@ -25,6 +25,8 @@ struct Args {
   // Elements from row to row. Those of dgate and dup are the gradients' own.
   int64_t gate_stride = 0, up_stride = 0, dy_stride = 0;
   int64_t out_stride = 0, dgate_stride = 0, dup_stride = 0;
+  int64_t gate_step = 1, up_step = 1, dy_step = 1;  // and from column to column
+  int64_t out_step = 1, dgate_step = 1, dup_step = 1;
   Dtype dtype = Dtype::f32;
   void* workspace = nullptr;  // unused
   size_t workspace_bytes = 0;

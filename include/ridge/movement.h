@@ -1,0 +1,49 @@
+// Operators that move elements without looking at them. Outputs overlap no input, unless it says
+// so.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "ridge/status.h"
+#include "ridge/tensor.h"
+
+namespace ridge {
+inline namespace api {
+
+// out = in, any format and any strides on either side: a copy is also how a permuted or turned view
+// is laid out anew. Rows with gaps take one launch, and so do transposed matrices; what fits
+// neither is walked, a launch for each row of the longest dimension.
+[[nodiscard]] Status copy(const Tensor& in, const Tensor& out, cudaStream_t stream = nullptr);
+
+// out(..., c, r) = in(..., r, c), any strides, formats of up to 4 bytes.
+[[nodiscard]] Status transpose(const Tensor& in, const Tensor& out, cudaStream_t stream = nullptr);
+
+// out[i] = in[n - 1 - i], one dimension, any format. `out` may be `in` itself, if its stride is 1
+// and its format has up to 4 bytes.
+[[nodiscard]] Status reverse(const Tensor& in, const Tensor& out, cudaStream_t stream = nullptr);
+
+// out(..., 2 i) = a(..., i), out(..., 2 i + 1) = b(..., i), any format.
+[[nodiscard]] Status interleave(const Tensor& a, const Tensor& b, const Tensor& out,
+                                cudaStream_t stream = nullptr);
+
+// x, y = y, x, any format. The innermost dimension of both has stride 1.
+[[nodiscard]] Status swap(const Tensor& x, const Tensor& y, cudaStream_t stream = nullptr);
+
+// out(..., :) = table(tokens(...), :). Tokens are i32, each from 0 to vocab - 1: nothing checks
+// that. The table is (vocab, dim), and out has the shape of tokens with dim behind it; f32, f16 or
+// bf16, rows without gaps inside.
+[[nodiscard]] Status embedding(const Tensor& tokens, const Tensor& table, const Tensor& out,
+                               cudaStream_t stream = nullptr);
+
+// dtable(tokens(...), :) += dy(..., :). dtable is f32, whatever dy is.
+[[nodiscard]] Expected<std::size_t> embedding_backward_workspace(const Tensor& tokens,
+                                                                 const Tensor& dy,
+                                                                 const Tensor& dtable);
+[[nodiscard]] Status embedding_backward(const Tensor& tokens, const Tensor& dy,
+                                        const Tensor& dtable, void* workspace,
+                                        std::size_t workspace_bytes, cudaStream_t stream = nullptr);
+
+}  // namespace api
+}  // namespace ridge

@@ -1,0 +1,8 @@
+// All operators of Ridge, one header a line.
+#pragma once
+
+#include "ridge/dtype.h"        // IWYU pragma: export
+#include "ridge/elementwise.h"  // IWYU pragma: export
+#include "ridge/movement.h"     // IWYU pragma: export
+#include "ridge/status.h"       // IWYU pragma: export
+#include "ridge/tensor.h"       // IWYU pragma: export
