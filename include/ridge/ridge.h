@@ -1,8 +1,9 @@
-// All operators of Ridge, one header a line.
+// All operators.
 #pragma once
 
-#include "ridge/dtype.h"        // IWYU pragma: export
-#include "ridge/elementwise.h"  // IWYU pragma: export
-#include "ridge/movement.h"     // IWYU pragma: export
-#include "ridge/status.h"       // IWYU pragma: export
-#include "ridge/tensor.h"       // IWYU pragma: export
+#include "ridge/elementwise.h"
+#include "ridge/linear.h"
+#include "ridge/movement.h"
+#include "ridge/reduce.h"
+#include "ridge/scan.h"
+#include "ridge/softmax.h"

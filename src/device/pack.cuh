@@ -1,57 +1,18 @@
-// Sixteen bytes a lane: the widest access there is, and the one that fills the memory system.
+// Sixteen bytes a lane, as kernels use them. The code lies in include/, because ridge/reduce.cuh
+// gives it to users.
 #pragma once
 
-#include <cstdint>
+#include "ridge/detail/pack.cuh"
 
 namespace ridge {
 
-constexpr int kPackBytes = 16;
-
-template <class T, int N = kPackBytes / int(sizeof(T))>
-struct alignas(sizeof(T) * N) Pack {
-  T at[N];
-  __device__ __forceinline__ T& operator[](int i) { return at[i]; }
-  __device__ __forceinline__ const T& operator[](int i) const { return at[i]; }
-};
-template <class T>
-constexpr int kPackSize = kPackBytes / int(sizeof(T));
-
-__host__ __device__ inline bool is_pack_aligned(const void* p) {
-  return reinterpret_cast<uintptr_t>(p) % kPackBytes == 0;
-}
-
-// Elements before the first that starts a pack.
-template <class T>
-__host__ __device__ inline int elements_to_alignment(const T* p) {
-  return int((kPackBytes - reinterpret_cast<uintptr_t>(p) % kPackBytes) % kPackBytes / sizeof(T));
-}
-
-// Plain accesses. On an H200 evict-first and L1::no_allocate loads cost a tenth of the bandwidth of
-// a stream, even one that is read once; and one pack a thread in a grid as large as the array does
-// better than several packs, or a grid that fits the device and strides
-// (bench/results/vector_add.json).
-template <class T>
-__device__ __forceinline__ Pack<T> load_pack(const T* p) {
-  return *reinterpret_cast<const Pack<T>*>(p);
-}
-template <class T>
-__device__ __forceinline__ void store_pack(T* p, const Pack<T>& pack) {
-  *reinterpret_cast<Pack<T>*>(p) = pack;
-}
-
-// A pack that starts at any element: five aligned words, shifted together. Reads up to three bytes
-// on either side of the pack, so it must not be the first or last of its array.
-template <class T>
-__device__ __forceinline__ Pack<T> load_pack_anywhere(const T* p) {
-  const uintptr_t address = reinterpret_cast<uintptr_t>(p);
-  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uintptr_t(3));
-  const uint32_t shift = uint32_t(address & 3) * 8;
-  uint32_t w[5] = {__ldg(words), __ldg(words + 1), __ldg(words + 2), __ldg(words + 3), 0};
-  if (shift) w[4] = __ldg(words + 4);
-  Pack<uint32_t> shifted;
-#pragma unroll
-  for (int i = 0; i < 4; ++i) shifted[i] = __funnelshift_r(w[i], w[i + 1], shift);
-  return *reinterpret_cast<const Pack<T>*>(&shifted);
-}
+using detail::elements_to_alignment;
+using detail::is_pack_aligned;
+using detail::kPackBytes;
+using detail::kPackSize;
+using detail::load_pack;
+using detail::load_pack_anywhere;
+using detail::Pack;
+using detail::store_pack;
 
 }  // namespace ridge

@@ -1,78 +1,17 @@
-// What is reduced, apart from how: an operator is a struct of up to five functions, and every
-// reduction of Ridge (of a vector, along an axis, by segments) takes any of them, a user's too.
-//
-//   struct LargestDistance {  // of any element from `centre`
-//     float centre;
-//     __device__ float identity() const { return 0; }                    // combines to nothing
-//     __device__ float transform(float x) const { return fabsf(x - centre); }
-//     __device__ float combine(float a, float b) const { return fmaxf(a, b); }
-//     __device__ float finish(float a) const { return a; }
-//   };
-//
-// - Elements of f32, f16 and bf16 come as float, others as they are. Where there are two inputs,
-//   transform takes an element of each. It may take the element's index (int64_t) behind them.
-// - What identity returns is carried along: any trivially copyable struct. combine must be
-//   associative and commutative, as far as rounding goes.
-// - finish may take the number of elements (int64_t) as well. What it returns is rounded to the
-//   output's format.
-// - accumulate(carried, elements[N], index of the first) is optional: what a thread does with
-//   elements in a row. It meets them in ascending order. Without it, they are combined as a tree.
+// The operators that Ridge itself has. What an operator is, ridge/detail/reduce_op.cuh says.
 #pragma once
 
 #include <climits>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 #include "device/convert.cuh"
 #include "device/ptx/minmax.cuh"
+#include "ridge/detail/reduce_op.cuh"  // IWYU pragma: export
 
 namespace ridge::reduction {
 
-template <class Op>
-using AccOf = decltype(std::declval<const Op&>().identity());
-
-// Formats as operators see them.
-template <class T>
-__device__ __forceinline__ auto element(T x) {
-  if constexpr (std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>) return to_float(x);
-  else return x;
-}
-template <class T>
-using ElementOf =
-    std::conditional_t<std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>, float, T>;
-
-template <class Op, class... E>
-concept TakesIndex = requires(const Op& op, int64_t index, E... elements) {
-  op.transform(elements..., index);
-};
-template <class Op>
-concept TakesCount = requires(const Op& op, AccOf<Op> acc, int64_t count) {
-  op.finish(acc, count);
-};
-template <class Op, class E, int N>
-concept Accumulates = requires(const Op& op, AccOf<Op>& acc, const E (&x)[N], int64_t first) {
-  op.accumulate(acc, x, first);
-};
-
-template <class Op, class... E>
-__device__ __forceinline__ AccOf<Op> transformed(const Op& op, int64_t index, E... elements) {
-  if constexpr (TakesIndex<Op, E...>) return op.transform(elements..., index);
-  else return op.transform(elements...);
-}
-
-template <class Out, class Op>
-__device__ __forceinline__ Out finished(const Op& op, AccOf<Op> acc, int64_t count) {
-  const auto result = [&] {
-    if constexpr (TakesCount<Op>) return op.finish(acc, count);
-    else return op.finish(acc);
-  }();
-  if constexpr (std::is_same_v<Out, __half> || std::is_same_v<Out, __nv_bfloat16>)
-    return from_float<Out>(float(result));
-  else return Out(result);
-}
-
-// --- The operators that Ridge itself has. E: float or int32_t. ---
+// E: float or int32_t.
 
 // Integers are added and multiplied in 64 bits, so that sums are exact.
 template <class E>

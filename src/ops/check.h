@@ -17,6 +17,7 @@
 namespace ridge::ops {
 
 constexpr int kInvalid = int(cudaErrorInvalidValue);
+constexpr size_t kWorkspaceAlignment = 16;
 
 struct Named {
   const char* name;
@@ -115,6 +116,9 @@ Status dispatch(const char* op, std::span<const RungOf<Args>* const> rungs, cons
                                std::to_string(wanted)};
   if (wanted && !args.workspace)
     return Error{kInvalid, std::string(op) + ": the workspace is null"};
+  if (wanted && reinterpret_cast<uintptr_t>(args.workspace) % kWorkspaceAlignment != 0)
+    return Error{kInvalid, std::string(op) + ": the workspace is not aligned to " +
+                               std::to_string(kWorkspaceAlignment) + " bytes"};
   return rung.launch(args, *device, stream);
 }
 

@@ -2,7 +2,7 @@
 // the new value, and the other way round. Cheaper than a fence on either side of a plain one.
 #pragma once
 
-namespace ridge {
+namespace ridge::detail {
 
 __device__ __forceinline__ unsigned long long add_ordered(unsigned long long* word,
                                                           unsigned long long value) {
@@ -24,4 +24,4 @@ __device__ __forceinline__ unsigned long long compare_and_swap_ordered(unsigned 
   return before;
 }
 
-}  // namespace ridge
+}  // namespace ridge::detail
