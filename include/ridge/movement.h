@@ -14,7 +14,7 @@ inline namespace api {
 
 // out = in, any format and any strides on either side: a copy is also how a permuted or turned view
 // is laid out anew. Rows with gaps take one launch, and so do transposed matrices; what fits
-// neither is walked, a launch for each row of the longest dimension.
+// neither is walked, a launch for each line along the longest dimension.
 [[nodiscard]] Status copy(const Tensor& in, const Tensor& out, cudaStream_t stream = nullptr);
 
 // out(..., c, r) = in(..., r, c), any strides, formats of up to 4 bytes.

@@ -27,7 +27,8 @@ Range range_of(const Tensor& t) {
 // of more than one element, the largest stride first.
 struct Grid {
   struct Dimension {
-    int64_t size, stride;  // the larger of both sizes; the stride's absolute value
+    int64_t stride;     // its absolute value
+    int64_t low, high;  // steps along it from an element of b to one of a
   };
   int rank = 0;
   std::array<Dimension, kMaxRank> at = {};
@@ -38,30 +39,39 @@ struct Grid {
       const int64_t size = std::max(a.shape[d], b.shape[d]);
       if (size <= 1) continue;
       if (a.shape[d] > 1 && b.shape[d] > 1) is_one = a.strides[d] == b.strides[d];
-      at[size_t(rank++)] = {size, std::abs(a.shape[d] > 1 ? a.strides[d] : b.strides[d])};
+      const int64_t stride = a.shape[d] > 1 ? a.strides[d] : b.strides[d];
+      const int64_t in_a = a.shape[d] - 1, in_b = b.shape[d] - 1;
+      int place = rank++;
+      for (; place > 0 && at[size_t(place - 1)].stride < std::abs(stride); --place)
+        at[size_t(place)] = at[size_t(place - 1)];
+      at[size_t(place)] = {std::abs(stride), stride < 0 ? -in_a : -in_b, stride < 0 ? in_b : in_a};
     }
-    std::sort(at.begin(), at.begin() + rank,
-              [](Dimension x, Dimension y) { return x.stride > y.stride; });
   }
-  // Elements between the first and the last of dimensions d and further in.
-  int64_t reach(int d) const {
+  // How far the elements of dimensions d and further in can lie apart, to either side.
+  int64_t below(int d) const {
     int64_t sum = 0;
-    for (; d < rank; ++d) sum += (at[size_t(d)].size - 1) * at[size_t(d)].stride;
+    for (; d < rank; ++d) sum += at[size_t(d)].low * at[size_t(d)].stride;
+    return sum;
+  }
+  int64_t above(int d) const {
+    int64_t sum = 0;
+    for (; d < rank; ++d) sum += at[size_t(d)].high * at[size_t(d)].stride;
     return sum;
   }
   // Whether every dimension steps over all that is further in.
   bool is_nested() const {
     for (int d = 0; d < rank; ++d)
-      if (at[size_t(d)].stride <= reach(d + 1)) return false;
+      if (at[size_t(d)].stride <= std::max(-below(d + 1), above(d + 1))) return false;
     return true;
   }
-  // Whether two places of a nested grid lie `delta` apart.
+  // Whether an element of b and one of a can lie `delta` apart. Nested: each dimension leaves two
+  // steps to try.
   bool spans(int64_t delta, int d = 0) const {
-    if (std::abs(delta) > reach(d)) return false;
-    if (d == rank) return delta == 0;
-    const auto [size, stride] = at[size_t(d)];
+    if (delta < below(d) || delta > above(d)) return false;
+    if (d == rank) return true;
+    const auto [stride, low, high] = at[size_t(d)];
     for (int64_t k = delta / stride - 1; k <= delta / stride + 1; ++k)
-      if (std::abs(k) < size && spans(delta - k * stride, d + 1)) return true;
+      if (k >= low && k <= high && spans(delta - k * stride, d + 1)) return true;
     return false;
   }
 };
@@ -74,7 +84,7 @@ bool overlap(const Tensor& a, const Tensor& b) {
   if (x.begin >= y.end || y.begin >= x.end) return false;
   const Grid grid(a, b);
   if (!grid.is_one || !grid.is_nested()) return true;
-  const auto bytes = reinterpret_cast<intptr_t>(a.data) - reinterpret_cast<intptr_t>(b.data);
+  const auto bytes = reinterpret_cast<intptr_t>(b.data) - reinterpret_cast<intptr_t>(a.data);
   return grid.spans(bytes / int64_t(size_of(a.dtype)));
 }
 

@@ -218,7 +218,7 @@ TEST(Glu, SaysWhatIsWrong) {
 
 TEST(Dropout, BackwardHasTheSameMaskWhateverTheStrides) {
   const int64_t A = 3, B = 5, C = 7, n = A * B * C;
-  const DeviceArray<float> x(size_t(n), 1.f), y(size_t(n)), dx(size_t(2 * n), -1.f);
+  const DeviceArray<float> x(size_t(n), 1.f), y{size_t(n)}, dx(size_t(2 * n), -1.f);
   ASSERT_TRUE(
       dropout({x.data(), Dtype::f32, {A, B, C}}, {y.data(), Dtype::f32, {A, B, C}}, 0.5, 11, 22));
   // Dimensions in another order, with steps of 2: three slabs.

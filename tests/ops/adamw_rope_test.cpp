@@ -90,8 +90,7 @@ TEST(Adamw, RoundedWeightsFollowTheirMaster) {
   const auto got = master.values();
   for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(got[i], float(i) + 0.5f, 1e-5);
   EXPECT_EQ(w.values(), (std::vector<uint16_t>{0x3f00, 0x3fc0, 0x4020, 0x4060}));
-  EXPECT_EQ(adamw({tw, tg, tm, tv, {}}, options).message(),
-            "adamw: master is f32 () but weight is bf16 (4)");
+  EXPECT_EQ(adamw({tw, tg, tm, tv, {}}, options).message(), "adamw: master is null");
 }
 
 TEST(Adamw, SaysWhatIsWrong) {
@@ -212,7 +211,7 @@ TEST(Rope, OneTensorOfThreeDimensions) {
 TEST(Rope, SaysWhatIsWrong) {
   const Heads h;
   const Tensor q = h.part(h.in, 0, h.Q), k = h.part(h.in, h.Q, h.K);
-  const Tensor q_out = h.part(h.out, 0, h.Q), k_out = h.part(h.out, h.Q, h.K);
+  const Tensor q_out = h.part(h.out, 0, h.Q);
   const RopeOptions good = h.options(true, false);
   RopeOptions o = good;
   EXPECT_EQ(rope({h.in.data(), Dtype::f32, {4, 6}}, {h.out.data(), Dtype::f32, {4, 6}}).message(),

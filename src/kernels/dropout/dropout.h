@@ -1,8 +1,8 @@
 // dropout: out = x * (kept ? 1 / (1 - p) : 0), and backward the same with dy for x.
 //
-// No mask is stored: element i is dropped if word i % 4 of block i / 4 of Philox
-// stream (seed, offset) is under p 2^32. So every rung, forward and backward, has the same mask,
-// whatever the strides.
+// No mask is stored: element i is dropped if word i % 4 of block i / 4 of Philox stream (seed,
+// offset) is under p 2^32. So every rung, forward and backward, has the same mask, whatever the
+// strides.
 #pragma once
 
 #include <algorithm>
