@@ -37,7 +37,7 @@ add_custom_target(cuda_programs)  # all of them
 # Kernels are no different under sanitizers, so that preset takes the programs of the vm preset.
 if(RIDGE_SANITIZE)
   set(RIDGE_PROGRAM_BUILD ${PROJECT_SOURCE_DIR}/build/vm)
-  add_custom_target(vm_programs
+  add_custom_target(vm_programs ALL
     COMMAND test -e ${RIDGE_PROGRAM_BUILD}/build.ninja ||
             ${CMAKE_COMMAND} --preset vm -DRIDGE_NVCC=${RIDGE_NVCC}
     COMMAND ${CMAKE_COMMAND} --build ${RIDGE_PROGRAM_BUILD} --target cuda_programs

@@ -40,6 +40,7 @@ TEST(Fault, SourceLineFromLoc) {
 .visible .entry k(.param .u64 k_out)
 {
   .reg .b64 %rd<2>; .reg .b32 %r<2>;
+  mov.b64 %rd1, 0;
   .loc 1 27 3
   ld.global.u32 %r1, [%rd1+64];
   ret;
