@@ -33,6 +33,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include "ridge/detail/reduce.cuh"
 #include "ridge/status.h"
@@ -76,9 +77,16 @@ Expected<std::size_t> reduce_bytes(const reduction::Vectors<T, In>& v) {
   return reduction::vector_bytes<reduction::VectorTuning, Op>(v, *count);
 }
 
+template <class Acc>
+constexpr bool kCanBeCarried = std::is_trivially_copyable_v<Acc> && alignof(Acc) <= 16 &&
+                               !std::is_same_v<Acc, bool> &&
+                               (std::is_arithmetic_v<Acc> || (alignof(Acc) >= 4));
+
 template <class Op, class T, int In, class Out>
 Status reduce_vectors(const Op& op, const reduction::Vectors<T, In>& v, Out* out, void* workspace,
                       std::size_t workspace_bytes, cudaStream_t stream) {
+  static_assert(kCanBeCarried<reduction::AccOf<Op>>,
+                "identity() returns a number, or a trivially copyable struct of 4-byte words");
   const auto complain = [](const std::string& what) {
     return Error{int(cudaErrorInvalidValue), "reduce: " + what};
   };
