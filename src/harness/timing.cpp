@@ -173,13 +173,6 @@ std::vector<Timing> time_in_turn(const std::vector<Contestant>& contestants,
   return timings;
 }
 
-double Roofs::for_mix(double read_bytes, double written_bytes) const {
-  const double total = read_bytes + written_bytes;
-  if (written_bytes < 0.05 * total) return read;
-  if (read_bytes < 0.05 * total) return write;
-  return copy;
-}
-
 Expected<Roofs> measure_roofs(const DeviceInfo& device) {
   const size_t bytes = size_t(1) << 30;
   const Scratch from(bytes), to(bytes), sink(64);

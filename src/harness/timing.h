@@ -43,7 +43,6 @@ int sets_beyond_l2(double bytes, const DeviceInfo& device);
 // Bandwidths measured here and now, in bytes a second.
 struct Roofs {
   double copy = 0, read = 0, write = 0;
-  double for_mix(double read_bytes, double written_bytes) const;
 };
 Expected<Roofs> measure_roofs(const DeviceInfo& device);
 

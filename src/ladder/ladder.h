@@ -75,13 +75,6 @@ struct HostTensor {
   int64_t elements() const;
 };
 
-// A rung as selection saw it.
-struct Candidate {
-  const char* name;
-  Support support;
-  double predicted_us = 0;  // 0: a lesson, taken only where nothing else can do it
-};
-
 struct RungInfo {
   std::string name;
   std::string idea;

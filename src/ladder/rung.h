@@ -18,6 +18,13 @@ struct Support {
 };
 inline constexpr Support kSupported = {};
 
+// A rung as selection saw it.
+struct Candidate {
+  const char* name;
+  Support support;
+  double predicted_us = 0;  // 0: a lesson, taken only where nothing else can do it
+};
+
 // What a rung says of its own memory traffic; the software GPU's counters hold it to that.
 constexpr double kNoClaim = -1;
 struct Claims {

@@ -97,19 +97,34 @@ Status each_slab(const std::array<const Tensor*, N>& tensors, F f) {
   }
 }
 
+// The rung for a call, and what it wants.
+template <class Args>
+struct Chosen {
+  DeviceInfo device;
+  const RungOf<Args>* rung;
+  size_t workspace_bytes;
+};
+template <class Args>
+Expected<Chosen<Args>> choose(const char* op, std::span<const RungOf<Args>* const> rungs,
+                              const Args& args) {
+  const auto device = current_device();
+  if (!device) return device.error();
+  const char* why = "no rung";
+  const int index = select(rungs, args, *device, [&](const Candidate& c) {
+    if (!c.support) why = c.support.reason;
+  });
+  if (index < 0) return Error{kInvalid, std::string(op) + ": " + why};
+  const RungOf<Args>* rung = rungs[size_t(index)];
+  return Chosen<Args>{*device, rung, rung->workspace ? rung->workspace(args, *device) : 0};
+}
+
 // Picks the rung and launches it.
 template <class Args>
 Status dispatch(const char* op, std::span<const RungOf<Args>* const> rungs, const Args& args,
                 cudaStream_t stream) {
-  const auto device = current_device();
-  if (!device) return device.error();
-  const char* why = "no rung";
-  const int chosen = select(rungs, args, *device, [&](const Candidate& c) {
-    if (!c.support) why = c.support.reason;
-  });
-  if (chosen < 0) return Error{kInvalid, std::string(op) + ": " + why};
-  const RungOf<Args>& rung = *rungs[size_t(chosen)];
-  const size_t wanted = rung.workspace ? rung.workspace(args, *device) : 0;
+  const auto chosen = choose(op, rungs, args);
+  if (!chosen) return chosen.error();
+  const size_t wanted = chosen->workspace_bytes;
   if (args.workspace_bytes < wanted)
     return Error{kInvalid, std::string(op) + ": the workspace has " +
                                std::to_string(args.workspace_bytes) + " bytes, but takes " +
@@ -119,22 +134,16 @@ Status dispatch(const char* op, std::span<const RungOf<Args>* const> rungs, cons
   if (wanted && reinterpret_cast<uintptr_t>(args.workspace) % kWorkspaceAlignment != 0)
     return Error{kInvalid, std::string(op) + ": the workspace is not aligned to " +
                                std::to_string(kWorkspaceAlignment) + " bytes"};
-  return rung.launch(args, *device, stream);
+  return chosen->rung->launch(args, chosen->device, stream);
 }
 
 // Bytes that `dispatch` will want for the same arguments.
 template <class Args>
 Expected<size_t> workspace_for(const char* op, std::span<const RungOf<Args>* const> rungs,
                                const Args& args) {
-  const auto device = current_device();
-  if (!device) return device.error();
-  const char* why = "no rung";
-  const int chosen = select(rungs, args, *device, [&](const Candidate& c) {
-    if (!c.support) why = c.support.reason;
-  });
-  if (chosen < 0) return Error{kInvalid, std::string(op) + ": " + why};
-  const RungOf<Args>& rung = *rungs[size_t(chosen)];
-  return rung.workspace ? rung.workspace(args, *device) : size_t(0);
+  const auto chosen = choose(op, rungs, args);
+  if (!chosen) return chosen.error();
+  return chosen->workspace_bytes;
 }
 
 }  // namespace ridge::ops

@@ -4,11 +4,11 @@
 
 #include <span>
 
-#include "ladder/ladder.h"
+#include "ladder/rung.h"
 
 namespace ridge {
 
-// Calls visit(index, candidate) for each rung; returns the best, or -1. Allocates nothing.
+// Calls visit(candidate) for each rung; returns the index of the best, or -1. Allocates nothing.
 template <class Args, class Visit>
 int select(std::span<const RungOf<Args>* const> rungs, const Args& args, const DeviceInfo& device,
            Visit visit) {

@@ -53,7 +53,7 @@ enum class TileStatus : uint32_t { empty = 0, aggregate = 1, prefix = 2 };
 constexpr int64_t kTicketBytes = 128;  // a cache line of its own: the words are being polled
 
 // In ns. Looking too early is worse than late: every look is traffic in the L2, where the tiles
-// that are waited for have to publish. On an H200 the first pause takes 15 % off a scan of 2^28
+// that are waited for have to publish. On an H200 the first pause takes a tenth off a scan of 2^28
 // numbers.
 constexpr unsigned kFirstPause = 1500;
 constexpr unsigned kPollPause = 20;  // between looks at a tile that is late

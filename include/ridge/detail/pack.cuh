@@ -27,9 +27,9 @@ __host__ __device__ inline int elements_to_alignment(const T* p) {
 }
 
 // Plain accesses. On an H200 evict-first and L1::no_allocate loads cost a tenth of the bandwidth of
-// a stream, even one that is read once; and one pack a thread in a grid as large as the array does
-// better than several packs, or a grid that fits the device and strides
-// (bench/results/vector_add.json).
+// a stream, even one that is read once (an f32 sum of two vectors: 3.9 instead of 4.4 TB/s); and
+// one pack a thread in a grid as large as the array does better than several packs, or than a grid
+// that fits the device and strides (4.2 TB/s).
 template <class T>
 __device__ __forceinline__ Pack<T> load_pack(const T* p) {
   return *reinterpret_cast<const Pack<T>*>(p);
