@@ -7,6 +7,8 @@
 // otherwise; as few threads a result as keep all of the device busy.
 #pragma once
 
+#include <bit>
+
 #include "device/reduce.cuh"
 #include "device/reduce_columns.cuh"
 #include "device/reduce_rows.cuh"
@@ -32,6 +34,7 @@ struct AxisTuning {
   // thread are enough to split further for the one or the other.
   static constexpr int kBlocksPerSm = 32, kLeastBlocksPerSm = 8;
   static constexpr int kPacksForMany = 32, kPacksForLeast = 4;
+  static constexpr int kColumnBlocksPerSm = 4;  // that share the axis of columns
 };
 
 enum class AxisWay : uint8_t { row_lanes, row_blocks, column_threads, column_warps, column_blocks };
@@ -80,7 +83,7 @@ AxisPlan plan_axis(const AxisView<T>& v, const DeviceInfo& device) {
     plan.tiles = v.outer * packs;
     return plan;
   }
-  plan.lanes = packs == 1 ? 1 : packs <= 8 ? 8 : kWarpSize;
+  plan.lanes = int(std::min<int64_t>(kWarpSize, int64_t(std::bit_ceil(uint64_t(packs)))));
   plan.tiles_a_row = (packs + plan.lanes - 1) / plan.lanes;
   plan.tiles = v.outer * plan.tiles_a_row;
   if (plan.lanes < kWarpSize && plan.tiles >= int64_t(device.sm_count) * Tuning::kWarpTilesPerSm) {
@@ -88,37 +91,33 @@ AxisPlan plan_axis(const AxisView<T>& v, const DeviceInfo& device) {
     return plan;
   }
   plan.way = AxisWay::column_blocks;
-  plan.parts = parts_of(plan.tiles, v.axis / (kColumnThreads / plan.lanes), device);
+  // What parts leave is little beside what they read, but one block reads it alone at the end: no
+  // more parts than are under way together.
+  const int64_t resident = int64_t(device.sm_count) * Tuning::kColumnBlocksPerSm;
+  const int64_t steps = v.axis / (kColumnThreads / plan.lanes);  // of a thread
+  plan.parts = int(std::clamp<int64_t>(resident / plan.tiles, 1,
+                                       std::max<int64_t>(1, steps / Tuning::kPacksForLeast)));
   plan.values = plan.tiles * plan.parts * plan.lanes * kSize;
   return plan;
 }
 
-template <int Lanes, bool Aligned, class Op, class T, class Out>
+template <bool Aligned, class Op, class T, class Out>
 void launch_columns(const Op& op, const Columns<T>& m, const AxisPlan& plan, Out* out,
                     int64_t out_stride, Workspace workspace, cudaStream_t stream) {
   const auto meeting = meeting_at<AccOf<Op>>(workspace.data, plan.tiles);
   constexpr int kWarps = kColumnThreads / kWarpSize;
-  if (plan.way == AxisWay::column_blocks)
-    reduce_columns_by_tiles<Lanes, kWarps, Aligned>
-        <<<unsigned(plan.tiles * plan.parts), kColumnThreads, 0, stream>>>(
-            op, m, out, out_stride, plan.tiles_a_row, plan.parts, meeting);
-  else if constexpr (Lanes < kWarpSize)
-    reduce_columns_by_tiles<Lanes, 1, Aligned>
-        <<<unsigned((plan.tiles + kWarps - 1) / kWarps), kColumnThreads, 0, stream>>>(
-            op, m, out, out_stride, plan.tiles_a_row, 1, meeting);
-}
-template <bool Aligned, class Op, class T, class Out>
-void launch_columns(const Op& op, const Columns<T>& m, const AxisPlan& plan, Out* out,
-                    int64_t out_stride, Workspace workspace, cudaStream_t stream) {
   if (plan.way == AxisWay::column_threads)
     reduce_columns_by_threads<Aligned>
         <<<unsigned((plan.tiles + kColumnThreads - 1) / kColumnThreads), kColumnThreads, 0,
            stream>>>(op, m, out, out_stride);
-  else if (plan.lanes == 1)
-    launch_columns<1, Aligned>(op, m, plan, out, out_stride, workspace, stream);
-  else if (plan.lanes == 8)
-    launch_columns<8, Aligned>(op, m, plan, out, out_stride, workspace, stream);
-  else launch_columns<kWarpSize, Aligned>(op, m, plan, out, out_stride, workspace, stream);
+  else if (plan.way == AxisWay::column_warps)
+    reduce_columns_by_tiles<1, Aligned>
+        <<<unsigned((plan.tiles + kWarps - 1) / kWarps), kColumnThreads, 0, stream>>>(
+            op, m, out, out_stride, plan.lanes, plan.tiles_a_row, 1, meeting);
+  else
+    reduce_columns_by_tiles<kWarps, Aligned>
+        <<<unsigned(plan.tiles * plan.parts), kColumnThreads, 0, stream>>>(
+            op, m, out, out_stride, plan.lanes, plan.tiles_a_row, plan.parts, meeting);
 }
 template <int Lanes, class Op, class T, class Out>
 void launch_row_lanes(const Op& op, const Rows<T>& m, Out* out, int64_t out_stride,

@@ -7,7 +7,9 @@
 namespace ridge::reduction {
 
 constexpr int kColumnThreads = 256;
-constexpr int kColumnUnroll = 4;  // packs of a thread under way
+// Packs of a thread under way. A pack that lies across words is five loads already.
+template <bool Aligned>
+constexpr int kColumnUnroll = Aligned ? 4 : 2;
 
 template <class T>
 struct Columns {
@@ -38,7 +40,7 @@ template <bool Aligned, class Op, class T>
 __device__ __forceinline__ void fold_columns(const Op& op, const Columns<T>& m, const T* x,
                                              int64_t column, int64_t first, int64_t step,
                                              int64_t end, AccOf<Op> (&acc)[kPackSize<T>]) {
-  for_packs<kColumnUnroll, Pack<T>>(
+  for_packs<kColumnUnroll<Aligned>, Pack<T>>(
       first, step, end,
       [&](Pack<T>& to, int64_t a) {
         to = load_columns<Aligned>(x + a * m.axis_stride, column, m.inner);
@@ -76,24 +78,26 @@ __global__ void __launch_bounds__(kColumnThreads)
   }
 }
 
-// A tile is `Lanes` packs of columns; `Warps` warps share its axis. One warp: 8 tiles a block. All
-// eight: `parts` blocks may share it further, and the last of them combines what they have left.
-template <int Lanes, int Warps, bool Aligned, class Op, class T, class Out>
+// A tile is `lanes` packs of columns, a power of two up to a warp; `Warps` warps share its axis.
+// One warp: 8 tiles a block. All eight: `parts` blocks may share it further, and the last of them
+// combines what they have left.
+template <int Warps, bool Aligned, class Op, class T, class Out>
 __global__ void __launch_bounds__(kColumnThreads)
-    reduce_columns_by_tiles(Op op, Columns<T> m, Out* out, int64_t out_stride, int64_t tiles_a_row,
-                            int parts, Meeting<AccOf<Op>> meeting) {
+    reduce_columns_by_tiles(Op op, Columns<T> m, Out* out, int64_t out_stride, int lanes,
+                            int64_t tiles_a_row, int parts, Meeting<AccOf<Op>> meeting) {
   using Acc = AccOf<Op>;
   constexpr int kSize = kPackSize<T>, kWarps = kColumnThreads / kWarpSize;
-  constexpr int kGroups = Warps * kWarpSize / Lanes;  // that share an axis
-  constexpr int kColumns = Lanes * kSize;             // of a tile
-  static_assert(Warps == 1 || (Warps == kWarps && kColumns <= kColumnThreads));
-  const int lane = int(threadIdx.x) % Lanes;
-  const int group = int(threadIdx.x) / Lanes % kGroups;
+  static_assert(Warps == 1 || (Warps == kWarps && kWarpSize * kSize <= kColumnThreads));
+  const int shift = __ffs(lanes) - 1;
+  const int lane = int(threadIdx.x) & (lanes - 1);
+  const int groups = Warps * kWarpSize >> shift;  // that share an axis
+  const int group = int(threadIdx.x) >> shift & (groups - 1);
+  const int columns = lanes * kSize;  // of a tile
   const int64_t block = parts == 1 ? blockIdx.x : blockIdx.x / unsigned(parts);
   const int part = parts == 1 ? 0 : int(blockIdx.x % unsigned(parts));
   const int64_t tile = Warps == 1 ? block * kWarps + threadIdx.x / kWarpSize : block;
   const int64_t o = tiles_a_row == 1 ? tile : tile / tiles_a_row;
-  const int64_t left = (tile - o * tiles_a_row) * kColumns;  // the tile's first column
+  const int64_t left = (tile - o * tiles_a_row) * columns;  // the tile's first column
   const int64_t column = left + lane * kSize;
 
   Acc acc[kSize];
@@ -101,12 +105,11 @@ __global__ void __launch_bounds__(kColumnThreads)
   for (int j = 0; j < kSize; ++j) acc[j] = op.identity();
   if (o < m.outer && column < m.inner) {
     const int64_t a_part = (m.axis + parts - 1) / parts;
-    fold_columns<Aligned>(op, m, m.x + o * m.outer_stride, column, part * a_part + group, kGroups,
+    fold_columns<Aligned>(op, m, m.x + o * m.outer_stride, column, part * a_part + group, groups,
                           min(m.axis, (part + 1) * a_part), acc);
   }
   // Groups of a warp, by shuffles: lane after lane has the warp's total.
-#pragma unroll
-  for (int mask = kWarpSize / 2; mask >= Lanes; mask /= 2)
+  for (int mask = kWarpSize / 2; mask >= lanes; mask /= 2)
 #pragma unroll
     for (int j = 0; j < kSize; ++j) acc[j] = op.combine(acc[j], from_lane_xor(acc[j], mask));
 
@@ -117,30 +120,42 @@ __global__ void __launch_bounds__(kColumnThreads)
       if (column + j < m.inner)
         out[o * out_stride + column + j] = finished<Out>(op, acc[j], m.axis);
   } else {
-    __shared__ alignas(16) char memory[kWarps * kColumns * sizeof(Acc)];
-    Acc(*const of_warp)[kColumns] = reinterpret_cast<Acc(*)[kColumns]>(memory);
+    // (whoever shares a column, columns): warps at first, later those that combine parts. A tile
+    // has no more columns than a block has threads.
+    __shared__ alignas(16) char memory[kWarps * kWarpSize * kSize * sizeof(Acc)];
+    Acc* const shared = reinterpret_cast<Acc*>(memory);
     __shared__ bool last;
     const int warp = int(threadIdx.x) / kWarpSize;
-    if (int(threadIdx.x) % kWarpSize < Lanes)
+    if (int(threadIdx.x) % kWarpSize < lanes)
 #pragma unroll
-      for (int j = 0; j < kSize; ++j) of_warp[warp][lane * kSize + j] = acc[j];
+      for (int j = 0; j < kSize; ++j) shared[warp * columns + lane * kSize + j] = acc[j];
     __syncthreads();
-    const int c = int(threadIdx.x);  // from here on, a thread a column
-    const bool mine = c < kColumns && left + c < m.inner;
+    const auto combined = [&](int c, int sharers) {
+      Acc total = shared[c];
+      for (int s = 1; s < sharers; ++s) total = op.combine(total, shared[s * columns + c]);
+      return total;
+    };
+    const int c = int(threadIdx.x) & (columns - 1);  // from here on, a thread a column
+    bool mine = int(threadIdx.x) < columns && left + c < m.inner;
     Acc total = op.identity();
-    if (mine)
-      for (int w = 0; w < kWarps; ++w) total = op.combine(total, of_warp[w][c]);
+    if (mine) total = combined(c, kWarps);
     if (parts > 1) {
-      Acc* const partials = meeting.partials + tile * parts * kColumns;
-      if (mine) partials[part * kColumns + c] = total;
+      Acc* const partials = meeting.partials + tile * parts * columns;
+      if (mine) partials[int64_t(part) * columns + c] = total;
       __syncthreads();
-      if (c == 0) last = is_last_arrival(meeting.arrivals + tile, unsigned(parts));
+      if (threadIdx.x == 0) last = is_last_arrival(meeting.arrivals + tile, unsigned(parts));
       __syncthreads();
-      if (!last || !mine) return;
+      if (!last) return;
+      // All threads: where there are fewer columns, several share one.
+      const int sharers = kColumnThreads / columns, sharer = int(threadIdx.x) / columns;
       total = op.identity();
-#pragma unroll 8
-      for (int p = 0; p < parts; ++p)
-        total = op.combine(total, load_fresh(partials + p * kColumns + c));
+      if (left + c < m.inner)
+#pragma unroll 16
+        for (int p = sharer; p < parts; p += sharers)
+          total = op.combine(total, load_fresh(partials + int64_t(p) * columns + c));
+      shared[sharer * columns + c] = total;
+      __syncthreads();
+      if (mine) total = combined(c, sharers);
     }
     if (mine) out[o * out_stride + left + c] = finished<Out>(op, total, m.axis);
   }

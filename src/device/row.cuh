@@ -7,7 +7,7 @@
 // element.
 #pragma once
 
-#include "device/words.cuh"
+#include "device/pack.cuh"
 
 namespace ridge {
 
@@ -49,19 +49,26 @@ inline int64_t most_slots(const void* out, int64_t rows, int64_t cols, int64_t o
 namespace row {
 
 template <class T>
-__device__ __forceinline__ Words<T> load_edge(const T* row, const RowSlots<T>& s, int slot,
-                                              T fill) {
-  Words<T> pack = filled_with(fill);
+__device__ __forceinline__ Pack<T> filled_with(T value) {
+  Pack<T> pack;
+#pragma unroll
+  for (int i = 0; i < kPackSize<T>; ++i) pack[i] = value;
+  return pack;
+}
+
+template <class T>
+__device__ __forceinline__ Pack<T> load_edge(const T* row, const RowSlots<T>& s, int slot, T fill) {
+  Pack<T> pack = filled_with(fill);
   const int begin = s.begin(slot);
 #pragma unroll
   for (int i = 0; i < kPackSize<T>; ++i)
-    if (begin + i >= 0 && begin + i < s.cols) pack.set(i, row[begin + i]);
+    if (begin + i >= 0 && begin + i < s.cols) pack[i] = row[begin + i];
   return pack;
 }
 
 template <class T>
 __device__ __forceinline__ void store_edge(T* row, const RowSlots<T>& s, int slot,
-                                           const Words<T>& pack) {
+                                           const Pack<T>& pack) {
   const int begin = s.begin(slot);
 #pragma unroll
   for (int i = 0; i < kPackSize<T>; ++i)
@@ -72,28 +79,28 @@ __device__ __forceinline__ void store_edge(T* row, const RowSlots<T>& s, int slo
 
 // What is outside the row becomes `fill`.
 template <class T, int Packs>
-__device__ __forceinline__ void load_row(Words<T> (&packs)[Packs], const T* row,
+__device__ __forceinline__ void load_row(Pack<T> (&packs)[Packs], const T* row,
                                          const RowSlots<T>& s, int first, int lanes, T fill) {
   const T* const start = row + s.begin(first);
   const int64_t step = int64_t(lanes) * kPackSize<T>;
   const bool aligned = is_pack_aligned(start);
   const SlotRange full = s.full(aligned ? 0 : 1);  // others look past the pack they load
 #pragma unroll
-  for (int p = 0; p < Packs; ++p) packs[p] = filled_with(fill);
+  for (int p = 0; p < Packs; ++p) packs[p] = row::filled_with(fill);
   if (aligned) {
 #pragma unroll
     for (int p = 0; p < Packs; ++p)
-      if (full.has(first + p * lanes)) packs[p] = load_words(start + p * step);
+      if (full.has(first + p * lanes)) packs[p] = load_pack(start + p * step);
   } else {
 #pragma unroll
     for (int p = 0; p < Packs; ++p)
-      if (full.has(first + p * lanes)) packs[p] = load_words_anywhere(start + p * step);
+      if (full.has(first + p * lanes)) packs[p] = load_pack_anywhere(start + p * step);
   }
   if (first == 0 && !full.has(0)) packs[0] = row::load_edge(row, s, 0, fill);
   const int last = s.last();
   if (last > 0 && !full.has(last) && last >= first && last < first + Packs * lanes &&
       ((last - first) & (lanes - 1)) == 0) {
-    const Words<T> edge = row::load_edge(row, s, last, fill);
+    const Pack<T> edge = row::load_edge(row, s, last, fill);
 #pragma unroll
     for (int p = 0; p < Packs; ++p)
       if (first + p * lanes == last) packs[p] = edge;
@@ -107,15 +114,15 @@ __device__ __forceinline__ void store_row(T* row, const RowSlots<T>& s, int firs
   T* const start = row + s.begin(first);
   const int64_t step = int64_t(lanes) * kPackSize<T>;
   const SlotRange full = s.full(0);
-  Words<T> head, tail;
+  Pack<T> head, tail;
   bool has_head = false, has_tail = false;
 #pragma unroll
   for (int p = 0; p < Packs; ++p) {
     const int slot = first + p * lanes;
     if (slot >= s.slots) continue;
-    const Words<T> pack = result(p);
+    const Pack<T> pack = result(p);
     if (full.has(slot)) {
-      store_words(start + p * step, pack);
+      store_pack(start + p * step, pack);
     } else if (slot == 0) {
       head = pack;
       has_head = true;

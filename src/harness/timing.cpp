@@ -173,25 +173,44 @@ std::vector<Timing> time_in_turn(const std::vector<Contestant>& contestants,
   return timings;
 }
 
+namespace {
+
+constexpr double kOneWay = 0.05;  // less of the other kind does not make it a copy
+
+Contestant copying(std::shared_ptr<Scratch> from, std::shared_ptr<Scratch> to) {
+  return {"copy", [=](int, cudaStream_t s) {
+            return status_of(
+                cudaMemcpyAsync(to->data, from->data, from->size, cudaMemcpyDeviceToDevice, s));
+          }};
+}
+Contestant writing(std::shared_ptr<Scratch> to) {
+  return {"write", [=](int, cudaStream_t s) {
+            return status_of(cudaMemsetAsync(to->data, 2, to->size, s));
+          }};
+}
+// The best grid for reading differs from GPU to GPU and from size to size.
+std::vector<Contestant> reading(std::shared_ptr<Scratch> from, const DeviceInfo& device) {
+  const auto sink = std::make_shared<Scratch>(64);
+  std::vector<Contestant> grids;
+  for (const int blocks_per_sm : {2, 4, 8, 64})
+    grids.push_back({"read", [=, sm_count = device.sm_count](int, cudaStream_t s) {
+                       launch_read(from->data, int64_t(from->size), sm_count * blocks_per_sm,
+                                   static_cast<unsigned*>(sink->data), s);
+                       return status_of(cudaGetLastError());
+                     }});
+  return grids;
+}
+
+}  // namespace
+
 Expected<Roofs> measure_roofs(const DeviceInfo& device) {
   const size_t bytes = size_t(1) << 30;
-  const Scratch from(bytes), to(bytes), sink(64);
-  if (!from.data || !to.data || !sink.data) return Error{2, "no memory to measure the roofs with"};
-  (void)cudaMemset(from.data, 1, bytes);
-  std::vector<Contestant> contestants = {
-      {"copy",
-       [&](int, cudaStream_t s) {
-         return status_of(cudaMemcpyAsync(to.data, from.data, bytes, cudaMemcpyDeviceToDevice, s));
-       }},
-      {"write",
-       [&](int, cudaStream_t s) { return status_of(cudaMemsetAsync(to.data, 2, bytes, s)); }}};
-  // The best grid for reading differs from GPU to GPU: the roof is what the best of them reaches.
-  for (const int blocks_per_sm : {2, 4, 8, 64})
-    contestants.push_back({"read", [&, blocks_per_sm](int, cudaStream_t s) {
-                             launch_read(from.data, int64_t(bytes), device.sm_count * blocks_per_sm,
-                                         static_cast<unsigned*>(sink.data), s);
-                             return status_of(cudaGetLastError());
-                           }});
+  const auto from = std::make_shared<Scratch>(bytes), to = std::make_shared<Scratch>(bytes);
+  if (!from->data || !to->data) return Error{2, "no memory to measure the roofs with"};
+  (void)cudaMemset(from->data, 1, bytes);
+  std::vector<Contestant> contestants = reading(from, device);
+  contestants.push_back(copying(from, to));
+  contestants.push_back(writing(to));
   Roofs roofs;
   for (const Timing& t :
        time_in_turn(contestants, {.least = 10, .most = 30, .seconds = 0.5}, device)) {
@@ -202,6 +221,24 @@ Expected<Roofs> measure_roofs(const DeviceInfo& device) {
     else roofs.read = std::max(roofs.read, rate);
   }
   return roofs;
+}
+
+std::vector<Contestant> memory_alone(double read, double written, const DeviceInfo& device) {
+  const double total = read + written;
+  const auto scratch = [](double bytes) {
+    auto memory = std::make_shared<Scratch>(size_t(bytes / 16) * 16);
+    if (memory->data) (void)cudaMemset(memory->data, 1, memory->size);
+    else (void)cudaGetLastError();
+    return memory;
+  };
+  const bool reads = read >= kOneWay * total, writes = written >= kOneWay * total;
+  const auto one = scratch(reads && writes ? total / 2 : total);
+  if (!one->data) return {};
+  if (!writes) return reading(one, device);
+  if (!reads) return {writing(one)};
+  const auto other = scratch(total / 2);
+  if (!other->data) return {};
+  return {copying(one, other)};
 }
 
 Weather weather() {

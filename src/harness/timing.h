@@ -46,6 +46,10 @@ struct Roofs {
 };
 Expected<Roofs> measure_roofs(const DeviceInfo& device);
 
+// Contestants that move as many bytes as a case does, in the same mix of reads and writes, and
+// compute nothing: the fastest is the memory's roof at that size. None where memory is short.
+std::vector<Contestant> memory_alone(double read, double written, const DeviceInfo& device);
+
 // Clocks, temperature and power as NVML tells them; empty where it does not.
 struct Weather {
   int sm_mhz = 0, memory_mhz = 0, celsius = 0, watts = 0;

@@ -55,6 +55,8 @@ void begin_case(ClimbRecord& record, const json& line) {
                            .read = line["read"],
                            .written = line["written"],
                            .flops = line["flops"],
+                           .memory_us = {},
+                           .memory_by = {},
                            .steps = {}});
 }
 
@@ -115,7 +117,7 @@ void print_title(const Climb& climb) {
 
 void print_timed(const Climb& climb, const Roofs& roofs) {
   const Step* rival = best_rival(climb);
-  const double roof = roofs.for_mix(climb);
+  const double roof = roofs.for_climb(climb);
   const bool by_bytes = climb.unit == "GB/s";
   std::vector<std::vector<std::string>> rows = {
       {"rung", "result", "time", "±", climb.unit, "of roof", "× before",
@@ -319,6 +321,9 @@ int climb_on(const Target& target, const ClimbFlags& flags) {
       finish_last();
       if (const std::string name = line["operator"]; name != last) ++started, last = name;
       begin_case(record, line);
+    } else if (event == "roof") {
+      record.climbs.back().memory_us = line["us"].get<std::vector<double>>();
+      record.climbs.back().memory_by = line["by"].get<std::string>();
     } else {
       note_step(record, line);
       if (line.contains("rung"))

@@ -23,8 +23,9 @@ double times_faster(const Climb& climb, const Step& rung, const Step& rival) {
 }
 
 // Copies, where both are moved; a stream of one kind has a roof of its own.
-double Roofs::for_mix(const Climb& climb) const {
+double Roofs::for_climb(const Climb& climb) const {
   const double total = climb.read + climb.written;
+  if (!climb.memory_us.empty()) return total / median(climb.memory_us) * 1e6;
   if (climb.written < 0.05 * total) return read;
   if (climb.read < 0.05 * total) return write;
   return copy;
@@ -71,6 +72,9 @@ json to_json(const ClimbRecord& record) {
                              {"written", climb.written},
                              {"flops", climb.flops},
                              {"steps", steps}});
+    if (!climb.memory_us.empty())
+      out["climbs"].back()["memory"] = {
+          {"by", climb.memory_by}, {"median_us", median(climb.memory_us)}, {"us", climb.memory_us}};
   }
   return out;
 }
@@ -93,7 +97,13 @@ Expected<ClimbRecord> read_climb_record(const std::string& file) {
                    .read = c.value("read", 0.0),
                    .written = c.value("written", 0.0),
                    .flops = c.value("flops", 0.0),
+                   .memory_us = {},
+                   .memory_by = {},
                    .steps = {}};
+    if (c.contains("memory")) {
+      climb.memory_us = c["memory"].value("us", std::vector<double>());
+      climb.memory_by = c["memory"].value("by", "");
+    }
     for (const json& s : c.value("steps", json::array())) {
       Step step;
       step.name = s.value("name", "");

@@ -32,13 +32,18 @@ struct Climb {
   std::string operator_, dtype, shape, unit, verified_at;
   uint64_t seed = 1;
   double read = 0, written = 0, flops = 0;
+  // Samples of moving as many bytes in the same mix and nothing else, in turn with the steps; and
+  // how: "copy", "read" or "write". None where the case is small, hot or on the software GPU.
+  std::vector<double> memory_us;
+  std::string memory_by;
   std::vector<Step> steps;
 };
 
 struct Roofs {  // bytes a second, measured in the same run; all 0 on the software GPU
   double copy = 0, read = 0, write = 0, pins = 0;
   nlohmann::json weather;
-  double for_mix(const Climb& climb) const;
+  // What memory does at the climb's own size, or else at a gigabyte.
+  double for_climb(const Climb& climb) const;
 };
 
 struct ClimbRecord {

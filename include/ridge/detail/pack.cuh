@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 namespace ridge::detail {
 
@@ -12,6 +13,41 @@ struct alignas(sizeof(T) * N) Pack {
   T at[N];
   __device__ __forceinline__ T& operator[](int i) { return at[i]; }
   __device__ __forceinline__ const T& operator[](int i) const { return at[i]; }
+};
+
+// Elements of one or two bytes are kept as words: one by one they take a register each, and what a
+// thread has under way spills.
+template <class T, int N>
+requires(sizeof(T) < 4 && sizeof(T) * N % 4 == 0) struct alignas(sizeof(T) * N) Pack<T, N> {
+  static constexpr int kInWord = 4 / int(sizeof(T));
+  static constexpr uint32_t kMask = (1u << 8 * sizeof(T)) - 1;
+  uint32_t words[N / kInWord];
+
+  struct Place {
+    uint32_t& word;
+    int shift;
+    __device__ __forceinline__ operator T() const { return element(word >> shift); }
+    __device__ __forceinline__ void operator=(T value) {
+      word = (word & ~(kMask << shift)) | bits(value) << shift;
+    }
+    __device__ __forceinline__ void operator=(const Place& other) { *this = T(other); }
+  };
+  __device__ __forceinline__ Place operator[](int i) {
+    return {words[i / kInWord], i % kInWord * int(8 * sizeof(T))};
+  }
+  __device__ __forceinline__ T operator[](int i) const {
+    return element(words[i / kInWord] >> i % kInWord * int(8 * sizeof(T)));
+  }
+
+ private:
+  using Bits = std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>;
+  static __device__ __forceinline__ T element(uint32_t word) {
+    const Bits low = Bits(word);
+    return *reinterpret_cast<const T*>(&low);
+  }
+  static __device__ __forceinline__ uint32_t bits(const T& value) {
+    return *reinterpret_cast<const Bits*>(&value);
+  }
 };
 template <class T>
 constexpr int kPackSize = kPackBytes / int(sizeof(T));
@@ -34,9 +70,11 @@ template <class T>
 __device__ __forceinline__ Pack<T> load_pack(const T* p) {
   return *reinterpret_cast<const Pack<T>*>(p);
 }
+// By an intrinsic: from a plain assignment the compiler sometimes makes a store an element, which
+// costs half of the bandwidth.
 template <class T>
 __device__ __forceinline__ void store_pack(T* p, const Pack<T>& pack) {
-  *reinterpret_cast<Pack<T>*>(p) = pack;
+  __stwb(reinterpret_cast<uint4*>(p), *reinterpret_cast<const uint4*>(&pack));
 }
 
 // A pack that starts at any element: five aligned words, shifted together. Reads up to three bytes

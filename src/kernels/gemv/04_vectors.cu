@@ -25,7 +25,7 @@ namespace ridge::gemv::vectors {
 template <int Lanes>
 constexpr int kUnroll = Lanes < kWarpSize ? 1 : 4;
 constexpr int warps_per_sm(int lanes, size_t element) {
-  return lanes < kWarpSize ? 48 : element == 2 ? 16 : 24;
+  return lanes < kWarpSize ? 48 : element == 2 ? 20 : 24;
 }
 constexpr int kRows = 2;           // that share a pack of x
 constexpr double kLeastWaves = 4;  // of blocks, else the last one leaves much of the GPU idle

@@ -1,6 +1,7 @@
 // What all rungs of normalize share: which norm, and what is done with it.
 #pragma once
 
+#include "device/convert_pack.cuh"
 #include "device/reduce_axis.cuh"
 #include "kernels/normalize/normalize.h"
 
@@ -34,10 +35,11 @@ struct Clip {
 
 template <class Scale, class T>
 __device__ __forceinline__ Pack<T> scaled(const Scale& scale, const Pack<T>& x) {
-  Pack<T> y;
+  float y[kPackSize<T>];
+  to_floats(x, y);
 #pragma unroll
-  for (int i = 0; i < kPackSize<T>; ++i) y[i] = from_float<T>(scale(to_float(x[i])));
-  return y;
+  for (int i = 0; i < kPackSize<T>; ++i) y[i] = scale(y[i]);
+  return from_floats<T>(y);
 }
 
 // A row, cut where its output has 16-byte boundaries: elements at both ends, packs between them.
@@ -85,7 +87,4 @@ struct CutRow {
     return e < begin ? e : e + packs * kPackSize<T>;
   }
 };
-template <class T>
-constexpr int kMostEdges = 2 * (kPackSize<T> - 1);
-
 }  // namespace ridge::normalize

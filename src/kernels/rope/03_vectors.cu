@@ -1,9 +1,9 @@
 // rope rung 03, vectors: 16 bytes a lane and load, q and k in one launch.
 //
-// Since 02_table: a thread holds the cosines and sines of one slice of a token, and turns that
-// slice
-//   in four heads: eight packs under way, and the table read once for four heads. The place of a
-//   thread's work is found by products instead of divisions.
+// Since 02_table: a thread turns a slice of a head. The place of its work is found by products
+// instead
+//   of divisions, and a token's cosines and sines, which all its heads share, come from L1. Slices
+//   of several heads a thread would read them once, but have fewer threads on an SM: no faster.
 // Stops at: HBM.
 //
 // A slice is two packs, half a head apart, in either layout: half-split they are partners, and
@@ -17,14 +17,12 @@
 namespace ridge::rope::vectors {
 
 constexpr int kThreads = 256;
-constexpr int kHeads = 4;  // a thread
 constexpr Tuned kTuned = {2.0, 0.88};
 
-// Threads in the order slice, group of heads (those of q, then those of k), position, batch.
+// Threads in the order slice, head (those of q, then those of k), position, batch.
 struct Grid {
-  Divider slices, groups, positions;
+  Divider slices, heads, positions;
   int64_t threads = 0;
-  int q_groups = 0;
 };
 
 __device__ __forceinline__ int64_t at(const Strides& s, int64_t b, int64_t position, int64_t head) {
@@ -39,37 +37,28 @@ __global__ void __launch_bounds__(kThreads) rope_vectors(Args args, Grid grid) {
   const int64_t thread = int64_t(blockIdx.x) * kThreads + threadIdx.x;
   if (thread >= grid.threads) return;
   const int64_t outer = grid.slices.quotient(thread);
-  const int64_t token = grid.groups.quotient(outer);
+  const int64_t token = grid.heads.quotient(outer);
   const int64_t b = grid.positions.quotient(token), position = token - b * args.seq;
   const int slice = int(thread - outer * grid.slices.divisor());
-  const int group = int(outer - token * grid.groups.divisor());
-  const bool is_q = group < grid.q_groups;
+  const int64_t head = outer - token * grid.heads.divisor();  // of q, then of k
+  const bool is_q = head < args.q.heads;
   const Heads& heads = is_q ? args.q : args.k;
-  const int64_t first = int64_t(is_q ? group : group - grid.q_groups) * kHeads;
-  const int count = int(min(int64_t(kHeads), heads.heads - first));
-  const T* in = static_cast<const T*>(heads.in) + at(heads.in_stride, b, position, first);
-  T* out = static_cast<T*>(heads.out) + at(heads.out_stride, b, position, first);
+  const int64_t of_heads = is_q ? head : head - args.q.heads;
+  const T* in = static_cast<const T*>(heads.in) + at(heads.in_stride, b, position, of_heads);
+  T* out = static_cast<T*>(heads.out) + at(heads.out_stride, b, position, of_heads);
   const int64_t entry = (args.first_position + position) * args.table_stride;
   const float sign = args.backward ? -1 : 1;
 
   if constexpr (!Aligned) {
     for (int64_t i = slice; i < args.dim / 2; i += grid.slices.divisor()) {
       const float cosine = args.cos[entry + i], sine = args.sin[entry + i] * sign;
-      for (int h = 0; h < count; ++h)
-        turn_one(in + h * heads.in_stride.head, out + h * heads.out_stride.head,
-                 places_of(i, args.dim, Interleaved), cosine, sine);
+      turn_one(in, out, places_of(i, args.dim, Interleaved), cosine, sine);
     }
     return;
   }
 
   const int64_t low = int64_t(slice) * kSize, high = low + args.dim / 2;
-  Pack<T> x[kHeads][2];
-#pragma unroll
-  for (int h = 0; h < kHeads; ++h) {
-    if (h >= count) break;
-    x[h][0] = load_pack(in + h * heads.in_stride.head + low);
-    x[h][1] = load_pack(in + h * heads.in_stride.head + high);
-  }
+  const Pack<T> x[2] = {load_pack(in + low), load_pack(in + high)};
   // Those of the pairs in the slice: kSize that follow each other, or twice half as many.
   const int64_t entries[2] = {entry + (Interleaved ? low / 2 : low),
                               entry + (Interleaved ? high / 2 : low + kHalf)};
@@ -85,23 +74,19 @@ __global__ void __launch_bounds__(kThreads) rope_vectors(Args args, Grid grid) {
     }
   }
 
+  float v[2][kSize];
+  to_floats(x[0], v[0]);
+  to_floats(x[1], v[1]);
 #pragma unroll
-  for (int h = 0; h < kHeads; ++h) {
-    if (h >= count) break;
-    float v[2][kSize];
-    to_floats(x[h][0], v[0]);
-    to_floats(x[h][1], v[1]);
-#pragma unroll
-    for (int i = 0; i < kSize; ++i) {  // pairs
-      float& a = Interleaved ? v[i / kHalf][2 * (i % kHalf)] : v[0][i];
-      float& b = Interleaved ? v[i / kHalf][2 * (i % kHalf) + 1] : v[1][i];
-      const Pair p = turned({a, b}, cosine[i], sine[i]);
-      a = p.x;
-      b = p.y;
-    }
-    store_pack(out + h * heads.out_stride.head + low, from_floats<T>(v[0]));
-    store_pack(out + h * heads.out_stride.head + high, from_floats<T>(v[1]));
+  for (int i = 0; i < kSize; ++i) {  // pairs
+    float& a = Interleaved ? v[i / kHalf][2 * (i % kHalf)] : v[0][i];
+    float& b = Interleaved ? v[i / kHalf][2 * (i % kHalf) + 1] : v[1][i];
+    const Pair p = turned({a, b}, cosine[i], sine[i]);
+    a = p.x;
+    b = p.y;
   }
+  store_pack(out + low, from_floats<T>(v[0]));
+  store_pack(out + high, from_floats<T>(v[1]));
 }
 
 template <class T>
@@ -123,15 +108,13 @@ template <class T, bool Interleaved>
 static Status launch_layout(const Args& a, cudaStream_t stream) {
   constexpr int kSize = kPackSize<T>;
   const int64_t slices = (a.dim / 2 + kSize - 1) / kSize;
-  const int64_t q_groups = (a.q.heads + kHeads - 1) / kHeads;
-  const int64_t groups = q_groups + (a.k.heads + kHeads - 1) / kHeads;
-  const int64_t tokens = a.batch * a.seq, threads = tokens * groups * slices;
+  const int64_t heads = a.q.heads + a.k.heads;
+  const int64_t tokens = a.batch * a.seq, threads = tokens * heads * slices;
   if (threads == 0) return Status::ok();
   const Grid grid = {.slices = Divider(slices, threads),
-                     .groups = Divider(groups, tokens * groups),
+                     .heads = Divider(heads, tokens * heads),
                      .positions = Divider(a.seq, tokens),
-                     .threads = threads,
-                     .q_groups = int(q_groups)};
+                     .threads = threads};
   const auto kernel =
       is_aligned<T>(a) ? rope_vectors<T, Interleaved, true> : rope_vectors<T, Interleaved, false>;
   kernel<<<unsigned((threads + kThreads - 1) / kThreads), kThreads, 0, stream>>>(a, grid);
@@ -151,7 +134,7 @@ static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
 constinit const Rung rung = {.name = "vectors",
-                             .idea = "16 bytes a lane, four heads a thread, q and k at once",
+                             .idea = "16 bytes a lane, q and k at once",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(kThreads) softmax_online(Args args) {
   __shared__ float2 partials[kWarpSize];
   const Rows<T> row(args, blockIdx.x);
   const RowSlots<T> slots(row.out, int(args.cols));
-  Words<T> a[kPacks], b[kForward ? 1 : kPacks] = {};
+  Pack<T> a[kPacks], b[kForward ? 1 : kPacks] = {};
   const auto for_all_packs = [&](auto f) {
     for (int first = threadIdx.x; first < slots.slots; first += kThreads * kPacks) {
       load_row(a, row.in, slots, first, kThreads, from_float<T>(kForward ? -INFINITY : 0.0f));
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kThreads) softmax_online(Args args) {
       for (int i = 0; i < kPackSize<T>; ++i)
         y[i] = Operator::result(to_float(a[p][i]), to_float(b[kForward ? 0 : p][i]), whole.max,
                                 finished);
-      return words_of<T>(y);
+      return from_floats<T>(y);
     });
   });
 }

@@ -18,7 +18,7 @@ constexpr int kPacksNarrow = 4;  // where lanes of a warp share a row
 constexpr int kMostLanes = 1024;
 constexpr int kThreadsNarrow = 128;  // a block of narrow rows
 constexpr Tuned kTuned = {3.0, 0.86};
-constexpr Tuned kTunedWide = {4.0, 0.70};  // one block an SM
+constexpr Tuned kTunedWide = {4.0, 0.84};  // one block an SM
 
 template <class T, Op op, int Packs>
 __global__ void __launch_bounds__(kThreadsNarrow, 1024 / kThreadsNarrow)  // 64 registers

@@ -29,12 +29,12 @@ __global__ void __launch_bounds__(kThreadsAlone) softmax_row_in_shared(Args args
   const int threads = int(blockDim.x);
   const Rows<T> row(args, blockIdx.x);
   const RowSlots<T> slots(row.out, int(args.cols));
-  Words<T>* const kept_a = reinterpret_cast<Words<T>*>(kept);
-  Words<T>* const kept_b = kept_a + slots.slots;
+  Pack<T>* const kept_a = reinterpret_cast<Pack<T>*>(kept);
+  Pack<T>* const kept_b = kept_a + slots.slots;
 
   MaxSum mine = empty<kForward>();
   for (int first = threadIdx.x; first < slots.slots; first += threads * kPacks) {
-    Words<T> a[kPacks], b[kForward ? 1 : kPacks] = {};
+    Pack<T> a[kPacks], b[kForward ? 1 : kPacks] = {};
     load_row(a, row.in, slots, first, threads, from_float<T>(kForward ? -INFINITY : 0.0f));
     if constexpr (!kForward) {
       load_row(b, row.dy, slots, first, threads, from_float<T>(0.0f));
@@ -53,13 +53,13 @@ __global__ void __launch_bounds__(kThreadsAlone) softmax_row_in_shared(Args args
   const float finished = Operator::finish(whole.sum);
   for (int first = threadIdx.x; first < slots.slots; first += threads * kPacks)
     store_row<T, kPacks>(row.out, slots, first, threads, [&](int p) {
-      const Words<T> a = kept_a[first + p * threads];
-      const Words<T> b = kForward ? a : kept_b[first + p * threads];
+      const Pack<T> a = kept_a[first + p * threads];
+      const Pack<T> b = kForward ? a : kept_b[first + p * threads];
       float y[kPackSize<T>];
 #pragma unroll
       for (int i = 0; i < kPackSize<T>; ++i)
         y[i] = Operator::result(to_float(a[i]), to_float(b[i]), whole.max, finished);
-      return words_of<T>(y);
+      return from_floats<T>(y);
     });
 }
 

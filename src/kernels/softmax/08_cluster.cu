@@ -2,7 +2,7 @@
 //
 // Since 06_row_in_registers: the blocks of a cluster write their warps' (maximum, sum) pairs into
 //   each other's shared memory and meet once; so a row of 262144 columns is held in registers too,
-//   by blocks small enough that several are on an SM and one loads while another stores.
+//   by few blocks, each with an SM's registers to itself.
 // Since 07_row_in_shared: nothing passes through shared memory but those pairs.
 // Stops at: HBM; for few rows, at the cluster's barriers, which nothing else is there to hide.
 // Not for: rows that one block holds with room for a second block on its SM (06): the blocks of a
@@ -47,19 +47,17 @@ __global__ void __launch_bounds__(kMostThreads) softmax_cluster(Args args) {
       });
 }
 
-// Small blocks while they suffice: more of them on an SM, to load while others store.
+// Two blocks while they suffice, then more: the fewer there are, the sooner they meet.
 struct Shape {
   int threads, blocks;  // none: too wide
 };
 static Shape shape_for(const Args& a) {
   const int64_t slots = most_slots(a.out, a.rows, a.cols, a.out_stride, int64_t(size_of(a.dtype)));
   const int64_t packs = is_backward(a.op) ? kPacks / 2 : kPacks;
-  for (const int most : {kPortable, kMostBlocks})
-    for (const int threads : {256, 512, 1024})
-      for (int blocks = 2; blocks <= most; blocks *= 2)
-        if (slots <= threads * packs * blocks && (threads < 1024 || most == kMostBlocks))
-          return {threads, blocks};
-  return {0, 0};
+  int threads = 256, blocks = 2;
+  while (threads < kMostThreads && slots > threads * packs * blocks) threads *= 2;
+  while (blocks <= kMostBlocks && slots > threads * packs * blocks) blocks *= 2;
+  return blocks <= kMostBlocks ? Shape{threads, blocks} : Shape{0, 0};
 }
 
 static Support supports(const Args& a, const DeviceInfo& device) {

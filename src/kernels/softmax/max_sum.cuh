@@ -4,8 +4,9 @@
 // Backward operators only have sums; with Forward = false the maximum stays 0 and costs nothing.
 #pragma once
 
+#include "device/convert_pack.cuh"
 #include "device/lanes.cuh"
-#include "device/words.cuh"
+#include "device/shifted.cuh"
 #include "kernels/softmax/row_op.cuh"
 
 namespace ridge::softmax {
@@ -31,7 +32,7 @@ __device__ __forceinline__ float rescaled(float from, float to) {
 // The larger of `floor` and all numbers of the packs. Two-byte formats are compared two at a time,
 // as they are.
 template <class T, int Packs>
-__device__ __forceinline__ float max_of(const Words<T> (&packs)[Packs], float floor) {
+__device__ __forceinline__ float max_of(const Pack<T> (&packs)[Packs], float floor) {
   if constexpr (sizeof(T) == 4) {
 #pragma unroll
     for (int p = 0; p < Packs; ++p)
@@ -45,7 +46,7 @@ __device__ __forceinline__ float max_of(const Words<T> (&packs)[Packs], float fl
 #pragma unroll
     for (int p = 0; p < Packs; ++p)
 #pragma unroll
-      for (int i = 0; i < 4; ++i) max = __hmax2(max, bytes_as<Pair>(packs[p].word(i)));
+      for (int i = 0; i < 4; ++i) max = __hmax2(max, bytes_as<Pair>(packs[p].words[i]));
     return fmaxf(floor, fmaxf(to_float(max.x), to_float(max.y)));
   }
 }
@@ -53,8 +54,8 @@ __device__ __forceinline__ float max_of(const Words<T> (&packs)[Packs], float fl
 // Adds packs of a row: their maximum first, so that the sum is scaled once for all of them. A NaN
 // is in no maximum, but in every sum.
 template <class T, Op op, int Packs, int PacksB>
-__device__ __forceinline__ void add_packs(MaxSum& row, const Words<T> (&a)[Packs],
-                                          const Words<T> (&b)[PacksB]) {
+__device__ __forceinline__ void add_packs(MaxSum& row, const Pack<T> (&a)[Packs],
+                                          const Pack<T> (&b)[PacksB]) {
   using Operator = RowOp<op, Fast>;
   float base = 0;
   if constexpr (Operator::kForward) {

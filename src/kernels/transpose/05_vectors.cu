@@ -1,11 +1,9 @@
-// transpose rung 05, vectors: 16 bytes a lane on both sides, any size, stride and alignment.
+// transpose rung 05, vectors: 16 bytes a lane on both sides.
 //
 // Since 04_swizzled: a thread loads a square of P packs (P elements each) from P rows and turns it
 //   in registers, so shared memory too is written and read 16 bytes at a time, swizzled by pack.
-//   P loads of 16 bytes are under way at once. Rows that do not start at a multiple of 16 bytes are
-//   shifted together: from two loads on the way in, from two packs of the tile on the way out, so
-//   that stores are aligned but for the ends of a tile's row.
-// Stops at: HBM.
+//   P loads of 16 bytes are under way at once.
+// Stops at: HBM. Takes only rows that start at multiples of 16 bytes, on both sides; 07 takes all.
 #include <algorithm>
 
 #include "device/register_transpose.cuh"
@@ -25,23 +23,21 @@ struct Squares<uint32_t> {
 };
 template <>
 struct Squares<uint16_t> {
-  static constexpr int kAcross = 8, kDown = 16;  // 128 x 64
+  static constexpr int kAcross = 16, kDown = 16;  // 128 x 128
 };
 template <>
 struct Squares<uint8_t> {
-  static constexpr int kAcross = 8, kDown = 8;  // 128 x 128
+  static constexpr int kAcross = 8, kDown = 16;  // 256 x 128
 };
 template <class T>
 constexpr int kThreads = Squares<T>::kAcross* Squares<T>::kDown;
-constexpr int kGroup = 16;  // tiles below each other
+constexpr int kGroup = 64;  // tiles below each other
 constexpr Tuned kTuned = {2.5, 0.88};
-constexpr Tuned kTunedMisaligned = {2.5, 0.80};
 
-template <class T, bool Aligned>
+template <class T>
 __global__ void __launch_bounds__(kThreads<T>) transpose_vectors(Args a, Tiling tiling) {
   constexpr int P = kPackSize<T>;
   constexpr int kAcross = Squares<T>::kAcross, kDown = Squares<T>::kDown;
-  constexpr int kBatch = Aligned || P < 8 ? P : 8;  // loads before the first use, for registers
   // Pack d of output row c is at [c][d ^ c / P % 8]: writers of 8 squares side by side and readers
   // of 8 packs of a row both find 8 different groups of banks.
   __shared__ uint4 turned[kAcross * P][kDown];
@@ -55,31 +51,14 @@ __global__ void __launch_bounds__(kThreads<T>) transpose_vectors(Args a, Tiling 
     const T* square = in + r * a.in_stride + c;
     const int cols = int(min(max(a.cols - c, int64_t(0)), int64_t(P)));  // of the square
     const int rows = int(min(max(a.rows - r, int64_t(0)), int64_t(P)));
-    const char* const begin = static_cast<const char*>(a.in);
-    const char* const end = begin + int64_t(sizeof(T)) * ((a.batch - 1) * a.in_batch_stride +
-                                                          (a.rows - 1) * a.in_stride + a.cols);
     uint4 x[P];
 #pragma unroll
-    for (int i0 = 0; i0 < P; i0 += kBatch) {
-      uint4 high[kBatch];
-      bool whole[kBatch];
+    for (int i = 0; i < P; ++i)
+      if (cols == P && i < rows) x[i] = *reinterpret_cast<const uint4*>(square + i * a.in_stride);
+    if (cols < P || rows < P) {  // at the edges of the matrix
 #pragma unroll
-      for (int i = 0; i < kBatch; ++i) {
-        const T* p = square + (i0 + i) * a.in_stride;
-        const int shift = Aligned ? 0 : bytes_past_alignment(p);
-        const char* low = reinterpret_cast<const char*>(p) - shift;
-        const auto packs = reinterpret_cast<const uint4*>(low);
-        whole[i] = cols == P && i0 + i < rows;
-        if (shift) whole[i] &= low >= begin && low + 2 * kPackBytes <= end;
-        if (whole[i]) x[i0 + i] = packs[0];
-        if (whole[i] && shift) high[i] = packs[1];
-      }
-#pragma unroll
-      for (int i = 0; i < kBatch; ++i) {
-        const T* p = square + (i0 + i) * a.in_stride;
-        if (!whole[i]) x[i0 + i] = gather(p, i0 + i < rows ? cols : 0);
-        else if (!Aligned) x[i0 + i] = shifted(x[i0 + i], high[i], bytes_past_alignment(p));
-      }
+      for (int i = 0; i < P; ++i)
+        if (cols < P || i >= rows) x[i] = gather(square + i * a.in_stride, i < rows ? cols : 0);
     }
     transpose_registers(x, T());
 #pragma unroll
@@ -95,24 +74,13 @@ __global__ void __launch_bounds__(kThreads<T>) transpose_vectors(Args a, Tiling 
     if (col0 + i >= a.cols) break;
     T* row = out + (col0 + i) * a.out_stride + row0;
     const int swizzle = i / P % 8;
-    const int head = Aligned ? 0 : min(elements_to_alignment(row), length);
-    const int packs = (length - head) / P;
+    const int packs = length / P;
+    const uint4 pack = turned[i][down ^ swizzle];
     if (down < packs) {
-      const auto to = reinterpret_cast<uint4*>(row + head + down * P);
-      const uint4 low = turned[i][down ^ swizzle];
-      if (Aligned) {
-        *to = low;
-      } else {
-        // Past the last pack there is none to shift in, and then none is needed.
-        const uint4 high = turned[i][min(down + 1, kDown - 1) ^ swizzle];
-        *to = shifted(low, high, head * int(sizeof(T)));
-      }
+      reinterpret_cast<uint4*>(row)[down] = pack;
     } else if (down == packs) {
-      const auto element = [&](int e) {
-        return reinterpret_cast<const T*>(&turned[i][(e / P) ^ swizzle])[e % P];
-      };
-      for (int e = 0; e < head; ++e) row[e] = element(e);
-      for (int e = head + packs * P; e < length; ++e) row[e] = element(e);
+      for (int e = 0; e < length - packs * P; ++e)
+        row[packs * P + e] = reinterpret_cast<const T*>(&turned[i][down ^ swizzle])[e];
     }
   }
 }
@@ -125,15 +93,17 @@ static bool is_aligned(const Args& a) {
          (a.batch <= 1 || (whole(a.in_batch_stride) && whole(a.out_batch_stride)));
 }
 
-static Support supports(const Args& a, const DeviceInfo&) { return moves(a); }
+static Support supports(const Args& a, const DeviceInfo&) {
+  if (const Support s = moves(a); !s) return s;
+  return is_aligned(a) ? kSupported : "rows must start at multiples of 16 bytes";
+}
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (elements(a) == 0) return Status::ok();
   return with_raw_type(a.dtype, [&](auto t) {
     using T = decltype(t);
     const Tiling tiling =
         tiling_of(a, Squares<T>::kDown * kPackSize<T>, Squares<T>::kAcross * kPackSize<T>);
-    const auto kernel = is_aligned(a) ? transpose_vectors<T, true> : transpose_vectors<T, false>;
-    kernel<<<tiling.tiles, kThreads<T>, 0, stream>>>(a, tiling);
+    transpose_vectors<T><<<tiling.tiles, kThreads<T>, 0, stream>>>(a, tiling);
     return launch_status();
   });
 }
@@ -143,8 +113,7 @@ static double cost(const Args& a, const DeviceInfo& device) {
     constexpr int kRows = Squares<T>::kDown * kPackSize<T>,
                   kCols = Squares<T>::kAcross * kPackSize<T>;
     const double tiles = tiling_of(a, kRows, kCols).tiles;
-    return streaming_us(is_aligned(a) ? kTuned : kTunedMisaligned,
-                        tiles * kRows * kCols * sizeof(T) * 2, device);
+    return streaming_us(kTuned, tiles * kRows * kCols * sizeof(T) * 2, device);
   });
 }
 constinit const Rung rung = {.name = "vectors",
