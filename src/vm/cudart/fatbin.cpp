@@ -41,6 +41,7 @@ constexpr uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000;
 constexpr uint64_t kFlagArchSpecific = 0x100000, kFlagFamilySpecific = 0x200000;
 // No image is larger: a size above is damage, not code.
 constexpr uint64_t kMaxPlain = uint64_t(1) << 31;
+constexpr uint32_t kMaxArch = 9999;
 
 Error damaged(std::string_view what) {
   return {cudaErrorInvalidKernelImage, "the program's fat binary is damaged: " + std::string(what)};
@@ -62,6 +63,7 @@ int rank_target(int arch, char suffix, int major, int minor) {
 }
 
 Expected<FatImage> read_entry(const EntryHeader& h, std::span<const uint8_t> payload) {
+  if (h.arch > kMaxArch) return damaged("an image's architecture is implausible");
   FatImage image;
   image.kind = h.kind == kPtx   ? FatImage::Kind::ptx
                : h.kind == kElf ? FatImage::Kind::elf

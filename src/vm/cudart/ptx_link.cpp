@@ -100,8 +100,9 @@ std::string prepared(std::string_view text, bool first, size_t offset, size_t& h
     const size_t start = std::min(line.find_first_not_of(kSpace), line.size());
     const std::string_view trimmed = std::string_view(line).substr(start);
     if (!first && is_header(trimmed)) line.clear();
-    if (trimmed.starts_with(".file")) renumber(line, ".file", offset, highest);
-    if (trimmed.starts_with(".loc")) {
+    if (trimmed.starts_with(".file")) {
+      renumber(line, ".file", offset, highest);
+    } else if (trimmed.starts_with(".loc")) {
       renumber(line, ".loc", offset, highest);
       renumber(line, "inlined_at", offset, highest);
     }

@@ -85,6 +85,26 @@ const Inst* call_builtin(Warp& w, const Inst* inst, const CallSite& site) {
   return inst + 1;
 }
 
+// Lanes that come to one call at different times share the activation, as the divergent lanes of a
+// kernel share its registers: a .sync instruction in the function finds all of them in one frame.
+Frame* activation(Warp& w, const Code* callee, const Inst* return_pc) {
+  for (const auto& f : w.frames)
+    if (f->caller == w.frame && f->return_pc == return_pc && f->code == callee &&
+        !(f->lanes & w.mask))
+      return f.get();
+  auto frame = std::make_unique<Frame>();
+  frame->code = callee;
+  frame->storage.reset(new uint8_t[callee->frame_bytes + 64]);
+  frame->registers = reinterpret_cast<uint8_t*>(
+      (reinterpret_cast<uintptr_t>(frame->storage.get()) + 63) / 64 * 64);
+  frame->local_base = (w.frame->local_base + w.frame->code->local_bytes + kFrameAlign - 1) /
+                      kFrameAlign * kFrameAlign;
+  frame->caller = w.frame;
+  frame->return_pc = return_pc;
+  w.frames.push_back(std::move(frame));
+  return w.frames.back().get();
+}
+
 // a = register with the function's address (kNoOperand: direct), b = call site, c = join offset of
 // an indirect call.
 const Inst* call(Warp& w, const Inst* inst) {
@@ -105,25 +125,16 @@ const Inst* call(Warp& w, const Inst* inst) {
       return raise(w, inst, FaultKind::invalid_pc, uint32_t(first), address[first], 0,
                    "call of an invalid function pointer");
   }
-  auto frame = std::make_unique<Frame>();
-  frame->code = callee;
-  frame->storage.reset(new uint8_t[callee->frame_bytes + 64]);
-  frame->registers = reinterpret_cast<uint8_t*>(
-      (reinterpret_cast<uintptr_t>(frame->storage.get()) + 63) / 64 * 64);
-  frame->local_base = (w.frame->local_base + w.frame->code->local_bytes + kFrameAlign - 1) /
-                      kFrameAlign * kFrameAlign;
-  frame->caller = w.frame;
-  frame->return_pc = inst + 1;
-  frame->lanes = w.mask;
+  Frame* frame = activation(w, callee, inst + 1);
+  frame->lanes |= w.mask;
   if (frame->local_base + callee->local_bytes > w.local_size || w.frames.size() > 4096)
     return raise(w, inst, FaultKind::hardware_stack, uint32_t(__builtin_ctz(w.mask)), 0, 0,
                  "stack overflow");
   for (size_t k = 0; k < site.arguments.size() && k < callee->params.size(); ++k)
     copy_local(w, w.frame->local_base + site.arguments[k],
                frame->local_base + callee->params[k].offset, callee->params[k].bytes);
-  w.fragments[w.current].frame = frame.get();
-  enter_frame(w, frame.get());
-  w.frames.push_back(std::move(frame));
+  w.fragments[w.current].frame = frame;
+  enter_frame(w, frame);
   return callee->insts.data();
 }
 

@@ -138,6 +138,11 @@ TEST(Fatbin, EveryDamagedByteIsSurvived) {
     }
 }
 
+TEST(Fatbin, AnArchitectureNoGpuHasIsDamage) {
+  EXPECT_FALSE(read_container(container({{.arch = 0xba560050}})));
+  EXPECT_FALSE(read_container(container({{.arch = 10000}})));
+}
+
 TEST(Fatbin, WrappersAreChecked) {
   const auto bytes = sample();
   struct {

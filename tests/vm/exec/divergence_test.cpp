@@ -113,6 +113,47 @@ JOIN:
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[i], 3210 + i % 4) << i;
 }
 
+// Lanes that left a loop with atomics at different times call a function at different times; a vote
+// in it is still one vote.
+TEST(Divergence, LanesThatCallAtDifferentTimesVoteTogether) {
+  Machine m;
+  m.load_body(R"(
+  mov.u32 %r2, %tid.x;
+  mul.wide.u32 %rd1, %r2, 4;
+  add.u64 %rd1, %out, %rd1;
+  and.b32 %r3, %r2, 3;
+  mov.u32 %r4, 0;
+LOOP:
+  setp.ge.u32 %p1, %r4, %r3;
+  @%p1 bra END;
+  atom.global.add.u32 %r5, [%rd1], 1;
+  add.u32 %r4, %r4, 1;
+  bra LOOP;
+END:
+  {
+  .param .b32 a;
+  .param .b32 b;
+  st.param.b32 [a], %r2;
+  call (b), odd, (a);
+  ld.param.b32 %r1, [b];
+  }
+  st.global.u32 [%rd1], %r1;
+)",
+              R"(
+.func (.param .b32 b) odd(.param .b32 a)
+{
+  .reg .b32 %r<4>; .reg .pred %p;
+  ld.param.b32 %r1, [a];
+  and.b32 %r2, %r1, 1;
+  setp.ne.u32 %p, %r2, 0;
+  vote.sync.ballot.b32 %r3, %p, 0xffffffff;
+  st.param.b32 [b], %r3;
+  ret;
+}
+)");
+  for (const uint32_t lanes : m.output<uint32_t>({1}, {32}, 32)) EXPECT_EQ(lanes, 0xaaaaaaaau);
+}
+
 // A block may wait for an earlier one, whatever the number of workers; a cooperative grid, for
 // every other.
 TEST(Progress, BlockWaitsForEarlierBlock) {
