@@ -8,7 +8,8 @@ namespace ridge::detail {
 
 constexpr int kPackBytes = 16;
 
-template <class T, int N = kPackBytes / int(sizeof(T))>
+template <class T, int N = kPackBytes / int(sizeof(T)),
+          bool IsSmall = (sizeof(T) < 4 && sizeof(T) * N % 4 == 0)>
 struct alignas(sizeof(T) * N) Pack {
   T at[N];
   __device__ __forceinline__ T& operator[](int i) { return at[i]; }
