@@ -140,7 +140,7 @@ Handlers select_txq(const Form& form) {
 #define RIDGE_FOUR "[v4][u32|s32|f32|f16][s32|f32]"
 #define RIDGE_PAIRS "[v2][f16x2][s32|f32]"
 constexpr InstrDef kRows[] = {
-    // c: the coordinates, inside the brackets; l: the level; x, y: the gradients; e: the offset.
+    // l: the level; x, y: the gradients; e: the offset in texels.
     {"tex{base}" RIDGE_GEOMETRY RIDGE_FOUR, "d4|p,[a]", Unit::texture, kReads, select_tex},
     {"tex{base}" RIDGE_GEOMETRY RIDGE_FOUR, "d4|p,[a],e:s32", Unit::texture, kReads, select_tex},
     {"tex{base}" RIDGE_GEOMETRY RIDGE_PAIRS, "d4|p,[a]", Unit::texture, kReads, select_tex},
