@@ -24,6 +24,7 @@ std::string hex(const void* pointer) {
 const char* noun(MemKind kind) {
   switch (kind) {
     case MemKind::device: return "device memory";
+    case MemKind::array: return "a CUDA array";
     case MemKind::managed: return "managed memory";
     case MemKind::pinned: return "pinned host memory";
     case MemKind::registered: return "registered host memory";

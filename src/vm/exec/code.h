@@ -1,6 +1,7 @@
 // A decoded function: what a warp executes, and what a report needs to talk about it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -40,6 +41,22 @@ struct CallSite {
   std::vector<uint32_t> arguments, results;
 };
 
+// The operands of a texture or surface instruction, of which an Inst has no room for all. Fields
+// that the instruction has not are kNoOperand.
+struct ImageSite {
+  uint32_t flags = 0;              // Handlers::flags: what the row's handler wants to know
+  std::array<uint32_t, 4> data;    // results, or what is stored
+  uint32_t resident = kNoOperand;  // a predicate: the texels were there
+  uint32_t handle = kNoOperand;
+  uint32_t layer = kNoOperand;
+  std::array<uint32_t, 3> at, dx, dy, offset;
+  uint32_t level = kNoOperand;
+  ImageSite() {
+    data.fill(kNoOperand);
+    for (auto* fields : {&at, &dx, &dy, &offset}) fields->fill(kNoOperand);
+  }
+};
+
 struct Code {
   const Function* function = nullptr;
   const Module* module = nullptr;
@@ -56,6 +73,7 @@ struct Code {
   };
   std::vector<Slot> params, results;  // of a function, in its local frame
   std::vector<CallSite> calls;
+  std::vector<ImageSite> images;
   std::vector<std::vector<uint32_t>> tables;  // brx: instruction indices
   uint32_t register_count = 0;  // 32-bit registers live at once, ptxas's measure, estimated
   // Instructions that the PTX text does not have (contract.cpp).

@@ -50,6 +50,7 @@ class Decoder {
   void emit_memory(const Item& item);
   void emit_mov(const Item& item);
   void emit_call(const Item& item);
+  void emit_image(const Item& item);  // emit_image.cpp
   void emit_branch(const Item& item);
   void push(const Handlers& handlers, uint32_t d, uint32_t a = 0, uint32_t b = 0, uint32_t c = 0,
             const std::vector<uint32_t>& more = {});

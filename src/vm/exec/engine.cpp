@@ -37,6 +37,7 @@ constexpr uint64_t kWorkspaceBytes = 4096;  // cooperative launches: the grid ba
 struct Engine::Impl {
   EngineOptions options;
   Allocations memory;
+  texture::Objects textures;
   std::mutex mutex;
   std::list<std::unique_ptr<Program>> programs;
   uint64_t next_id = 1;
@@ -107,6 +108,7 @@ Engine::~Engine() = default;
 
 const GpuSpec& Engine::gpu() const { return impl_->options.gpu; }
 Allocations& Engine::memory() { return impl_->memory; }
+texture::Objects& Engine::textures() { return impl_->textures; }
 
 Expected<Program*> Engine::load(std::string ptx, std::string name) {
   auto module = parse_module(std::move(ptx), std::move(name));

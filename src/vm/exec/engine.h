@@ -14,6 +14,7 @@
 #include "core/gpu_spec.h"
 #include "core/status.h"
 #include "vm/mem/allocations.h"
+#include "vm/texture/object.h"
 
 namespace ridge::vm {
 
@@ -56,6 +57,7 @@ enum class FaultKind : uint8_t {
   hardware_stack,         // 714
   assert_failed,          // 710
   trap,                   // 719 launch failure
+  image,                  // 719: a texture or surface instruction
   timeout,                // 702
   out_of_memory,          // 2
   unsupported,            // 801
@@ -100,6 +102,7 @@ class Engine {
 
   const GpuSpec& gpu() const;
   Allocations& memory();
+  texture::Objects& textures();  // and surfaces
 
   // Parses the module's top level, places its variables in memory and resolves their initialisers.
   Expected<Program*> load(std::string ptx, std::string name);

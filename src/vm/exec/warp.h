@@ -164,6 +164,12 @@ struct CheckedRange {
   uint64_t begin = 1, end = 0;
 };
 
+// A texture or surface object that was found under these epochs.
+struct KnownObject {
+  uint64_t handle = 0, objects_epoch = 0, memory_epoch = 0;
+  texture::ObjectRef object;
+};
+
 // One CPU thread running blocks of one launch.
 struct Worker {
   Engine* engine = nullptr;
@@ -172,6 +178,7 @@ struct Worker {
   unsigned index = 0;
   uint64_t epoch = 0;
   std::array<CheckedRange, 64> ranges;
+  std::array<KnownObject, 8> objects;  // by handle
   uint64_t warp_instructions = 0, thread_instructions = 0;
   Fault fault;
 };

@@ -22,6 +22,8 @@ std::span<const Group> groups() {
       {"warp", warp_rows()},
       {"control and barriers", control_rows()},
       {"video", video_rows()},
+      {"textures", texture_rows()},
+      {"surfaces", surface_rows()},
   };
   return all;
 }

@@ -24,5 +24,7 @@ std::span<const InstrDef> atomic_rows();
 std::span<const InstrDef> warp_rows();
 std::span<const InstrDef> control_rows();
 std::span<const InstrDef> video_rows();
+std::span<const InstrDef> texture_rows();
+std::span<const InstrDef> surface_rows();
 
 }  // namespace ridge::vm

@@ -11,13 +11,6 @@ struct Reserved {
   std::string_view what;
 };
 inline constexpr Reserved kReserved[] = {
-    {"tex", "textures"},
-    {"tld4", "textures"},
-    {"txq", "textures"},
-    {"suld", "surfaces"},
-    {"sust", "surfaces"},
-    {"sured", "surfaces"},
-    {"suq", "surfaces"},
     {"wmma", "tensor cores"},
     {"mma", "tensor cores"},
     {"ldmatrix", "tensor cores"},

@@ -16,7 +16,7 @@
 
 namespace ridge::vm {
 
-enum class MemKind : uint8_t { device, managed, pinned, registered, variable, device_heap };
+enum class MemKind : uint8_t { device, array, managed, pinned, registered, variable, device_heap };
 
 struct Allocation {
   uint64_t base = 0;

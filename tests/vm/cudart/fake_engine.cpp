@@ -24,6 +24,7 @@ class Program {
 struct Engine::Impl {
   GpuSpec gpu;
   Allocations memory;
+  texture::Objects textures;
   std::mutex mutex;
   std::vector<std::unique_ptr<Program>> programs;
 };
@@ -78,10 +79,11 @@ std::unique_ptr<Kernel> read_kernel(std::istringstream& words) {
 }  // namespace
 
 Engine::Engine(EngineOptions options)
-    : impl_(new Impl{options.gpu, Allocations(uint64_t(8) << 30), {}, {}}) {}
+    : impl_(new Impl{options.gpu, Allocations(uint64_t(8) << 30), {}, {}, {}}) {}
 Engine::~Engine() = default;
 const GpuSpec& Engine::gpu() const { return impl_->gpu; }
 Allocations& Engine::memory() { return impl_->memory; }
+texture::Objects& Engine::textures() { return impl_->textures; }
 
 Expected<Program*> Engine::load(std::string ptx, std::string name) {
   auto program = std::make_unique<Program>();

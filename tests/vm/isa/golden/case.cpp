@@ -205,6 +205,7 @@ std::string_view why_not_run(std::string_view group, const InstrDef& row) {
   if ((root == "shfl" || root == "vote") && !contains(row.spelling, "[sync]"))
     return "not on sm_70 and later";
   if (root == "ldu") return "as ld";
+  if (row.unit == vm::Unit::texture) return "needs texture or surface objects, tested by programs";
   if (row.touches & (vm::kReads | vm::kWrites | vm::kAtomic))
     return root == "ld" || root == "st" || root == "atom" || root == "red"
                ? ""
