@@ -20,6 +20,9 @@ std::span<const Group> groups() {
       {"loads and stores", memory_rows()},
       {"atomics", atomic_rows()},
       {"warp", warp_rows()},
+      {"matrix products", mma_rows()},
+      {"matrix products of whole tiles", wmma_rows()},
+      {"matrix loads and stores", matrix_move_rows()},
       {"control and barriers", control_rows()},
       {"video", video_rows()},
   };

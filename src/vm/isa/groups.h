@@ -22,6 +22,9 @@ std::span<const InstrDef> move_rows();
 std::span<const InstrDef> memory_rows();
 std::span<const InstrDef> atomic_rows();
 std::span<const InstrDef> warp_rows();
+std::span<const InstrDef> mma_rows();
+std::span<const InstrDef> wmma_rows();
+std::span<const InstrDef> matrix_move_rows();
 std::span<const InstrDef> control_rows();
 std::span<const InstrDef> video_rows();
 
