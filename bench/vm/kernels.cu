@@ -73,34 +73,34 @@ __global__ void wmma_gemm(int n, const __half* a, const __half* b, float* c) {
   store_matrix_sync(c + row * n + column, sum, n, mem_row_major);
 }
 
-// The same as libraries do it: a block of four warps makes 64 x 64 through shared memory, a warp
-// 32 x 32 of it with ldmatrix and mma.sync.
-constexpr int kMmaTile = 64, kMmaStep = 32, kMmaPitch = kMmaStep + 8;  // pitch: no bank conflicts
-__global__ void __launch_bounds__(128) mma_gemm(int n, const __half* a, const __half* b, float* c) {
+// The same as libraries do it: a block of eight warps makes 128 x 128 through shared memory, a warp
+// 64 x 32 of it with ldmatrix and mma.sync.
+constexpr int kMmaTile = 128, kMmaStep = 32, kMmaPitch = kMmaStep + 8;  // pitch: no bank conflicts
+__global__ void __launch_bounds__(256) mma_gemm(int n, const __half* a, const __half* b, float* c) {
   __shared__ __align__(16) __half as[kMmaTile][kMmaPitch], bs[kMmaTile][kMmaPitch];
   const int t = threadIdx.x, lane = t % 32, warp = t / 32;
-  const int row = warp / 2 * 32, column = warp % 2 * 32;  // in the block's tile
+  const int row = warp / 4 * 64, column = warp % 4 * 32;  // in the block's tile
   a += blockIdx.y * kMmaTile * n;
   b += blockIdx.x * kMmaTile * n;
-  float sum[2][4][4] = {};
+  float sum[4][4][4] = {};
   for (int k0 = 0; k0 < n; k0 += kMmaStep) {
-    for (int i = t; i < kMmaTile * kMmaStep / 8; i += 128) {
+    for (int i = t; i < kMmaTile * kMmaStep / 8; i += 256) {
       const int r = i / (kMmaStep / 8), k = i % (kMmaStep / 8) * 8;
       *reinterpret_cast<uint4*>(&as[r][k]) = *reinterpret_cast<const uint4*>(&a[r * n + k0 + k]);
       *reinterpret_cast<uint4*>(&bs[r][k]) = *reinterpret_cast<const uint4*>(&b[r * n + k0 + k]);
     }
     __syncthreads();
     for (int k = 0; k < kMmaStep; k += 16) {
-      uint32_t fa[2][4], fb[4][2];
+      uint32_t fa[4][4], fb[4][2];
       const auto load = [](uint32_t* to, const __half* from) {
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                      : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
                      : "r"(uint32_t(__cvta_generic_to_shared(from))));
       };
-      for (int i = 0; i < 2; ++i) load(fa[i], &as[row + 16 * i + lane % 16][k + lane / 16 * 8]);
+      for (int i = 0; i < 4; ++i) load(fa[i], &as[row + 16 * i + lane % 16][k + lane / 16 * 8]);
       for (int j = 0; j < 4; j += 2)
         load(fb[j], &bs[column + 8 * j + lane / 16 * 8 + lane % 8][k + lane / 8 % 2 * 8]);
-      for (int i = 0; i < 2; ++i)
+      for (int i = 0; i < 4; ++i)
         for (int j = 0; j < 4; ++j)
           asm volatile(
               "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(128) mma_gemm(int n, const __half* a, const __
     __syncthreads();
   }
   c += (blockIdx.y * kMmaTile + row + lane / 4) * n + blockIdx.x * kMmaTile + column + lane % 4 * 2;
-  for (int i = 0; i < 2; ++i)
+  for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 4; ++j)
       for (int e = 0; e < 4; ++e) c[(16 * i + e / 2 * 8) * n + 8 * j + e % 2] = sum[i][j][e];
 }
@@ -206,7 +206,7 @@ int main(int argc, char** argv) {
     float* dc = device_copy(std::vector<float>(n * n, NAN));
     launch = [=] {
       if (tiles) wmma_gemm<<<n / 16 * (n / 16) / 4, 128>>>(n, da, db, dc);
-      else mma_gemm<<<dim3(n / kMmaTile, n / kMmaTile), 128>>>(n, da, db, dc);
+      else mma_gemm<<<dim3(n / kMmaTile, n / kMmaTile), 256>>>(n, da, db, dc);
     };
     verify = [=] {
       std::vector<float> c(n * n);

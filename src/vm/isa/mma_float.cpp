@@ -137,7 +137,7 @@ const Inst* multiply_floats(Warp& w, const Inst* inst) {
   if (Sparse)
     for (Rows& rows : a) {
       std::memset(rows.value, 0, sizeof rows.value);
-      std::fill_n(&rows.exponent[0][0][0], 8 * kDepth * 2, kAbsent);
+      std::fill_n(&rows.exponent[0][0][0], sizeof rows.exponent / sizeof(int16_t), kAbsent);
     }
   for (uint32_t i = 0; i < sizes.a; ++i)
     for (uint32_t lane = 0; lane < kWarpSize; ++lane)
@@ -147,8 +147,7 @@ const Inst* multiply_floats(Warp& w, const Inst* inst) {
         if (Sparse) k = column_of(row, k);
         const Step at = schedule(k);
         const Value v = value_in(form.a, w.src<uint32_t>(x[i])[lane], part);
-        a[at.operation].value[row % 8][at.k][row / 8] = v.value;
-        a[at.operation].exponent[row % 8][at.k][row / 8] = v.exponent;
+        a[at.operation].set(row, at.k, v.value, v.exponent);
       }
   Columns b[2][2];  // of two tiles, two operations
   for (uint32_t i = 0; i < sizes.b; ++i)
@@ -157,11 +156,7 @@ const Inst* multiply_floats(Warp& w, const Inst* inst) {
         const auto [column, k] = place_in_columns(g, per, i, lane);
         const Step at = schedule(k + part);
         const Value v = value_in(form.b, w.src<uint32_t>(y[i])[lane], part);
-        Columns& to = b[column / 8][at.operation];
-        for (uint32_t twice = 0; twice < 2; ++twice) {
-          to.value[at.k][2 * (column % 8) + twice] = v.value;
-          to.exponent[at.k][2 * (column % 8) + twice] = v.exponent;
-        }
+        b[column / 8][at.operation].set(column % 8, at.k, v.value, v.exponent);
       }
 
   const uint32_t n = half ? 2 : 4;
@@ -261,15 +256,6 @@ const Inst* multiply_quad_pairs(Warp& w, const Inst* inst) {
 }
 
 }  // namespace
-
-FragmentSizes fragment_sizes(const TensorForm& form, bool sparse) {
-  const Geometry g(form);
-  FragmentSizes sizes{sum_registers(g, form.d), form.a_registers(), form.b_registers(),
-                      sum_registers(g, form.c)};
-  if (sparse) sizes.a /= 2;
-  if (form.option & kWmma && form.a == Element::f16) sizes.a = sizes.b = 8;
-  return sizes;
-}
 
 Handler float_mma(const TensorForm& form) {
   if (form.a == Element::f16) return halves<Type::f16>(form);

@@ -16,7 +16,14 @@ inline constexpr uint32_t kWmma = 4;
 struct FragmentSizes {
   uint32_t d, a, b, c;
 };
-FragmentSizes fragment_sizes(const TensorForm& form, bool sparse = false);
+inline FragmentSizes fragment_sizes(const TensorForm& form, bool sparse = false) {
+  const Geometry g(form);
+  FragmentSizes sizes{sum_registers(g, form.d), form.a_registers(), form.b_registers(),
+                      sum_registers(g, form.c)};
+  if (sparse) sizes.a /= 2;
+  if (form.option & kWmma && form.a == Element::f16) sizes.a = sizes.b = 8;
+  return sizes;
+}
 
 Handler float_mma(const TensorForm& form);  // f16, bf16, tf32, e4m3, e5m2
 Handler sparse_float_mma(const TensorForm& form);

@@ -30,10 +30,20 @@ inline constexpr int kSpecialSum = 1000, kZeroSum = -1000;
 struct Rows {  // A: [row % 8][k][row / 8]
   alignas(64) float value[8][kDepth][2];
   alignas(64) int16_t exponent[8][kDepth][2];
+  void set(uint32_t row, uint32_t k, float x, int16_t e) {
+    value[row % 8][k][row / 8] = x;
+    exponent[row % 8][k][row / 8] = e;
+  }
 };
 struct Columns {  // B: [k][column, twice]
   alignas(64) float value[kDepth][16];
   alignas(64) int16_t exponent[kDepth][16];
+  void set(uint32_t column, uint32_t k, float x, int16_t e) {
+    for (uint32_t i = 2 * column; i < 2 * column + 2; ++i) {
+      value[k][i] = x;
+      exponent[k][i] = e;
+    }
+  }
 };
 struct Sums {  // C and D: [row % 8][2 * column + row / 8]
   alignas(64) float at[8][16];

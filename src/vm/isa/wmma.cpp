@@ -45,6 +45,11 @@ bool find_tile(Warp& w, const Inst* inst, const TensorForm& form, uint32_t strid
                       : w.src<uint64_t>(inst->a)[0] + uint64_t(offset);
   const bool shared = base - kSharedWindow < (form.option & kShared ? 1ull << 32 : kWindowSize);
   if (shared) base -= kSharedWindow;
+  const uint64_t span = (lines - 1) * tile.pitch / 8 + bytes;
+  tile.at = shared ? w.shared + base : reinterpret_cast<uint8_t*>(base);
+  if (base % alignment == 0 && tile.pitch / 8 % alignment == 0 && base + span > base &&
+      (shared ? base + span <= w.shared_size : range_is_known(w, inst, base, base + span)))
+    return true;
   for (uint32_t line = 0; line < lines; ++line) {
     const uint64_t begin = base + line * tile.pitch / 8, end = begin + bytes;
     const bool misaligned = begin % alignment;
@@ -57,49 +62,58 @@ bool find_tile(Warp& w, const Inst* inst, const TensorForm& form, uint32_t strid
           shared ? (what[0] == 'l' ? "shared load" : "shared store") : what);
     return false;
   }
-  tile.at = shared ? w.shared + base : reinterpret_cast<uint8_t*>(base);
   return true;
 }
 
-// A or B. `depth_first`: neighbours along K are neighbours in memory, so that each lane's word is
-// one piece, and so are the words of four lanes.
+// One register's tile of eight rows (columns, of B), each of four words along K.
+struct Steps {
+  int64_t row, k;  // bytes
+};
+template <int Bytes>  // an element
+void gather_tile(const uint8_t* from, Steps step, uint8_t* to) {
+  constexpr int kWide = Bytes == 8 ? 4 : 16 / Bytes;
+  for (int row = 0; row < 8; ++row)
+    for (int k = 0; k < kWide; ++k)
+      std::memcpy(to + (row * kWide + k) * Bytes, from + row * step.row + k * step.k, Bytes);
+}
+template <int Bytes>  // four words
+void copy_tile(const uint8_t* from, int64_t row_step, uint8_t* to) {
+  for (int row = 0; row < 8; ++row) std::memcpy(to + row * Bytes, from + row * row_step, Bytes);
+}
+
+// A or B. Where neighbours along K are neighbours in memory, a tile's row is one piece.
 const Inst* load_factor(Warp& w, const Inst* inst) {
   if (!whole_warp(w, inst)) return nullptr;
   const TensorForm form = TensorForm::unpack(inst->d);
   const Geometry g(form);
   const bool is_a = Role(form.option & kRole) == Role::a;
-  const Element e = form.a;
   TensorForm sized = form;
-  sized.b = e;
   sized.option = kWmma;
   const FragmentSizes sizes = fragment_sizes(sized);
   const uint32_t count = is_a ? sizes.a : sizes.b;
-  const uint32_t used = is_a ? form.a_registers() : sized.b_registers();
+  const uint32_t used = is_a ? form.a_registers() : form.b_registers();
   const uint32_t* d = fragment_operands(inst);
   const uint32_t stride = form.option & kStrided ? w.src<uint32_t>(d[count])[0] : 0;
   Tile tile;
-  if (!find_tile(w, inst, form, stride, e, "load", tile)) return nullptr;
+  if (!find_tile(w, inst, form, stride, form.a, "load", tile)) return nullptr;
 
-  const bool rows_operand = is_a != g.transposed;
-  const uint32_t bits = uint32_t(tile.bits), per = bits == 64 ? 1 : 32 / bits;
-  const uint32_t lane_bytes = bits == 64 ? 8 : 4;
-  const bool depth_first = is_a != tile.by_column;
-  for (uint32_t i = 0; i < count; ++i) {
+  const bool in_rows = is_a != g.transposed, depth_first = is_a != tile.by_column;
+  const uint32_t per = tile.bits == 64 ? 1 : 32 / uint32_t(tile.bits);
+  const int64_t pitch = int64_t(tile.pitch / 8);
+  for (uint32_t i = 0; i < used; ++i) {
+    const auto [row, k] =
+        in_rows ? place_in_rows(g, form.k, per, i, 0) : place_in_columns(g, per, i, 0);
+    const uint8_t* from = is_a ? tile.element(row, k) : tile.element(k, row);
     uint8_t* to = w.reg<uint8_t>(d[i]);
-    for (uint32_t lane = 0; lane < kWarpSize; lane += depth_first ? 4 : 1) {
-      const auto [row, k] = rows_operand ? place_in_rows(g, form.k, per, i % used, lane)
-                                         : place_in_columns(g, per, i % used, lane);
-      const auto at = [&](uint32_t part) {
-        return is_a ? tile.element(row, k + part) : tile.element(k + part, row);
-      };
-      if (depth_first) {
-        std::memcpy(to + lane * lane_bytes, at(0), 4 * lane_bytes);
-      } else {
-        for (uint32_t part = 0; part < per; ++part)
-          std::memcpy(to + lane * lane_bytes + part * bits / 8, at(part), bits / 8);
-      }
-    }
+    if (depth_first)
+      tile.bits == 64 ? copy_tile<32>(from, pitch, to) : copy_tile<16>(from, pitch, to);
+    else if (tile.bits == 64) gather_tile<8>(from, {8, pitch}, to);
+    else if (tile.bits == 32) gather_tile<4>(from, {4, pitch}, to);
+    else if (tile.bits == 16) gather_tile<2>(from, {2, pitch}, to);
+    else gather_tile<1>(from, {1, pitch}, to);
   }
+  for (uint32_t i = used; i < count; ++i)
+    std::memcpy(w.reg<uint32_t>(d[i]), w.reg<uint32_t>(d[i % used]), 4 * kWarpSize);
   return after_fragments(inst);
 }
 
