@@ -22,6 +22,8 @@ OperandSpec parse_spec(std::string_view text) {
   }
   spec.address = role.front() == '[';
   spec.vector = role.size() > 1 && role.back() == '4';
+  spec.fragment = role.size() > 1 && role.back() == '*';
+  spec.literal = role.size() > 1 && role.back() == '#';
   spec.dest = role.front() == 'd' || role.front() == 'p';
   if (role.front() == 'p') {
     spec.type_index = -1;

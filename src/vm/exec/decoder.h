@@ -15,6 +15,7 @@ namespace ridge::vm {
 // One operand of a row, read from its text ("d4", "b:u32", "p|q", "[a]").
 struct OperandSpec {
   bool dest = false, second = false, address = false, vector = false;
+  bool fragment = false, literal = false;
   int type_index = 0;  // which type of the spelling; -1: `type`; -2: twice as wide as the first
   Type type = Type::none;
 };
@@ -48,12 +49,14 @@ class Decoder {
   void emit_op(const Item& item);
   void emit_general(const Item& item, const Match& match, Handlers handlers);
   void emit_memory(const Item& item);
+  void emit_fragments(const Item& item);
   void emit_mov(const Item& item);
   void emit_call(const Item& item);
   void emit_image(const Item& item);  // emit_image.cpp
   void emit_branch(const Item& item);
   void push(const Handlers& handlers, uint32_t d, uint32_t a = 0, uint32_t b = 0, uint32_t c = 0,
             const std::vector<uint32_t>& more = {});
+  void push_raw(const void* slot);
   uint32_t source(const Operand& op, Type type);
   uint32_t destination(const Operand& op, Type type);
   uint32_t second_destination(const Operand& op);

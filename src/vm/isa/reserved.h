@@ -11,11 +11,6 @@ struct Reserved {
   std::string_view what;
 };
 inline constexpr Reserved kReserved[] = {
-    {"wmma", "tensor cores"},
-    {"mma", "tensor cores"},
-    {"ldmatrix", "tensor cores"},
-    {"stmatrix", "tensor cores"},
-    {"movmatrix", "tensor cores"},
     {"wgmma", "Hopper's tensor cores"},
     {"cp", "asynchronous copies"},
     {"mbarrier", "asynchronous barriers"},
