@@ -17,6 +17,7 @@ struct OperandSpec {
   bool dest = false, second = false, address = false, vector = false;
   int type_index = 0;  // which type of the spelling; -1: `type`; -2: twice as wide as the first
   Type type = Type::none;
+  Space space = Space::reg;  // of an address; reg: the one the spelling names
 };
 const std::vector<OperandSpec>& operand_specs(const InstrDef& row);
 Type operand_type(const OperandSpec& spec, const Form& form);
@@ -48,6 +49,7 @@ class Decoder {
   void emit_op(const Item& item);
   void emit_general(const Item& item, const Match& match, Handlers handlers);
   void emit_memory(const Item& item);
+  void emit_copy(const Item& item);  // emit_copy.cpp
   void emit_mov(const Item& item);
   void emit_call(const Item& item);
   void emit_branch(const Item& item);

@@ -407,7 +407,8 @@ void Decoder::emit_op(const Item& item) {
   const Form& form = item.match->form;
   if (touches == kReads && (form.has("volatile") || form.has("relaxed") || form.has("acquire")))
     push(internal::kPoll, 0);
-  if (touches & (kReads | kWrites)) emit_memory(item);
+  if (item.source->mnemonic.starts_with("cp.async.")) emit_copy(item);
+  else if (touches & (kReads | kWrites)) emit_memory(item);
   else if (item.source->mnemonic.starts_with("mov.")) emit_mov(item);
   else emit_general(item, *item.match, item.match->handlers);
   flush_extensions();

@@ -175,6 +175,10 @@ constexpr InstrDef kRows[] = {
      select_cluster_barrier},
     {"membar[cta|gl|sys]", "", Unit::memory, kFence, select_fence},
     {"fence{sc|acq_rel|acquire|release}[%scope]", "", Unit::memory, kFence, select_fence},
+    // Copies by another proxy land in order with the waits for them, as if fenced.
+    {"fence[proxy][alias|async]{global|shared::cta|shared::cluster}", "", Unit::memory, kFence,
+     select_fence},
+    {"fence[mbarrier_init][release][cluster]", "", Unit::memory, kFence, select_fence},
     {"trap", "", Unit::control, kRegs, select_trap},
     {"brkpt", "", Unit::control, kRegs, select_trap},
     {"nanosleep[u32]", "a", Unit::control, kConverges, select_nanosleep},

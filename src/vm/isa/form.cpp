@@ -136,7 +136,8 @@ int Form::index_of(std::initializer_list<std::string_view> names, int otherwise)
 Space Form::space() const {
   for (std::string_view m : modifiers) {
     if (m == "global") return Space::global;
-    if (m == "shared" || m == "shared::cta") return Space::shared;
+    // Without cluster launches every block is a cluster of one.
+    if (m == "shared" || m == "shared::cta" || m == "shared::cluster") return Space::shared;
     if (m == "local") return Space::local;
     if (m == "const") return Space::constant;
     if (m == "param" || m == "param::entry" || m == "param::func") return Space::param;
@@ -166,10 +167,13 @@ const Match* find_instruction(std::string_view mnemonic, std::string* error, int
   const std::string_view root = parts.front();
   parts.erase(parts.begin());
   const auto rows = index().find(root);
+  std::string later;
+  for (const Reserved& reserved : kReserved)
+    if ((entry->spelling + '.').starts_with(std::string(reserved.prefix) + '.'))
+      later = " yet (" + std::string(reserved.what) + ")";
   if (rows == index().end()) {
-    *error = "the instruction '" + std::string(root) + "' is not supported by the software GPU";
-    for (const Reserved& later : kReserved)
-      if (later.root == root) *error += " yet (" + std::string(later.what) + ")";
+    *error =
+        "the instruction '" + std::string(root) + "' is not supported by the software GPU" + later;
     return nullptr;
   }
   Form form;
@@ -194,8 +198,8 @@ const Match* find_instruction(std::string_view mnemonic, std::string* error, int
         "'" + std::string(mnemonic) + "' does not take " + std::to_string(operands) + " operands";
     return nullptr;
   }
-  *error = "this form of '" + std::string(root) +
-           "' is not supported by the software GPU: " + std::string(mnemonic);
+  *error = "this form of '" + std::string(root) + "' is not supported by the software GPU" + later +
+           ": " + std::string(mnemonic);
   return nullptr;
 }
 

@@ -19,6 +19,8 @@ std::span<const Group> groups() {
       {"data movement", move_rows()},
       {"loads and stores", memory_rows()},
       {"atomics", atomic_rows()},
+      {"asynchronous copies", async_rows()},
+      {"asynchronous barriers", mbarrier_rows()},
       {"warp", warp_rows()},
       {"control and barriers", control_rows()},
       {"video", video_rows()},

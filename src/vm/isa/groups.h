@@ -21,6 +21,8 @@ std::span<const InstrDef> convert_narrow_rows();
 std::span<const InstrDef> move_rows();
 std::span<const InstrDef> memory_rows();
 std::span<const InstrDef> atomic_rows();
+std::span<const InstrDef> async_rows();
+std::span<const InstrDef> mbarrier_rows();
 std::span<const InstrDef> warp_rows();
 std::span<const InstrDef> control_rows();
 std::span<const InstrDef> video_rows();
