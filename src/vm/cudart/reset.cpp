@@ -19,7 +19,7 @@ void reset_device() {
   rt.engine.flush_printf();
   close_all_streams();
   registrations().reset();
-  rt.engine.memory().release_all();
+  rt.engine.release_memory();
   reset_pools();
   reset_limits();
   clear_sticky_error();

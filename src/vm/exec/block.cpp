@@ -167,6 +167,7 @@ void start_block(Worker& worker, Block& block, uint64_t index) {
     entry.caller = nullptr;
     entry.return_pc = nullptr;
     entry.lanes = w.present;
+    entry.stack_tops.reset();
     w.async.clear();
     w.fragments.clear();
     Fragment f;

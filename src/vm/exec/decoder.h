@@ -49,7 +49,9 @@ class Decoder {
   void emit_op(const Item& item);
   void emit_general(const Item& item, const Match& match, Handlers handlers);
   void emit_memory(const Item& item);
-  void emit_copy(const Item& item);  // emit_copy.cpp
+  // emit_memory.cpp
+  void emit_copy(const Item& item);
+  void emit_vector_atomic(const Item& item);
   void emit_mov(const Item& item);
   void emit_call(const Item& item);
   void emit_branch(const Item& item);

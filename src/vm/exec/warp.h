@@ -42,6 +42,8 @@ struct Frame {
   Frame* caller = nullptr;
   const Inst* return_pc = nullptr;
   uint32_t lanes = 0;  // lanes that have not returned yet
+  // Where each lane's stack ends, once it has used alloca; else where the variables do.
+  std::unique_ptr<uint32_t[]> stack_tops;
 };
 
 struct Join {

@@ -23,6 +23,7 @@ std::span<const Group> groups() {
       {"asynchronous barriers", mbarrier_rows()},
       {"warp", warp_rows()},
       {"control and barriers", control_rows()},
+      {"the stack", stack_rows()},
       {"video", video_rows()},
   };
   return all;

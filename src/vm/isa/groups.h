@@ -25,6 +25,7 @@ std::span<const InstrDef> async_rows();
 std::span<const InstrDef> mbarrier_rows();
 std::span<const InstrDef> warp_rows();
 std::span<const InstrDef> control_rows();
+std::span<const InstrDef> stack_rows();
 std::span<const InstrDef> video_rows();
 
 }  // namespace ridge::vm

@@ -31,10 +31,7 @@ inline constexpr Reserved kReserved[] = {
     {"multimem", "multicast memory"},
     {"mapa", "thread block clusters"},
     {"getctarank", "thread block clusters"},
-    {"setmaxnreg", "register reallocation"},
-    {"createpolicy", "cache policies"},
     {"tensormap", "tensor copies"},
-    {"alloca", "stack allocation"},
 };
 
 }  // namespace ridge::vm
