@@ -23,7 +23,7 @@ void reset_device() {
   registrations().reset();
   forget_textures();
   forget_arrays();
-  rt.engine.memory().release_all();
+  rt.engine.release_memory();
   reset_pools();
   reset_limits();
   clear_sticky_error();

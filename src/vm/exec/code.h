@@ -31,12 +31,13 @@ struct InstMeta {
   int32_t merged = -1;  // a merged load: where its words begin in Code::merged
 };
 
-// Functions the device runtime provides.
-enum class Builtin : uint8_t { none, vprintf, assert_fail, malloc, free };
+struct CallSite;
+// A function that the device provides (device_runtime.h), for the active lanes.
+using DeviceFunction = const Inst* (*)(Warp&, const Inst*, const CallSite&);
 
 struct CallSite {
   const Function* function = nullptr;  // nullptr: indirect, through the register
-  Builtin builtin = Builtin::none;
+  DeviceFunction provided = nullptr;
   // Offsets of the call's .param variables in the caller's local frame.
   std::vector<uint32_t> arguments, results;
 };
@@ -93,9 +94,9 @@ struct KernelCode {
   std::unordered_map<const Variable*, uint32_t> shared_offsets;
   uint32_t static_shared = 0;
   uint32_t dynamic_shared_offset = 0;  // where unsized arrays start
-  uint32_t local_bytes = 0;  // a thread, the whole call tree (an allowance when it recurses)
-  bool recursive = false;
-  std::mutex mutex;  // functions reached through pointers are decoded when first called
+  uint32_t local_bytes = 0;  // a thread, the whole call tree; an allowance when its stack grows
+  bool stack_grows = false;  // it recurses, or uses alloca
+  std::mutex mutex;          // functions reached through pointers are decoded when first called
 };
 
 // A loaded module and where its variables are.

@@ -29,7 +29,9 @@ OperandSpec parse_spec(std::string_view text) {
     spec.type_index = -1;
     spec.type = Type::pred;
   }
-  if (type == "w") {
+  if (spec.address && !type.empty()) {
+    spec.space = type == "shared" ? Space::shared : Space::global;
+  } else if (type == "w") {
     spec.type_index = -2;
   } else if (type.size() == 1 && type[0] >= '0' && type[0] <= '9') {
     spec.type_index = type[0] - '0';

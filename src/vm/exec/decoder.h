@@ -18,6 +18,7 @@ struct OperandSpec {
   bool fragment = false, literal = false;
   int type_index = 0;  // which type of the spelling; -1: `type`; -2: twice as wide as the first
   Type type = Type::none;
+  Space space = Space::reg;  // of an address; reg: the one the spelling names
 };
 const std::vector<OperandSpec>& operand_specs(const InstrDef& row);
 Type operand_type(const OperandSpec& spec, const Form& form);
@@ -50,6 +51,9 @@ class Decoder {
   void emit_general(const Item& item, const Match& match, Handlers handlers);
   void emit_memory(const Item& item);
   void emit_fragments(const Item& item);
+  // emit_memory.cpp
+  void emit_copy(const Item& item);
+  void emit_vector_atomic(const Item& item);
   void emit_mov(const Item& item);
   void emit_call(const Item& item);
   void emit_image(const Item& item);  // emit_image.cpp

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "vm/exec/decoder.h"
+#include "vm/exec/device_runtime.h"
 #include "vm/exec/warp.h"
 #include "vm/isa/memory.h"
 #include "vm/isa/video.h"
@@ -438,12 +439,11 @@ void Decoder::emit_call(const Item& item) {
     site.function = target->function;
   } else {
     const std::string& name = target->function->name;
-    site.builtin = name == "vprintf"        ? Builtin::vprintf
-                   : name == "__assertfail" ? Builtin::assert_fail
-                   : name == "malloc"       ? Builtin::malloc
-                   : name == "free"         ? Builtin::free
-                                            : Builtin::none;
-    if (site.builtin == Builtin::none)
+    site.provided = find_device_function(name);
+    if (!site.provided && name.starts_with("__cudaCDP2"))
+      fail("the device runtime's '" + name.substr(10) + "' is not supported by the software GPU",
+           target->column);
+    if (!site.provided)
       fail("the device function '" + name + "' is not defined in this program", target->column);
   }
   code_.calls.push_back(std::move(site));
@@ -458,6 +458,8 @@ void Decoder::emit_op(const Item& item) {
     push(internal::kPoll, 0);
   if (item.match->row->unit == Unit::texture) emit_image(item);
   else if (has_fragments(*item.match->row)) emit_fragments(item);
+  else if (item.source->mnemonic.starts_with("cp.async.")) emit_copy(item);
+  else if ((touches & kAtomic) && form.vector() > 1) emit_vector_atomic(item);
   else if (touches & (kReads | kWrites)) emit_memory(item);
   else if (item.source->mnemonic.starts_with("mov.")) emit_mov(item);
   else emit_general(item, *item.match, item.match->handlers);

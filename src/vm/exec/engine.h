@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -123,6 +124,13 @@ class Engine {
 
   // Runs the whole grid; returns when the last block is done. Safe from several threads at once.
   Fault run(const Launch& launch);
+
+  // Device malloc and free, from any launch. nullopt when the heap is full; false when the address
+  // is not from it.
+  std::optional<uint64_t> heap_allocate(uint64_t bytes);
+  bool heap_release(uint64_t address);
+  void set_heap_limit(uint64_t bytes);  // cudaLimitMallocHeapSize
+  void release_memory();                // all of it, the heap's too
 
   // Device printf collects here; the runtime flushes at its synchronisation points (and the engine
   // when it grows large).

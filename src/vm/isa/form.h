@@ -12,7 +12,7 @@
 //   a b c e …  sources: register or immediate
 //   p|q        predicate destination with an optional second
 //   d|p        destination with an optional predicate
-//   [a]        memory address
+//   [a]        memory address; [a]:shared, [a]:global where an instruction has several
 //   d4, b4     a scalar or a vector, as the spelling's v2/v4 says
 //   d*, a* …   a fragment of a matrix: as many registers as Handlers::fragments says, in braces
 //   f#         a literal below Handlers::literals

@@ -144,6 +144,10 @@ Fault Engine::run(const Launch& launch) {
   return body ? body(launch) : Fault{};
 }
 
+std::optional<uint64_t> Engine::heap_allocate(uint64_t) { return std::nullopt; }
+bool Engine::heap_release(uint64_t) { return false; }
+void Engine::set_heap_limit(uint64_t) {}
+void Engine::release_memory() { impl_->memory.release_all(); }
 void Engine::flush_printf() { ++fake::flushes; }
 void Engine::set_counting(bool) {}
 InstructionCounts Engine::counts() const { return {}; }

@@ -206,6 +206,9 @@ std::string_view why_not_run(std::string_view group, const InstrDef& row) {
   const std::string_view root = root_of(row.spelling);
   if (group == "control and barriers") return "control flow, tested by programs";
   if (row.touches & vm::kControl) return "control flow, tested by programs";
+  if (group == "asynchronous copies" || group == "asynchronous barriers")
+    return "between threads, tested by programs";
+  if (group == "the stack") return "addresses differ between devices";
   if (root == "cvta" || root == "isspacep" || root == "istypep" || root == "mapa" ||
       root == "getctarank")
     return "addresses differ between devices";
