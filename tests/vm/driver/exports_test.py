@@ -67,7 +67,7 @@ class Documentation(unittest.TestCase):
         self.head = head
         self.supported = re.findall(r"`(cu[A-Z]\w+)`", supported)
         self.refused = re.findall(r"`(cu[A-Z]\w+)`", refused)
-        self.table = {name for name, _ in rows("src/vm/driver/refused.def", "RIDGE_REFUSED")}
+        self.table = {row[0] for row in rows("src/vm/driver/refused.def", "RIDGE_REFUSED")}
 
     def plain(self, names):
         return sorted(name for name in names if not PER_THREAD.search(name))
