@@ -94,6 +94,13 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, c
   return CUDA_SUCCESS;
 }
 
+// Tables of functions that are not documented: none. NVRTC asks and goes on without.
+CUresult cuGetExportTable(const void** table, const CUuuid* id) {
+  if (!table || !id) return CUDA_ERROR_INVALID_VALUE;
+  *table = nullptr;
+  return CUDA_ERROR_NOT_FOUND;
+}
+
 CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags) {
   const CUresult result = cuGetProcAddress_v2(symbol, function, version, flags, nullptr);
   if (result != CUDA_SUCCESS) return result;
