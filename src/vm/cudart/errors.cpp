@@ -33,6 +33,8 @@ const Row* find(cudaError_t error) {
 }
 
 thread_local cudaError_t last = cudaSuccess;
+thread_local int driver_calls = 0;
+thread_local bool uses_runtime = false;
 std::atomic<cudaError_t> sticky{cudaSuccess};
 
 }  // namespace
@@ -47,7 +49,13 @@ const char* error_text(cudaError_t error) {
   return row ? row->text : kUnknown;
 }
 
+DriverCall::DriverCall() { ++driver_calls; }
+DriverCall::~DriverCall() { --driver_calls; }
+bool thread_uses_runtime() { return uses_runtime; }
+
 cudaError_t remember(cudaError_t error) {
+  if (driver_calls) return error;
+  uses_runtime = true;
   if (error != cudaSuccess && error != cudaErrorNotReady) last = error;
   return error;
 }

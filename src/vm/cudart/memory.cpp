@@ -30,6 +30,7 @@ const char* noun(MemKind kind) {
     case MemKind::registered: return "registered host memory";
     case MemKind::variable: return "a variable of the program";
     case MemKind::device_heap: return "memory from device malloc";
+    case MemKind::mapped: return "mapped memory (cuMemMap)";
   }
   return "memory";
 }

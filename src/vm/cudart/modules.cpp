@@ -77,6 +77,11 @@ Expected<Text> text_of(const void* source) {
   return Text{std::string(text, size), "module.ptx"};
 }
 
+void complain(const LoadedImage& image, const std::string& message) {
+  if (image.log) *image.log += message + "\n";
+  else report(message);
+}
+
 }  // namespace
 
 LoadedImage* Modules::add_fat_binary(const void* wrapper) {
@@ -123,7 +128,7 @@ cudaError_t Modules::load(LoadedImage* image) {
   image->tried = true;
   Expected<Text> text = text_of(image->source);
   if (!text) {
-    report(text.error().message);
+    complain(*image, text.error().message);
     return image->error = cudaError_t(text.error().code);
   }
   return image->error = load_text(image, std::move(text->ptx), text->name);
@@ -133,7 +138,7 @@ cudaError_t Modules::load_text(LoadedImage* image, std::string ptx, const std::s
   Engine& engine = runtime().engine;
   const auto program = engine.load(std::move(ptx), name);
   if (!program) {
-    report(program.error().message);
+    complain(*image, program.error().message);
     return program.error().code > 1 ? cudaError_t(program.error().code) : cudaErrorInvalidPtx;
   }
   image->program = *program;

@@ -94,6 +94,7 @@ const char* kind_name(MemKind kind) {
     case MemKind::registered: return "registered host";
     case MemKind::device_heap: return "device malloc";
     case MemKind::variable: return "variable";
+    case MemKind::mapped: return "mapped";
   }
   return "?";
 }

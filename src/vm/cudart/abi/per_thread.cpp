@@ -34,6 +34,16 @@ cudaError_t cudaEventRecord_ptsz(cudaEvent_t a, cudaStream_t b) {
 cudaError_t cudaFreeAsync_ptsz(void* a, cudaStream_t b) {
   return per_thread([&] { return cudaFreeAsync(a, b); });
 }
+// Without a word about streams in the flags, the functions are those for a stream of each thread.
+cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char* a, void** b, unsigned c,
+                                                  unsigned long long d,
+                                                  cudaDriverEntryPointQueryResult* e) {
+  return cudaGetDriverEntryPointByVersion(a, b, c, d ? d : +cudaEnablePerThreadDefaultStream, e);
+}
+cudaError_t cudaGetDriverEntryPoint_ptsz(const char* a, void** b, unsigned long long c,
+                                         cudaDriverEntryPointQueryResult* d) {
+  return cudaGetDriverEntryPointByVersion_ptsz(a, b, CUDART_VERSION / 1000 * 1000, c, d);
+}
 cudaError_t cudaGraphInstantiateWithParams_ptsz(cudaGraphExec_t* a, cudaGraph_t b,
                                                 cudaGraphInstantiateParams* c) {
   return per_thread([&] { return cudaGraphInstantiateWithParams(a, b, c); });
