@@ -5,6 +5,7 @@
 #include "vm/cudart/config.h"
 #include "vm/cudart/errors.h"
 #include "vm/cudart/report.h"
+#include "vm/exec/children.h"
 
 namespace ridge::vm::cudart {
 namespace {
@@ -20,7 +21,12 @@ EngineOptions options() {
 
 }  // namespace
 
-Runtime::Runtime() : engine(options()) { engine.set_counting(config().count); }
+Runtime::Runtime() : engine(options()) {
+  engine.set_counting(config().count);
+  provide_error_texts([](int32_t code, bool name) {
+    return name ? error_name(cudaError_t(code)) : error_text(cudaError_t(code));
+  });
+}
 
 Runtime& runtime() {
   static Runtime& instance = [&]() -> Runtime& {

@@ -79,8 +79,9 @@ bool AsyncQueue::land(Warp& w, AsyncEntry& entry, uint32_t lanes) {
     }
   if (entry.kind == AsyncEntry::Kind::bulk) {
     each_active(lanes, [&](int i) {
-      std::memcpy(w.shared + entry.destination[i], reinterpret_cast<const void*>(entry.source[i]),
-                  entry.source_bytes[i]);
+      if (entry.source_bytes[i])
+        std::memcpy(w.shared + entry.destination[i], reinterpret_cast<const void*>(entry.source[i]),
+                    entry.source_bytes[i]);
     });
     return true;
   }

@@ -30,7 +30,12 @@ struct Children {
   std::map<uint64_t, Launch> prepared;      // by the address of their parameters
   std::map<uint64_t, int32_t> last_errors;  // by block and thread
   uint64_t handles = 0;                     // streams and events made
+  std::map<int64_t, uint64_t> texts;        // of errors that threads asked for, in device memory
 };
+
+// What an error is called, or what it means: the runtime's business, which device code may ask for.
+using ErrorText = const char* (*)(int32_t code, bool name);
+void provide_error_texts(ErrorText text);
 
 // Runs what the grid's threads have launched, and what that launches.
 Fault run_children(Engine& engine, Children& children);

@@ -1,5 +1,8 @@
 // The device side of the CUDA runtime, as nvcc names its functions (__cudaCDP2…): launches from
 // kernels, and the calls around them. Error codes are cudaError_t's.
+#include <atomic>
+#include <string>
+
 #include "vm/exec/children.h"
 #include "vm/exec/device_runtime.h"
 #include "vm/exec/grid.h"
@@ -208,6 +211,25 @@ const Inst* last_error(Warp& w, const Inst* inst, const CallSite& site) {
   });
   return inst + 1;
 }
+std::atomic<ErrorText> error_text{nullptr};
+template <bool Name>
+const Inst* error_string(Warp& w, const Inst* inst, const CallSite& site) {
+  each_active(w.mask, [&](int i) {
+    const auto code = call_argument<int32_t>(w, site, 0, i);
+    const ErrorText text = error_text;
+    const std::lock_guard lock(children(w).mutex);
+    uint64_t& home = children(w).texts[int64_t(code) * 2 + Name];
+    if (!home && text) {
+      const std::string value = text(code, Name);
+      home = w.worker->engine->memory()
+                 .allocate(value.size() + 1, 16, MemKind::variable, 0, "text of an error")
+                 .value_or(0);
+      if (home) std::memcpy(reinterpret_cast<void*>(home), value.c_str(), value.size() + 1);
+    }
+    set_call_result<uint64_t>(w, site, i, home);
+  });
+  return inst + 1;
+}
 template <int32_t Value>
 const Inst* say(Warp& w, const Inst* inst, const CallSite& site) {
   return answer(w, inst, site, [&](int i) { return give(w, site, 0, i, Value); });
@@ -231,6 +253,8 @@ constexpr DeviceFunctionDef kFunctions[] = {
     {"__cudaCDP2Free", release},
     {"__cudaCDP2GetLastError", last_error<true>},
     {"__cudaCDP2PeekAtLastError", last_error<false>},
+    {"__cudaCDP2GetErrorName", error_string<true>},
+    {"__cudaCDP2GetErrorString", error_string<false>},
     {"__cudaCDP2GetDevice", say<0>},
     {"__cudaCDP2GetDeviceCount", say<1>},
     {"__cudaCDP2RuntimeGetVersion", say<kRuntimeVersion>},
@@ -258,15 +282,19 @@ Fault run_one(Engine& engine, const ChildWork& work) {
 
 std::span<const DeviceFunctionDef> dynamic_parallelism_functions() { return kFunctions; }
 
+void provide_error_texts(ErrorText text) { error_text = text; }
+
 Fault run_children(Engine& engine, Children& children) {
   for (const auto& [buffer, launch] : children.prepared)  // never launched
     engine.memory().release(buffer, MemKind::variable);
   children.prepared.clear();
+  Fault fault;
   for (const bool tail : {false, true})
     for (const ChildWork& work : children.work)
-      if (work.tail == tail)
-        if (Fault fault = run_one(engine, work)) return fault;
-  return {};
+      if (work.tail == tail && !fault) fault = run_one(engine, work);
+  for (const auto& [code, home] : children.texts)
+    if (home) engine.memory().release(home, MemKind::variable);
+  return fault;
 }
 
 }  // namespace ridge::vm

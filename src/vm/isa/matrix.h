@@ -22,8 +22,7 @@ struct Geometry {
   uint32_t tiles() const { return rows == 8 ? 1 : rows / 16 * (columns / 8); }
 };
 
-// Calls f(row, k) for register `index`, lane and part of the row operand's fragment; `per` elements
-// a register.
+// Where the first of the `per` elements lies that a lane's register `index` of an operand holds.
 struct Place {
   uint32_t row, k;
 };
@@ -53,7 +52,6 @@ inline Position place_in_sums(const Geometry& g, bool half, uint32_t index, uint
           column + (g.columns == 8 ? 0 : 8 * tile)};
 }
 
-// Registers of the accumulators, and of one that holds f16.
 inline uint32_t sum_registers(const Geometry& g, Element e) {
   const uint32_t full = g.rows * g.columns / 32;
   return e == Element::f16 ? full / 2 : full;

@@ -14,7 +14,7 @@ constexpr uint32_t kCountMask = 0xfffff;  // the largest count; PTX's limit for 
 
 struct Object {
   uint32_t pending = 0, expected = 0;
-  int32_t tx = 0;
+  int64_t tx = 0;
   uint32_t parity = 0;
   bool valid = false;
 
@@ -39,7 +39,7 @@ constexpr const char* kTxRange = "the mbarrier's tx-count is out of range";
 
 // Stores the object, and begins the next phase when nothing is left to come in this one.
 const char* finish(Warp& w, uint32_t address, Object object) {
-  if (object.tx > int32_t(kCountMask) || object.tx < -int32_t(kCountMask)) return kTxRange;
+  if (object.tx > int64_t(kCountMask) || object.tx < -int64_t(kCountMask)) return kTxRange;
   if (object.pending == 0 && object.tx == 0) {
     object.parity ^= 1;
     object.pending = object.expected;
@@ -59,21 +59,21 @@ const char* arrive(Warp& w, uint32_t address, const Arrival& arrival) {
   if (arrival.count > object.pending) return kTooMany;
   object.pending -= arrival.count;
   if (arrival.drops) object.expected -= std::min(arrival.count, object.expected);
-  object.tx += int32_t(arrival.expect_tx);
+  object.tx += arrival.expect_tx;
   return finish(w, address, object);
 }
 
 const char* expect_tx(Warp& w, uint32_t address, uint32_t bytes) {
   Object object = Object::of(read(w, address));
   if (!object.valid) return kInvalid;
-  object.tx += int32_t(bytes);
+  object.tx += bytes;
   return finish(w, address, object);
 }
 
 const char* complete_tx(Warp& w, uint32_t address, uint32_t bytes) {
   Object object = Object::of(read(w, address));
   if (!object.valid) return kInvalid;
-  object.tx -= int32_t(bytes);
+  object.tx -= bytes;
   return finish(w, address, object);
 }
 

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <sstream>
 
+#include "vm/exec/children.h"
+
 namespace ridge::vm {
 
 class Kernel {
@@ -148,6 +150,7 @@ std::optional<uint64_t> Engine::heap_allocate(uint64_t) { return std::nullopt; }
 bool Engine::heap_release(uint64_t) { return false; }
 void Engine::set_heap_limit(uint64_t) {}
 void Engine::release_memory() { impl_->memory.release_all(); }
+void provide_error_texts(ErrorText) {}
 void Engine::flush_printf() { ++fake::flushes; }
 void Engine::set_counting(bool) {}
 InstructionCounts Engine::counts() const { return {}; }

@@ -54,6 +54,7 @@ __global__ void mistakes(int* codes) {
   codes[4] = cudaMalloc(&memory, 100) == cudaSuccess;
   memory[99] = 1;
   codes[5] = cudaFree(memory) == cudaSuccess;
+  codes[6] = cudaGetErrorString(cudaErrorInvalidValue)[0] == 'i';
 }
 
 int main() {
@@ -77,6 +78,6 @@ int main() {
   RIDGE_CHECK(data[0] != cudaSuccess);
   RIDGE_CHECK(data[1] == data[0]);
   RIDGE_CHECK(data[2] == cudaSuccess);
-  for (int i = 3; i < 6; ++i) RIDGE_CHECK(data[i] == 1);
+  for (int i = 3; i < 7; ++i) RIDGE_CHECK(data[i] == 1);
   return failures != 0;
 }
