@@ -65,7 +65,8 @@ Expected<Text> text_of(const void* source) {
   if (magic == kElfMagic)
     return Error{
         cudaErrorNoKernelImageForDevice,
-        "the module is machine code (a cubin), which the software GPU cannot run; give it PTX"};
+        "the module is machine code (a cubin), which the software GPU cannot run; give it PTX "
+        "(docs/driver.md says how, for NVRTC and Triton)"};
   const char* text = static_cast<const char*>(source);
   const size_t limit = readable_bytes(source, kMaxText);
   const size_t size = strnlen(text, limit);
