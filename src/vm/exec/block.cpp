@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "vm/exec/grid.h"
+#include "vm/exec/observer.h"
 
 namespace ridge::vm {
 namespace {
@@ -37,7 +38,18 @@ void execute_counting(Warp& w, const Inst* pc) {
   }
 }
 
-WarpState run_warp(Warp& w, bool counting) {
+// The same with somebody watching.
+void execute_observed(Warp& w, const Inst* pc, Observer& observer) {
+  const Code& code = *w.frame->code;
+  const bool full = w.mask == kAllLanes;
+  while (pc) {
+    observer.before(w, pc);
+    pc = full ? pc->full(w, pc) : pc->masked(w, pc);
+    if (pc && &code != w.frame->code) return execute_observed(w, pc, observer);
+  }
+}
+
+WarpState run_warp(Warp& w, const GridRun& grid) {
   uint32_t yields = 0;
   while (true) {
     // The next fragment that can run, in turn.
@@ -57,7 +69,8 @@ WarpState run_warp(Warp& w, bool counting) {
     enter_frame(w, f.frame);
     // Lanes waiting at a join are a second fragment in all but name.
     w.budget = n > 1 || !w.joins.empty() ? std::min(kShortTurn, w.turn) : w.turn;
-    if (counting) execute_counting(w, f.pc);
+    if (grid.observer) execute_observed(w, f.pc, *grid.observer);
+    else if (grid.counting) execute_counting(w, f.pc);
     else execute(w, f.pc);
 
     switch (w.stop) {
@@ -85,7 +98,7 @@ BlockState run_block(Worker& worker, Block& block) {
       const size_t before = w.fragments.size();
       const Inst* pc = w.fragments[0].pc;
       const auto state = w.fragments[0].state;
-      switch (run_warp(w, grid.counting)) {
+      switch (run_warp(w, grid)) {
         case WarpState::stopped: return BlockState::stopped;
         case WarpState::yielded:
           yielded = true;

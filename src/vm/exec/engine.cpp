@@ -33,7 +33,11 @@ constexpr uint64_t kMostBlocksAChunk = 8;
 constexpr uint64_t kHeapAlign = 16, kHeapBytes = 8 << 20;  // cudaLimitMallocHeapSize, unset
 constexpr uint64_t kWorkspaceBytes = 4096;  // cooperative launches: the grid barrier and its kin
 
+std::atomic<Observer*> observer{nullptr};
+
 }  // namespace
+
+void set_observer(Observer* who) { observer = who; }
 
 struct Engine::Impl {
   EngineOptions options;
@@ -219,8 +223,11 @@ Fault Engine::run(const Launch& launch) {
     std::memset(reinterpret_cast<void*>(*workspace), 0, kWorkspaceBytes);
     grid.workspace = *workspace;
   }
+  grid.observer = observer.load();
   impl_->watch.begin(&grid);
+  if (grid.observer) grid.observer->begin(grid, impl_->options.threads);
   impl_->run_on_all(grid);
+  if (grid.observer) grid.observer->end(grid);
   impl_->watch.end(&grid);
   if (workspace) impl_->memory.release(*workspace, MemKind::variable);
   impl_->warp_instructions += grid.warp_instructions;

@@ -1,0 +1,25 @@
+// Who watches a kernel run, instruction by instruction. While nobody does, it costs nothing: an
+// observed launch has an interpreter loop of its own.
+#pragma once
+
+namespace ridge::vm {
+
+struct GridRun;
+struct Inst;
+struct Warp;
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  // Before the first block and after the last, on the launching thread.
+  virtual void begin(const GridRun& grid, unsigned workers) = 0;
+  virtual void end(const GridRun& grid) = 0;
+  // Before an instruction that w.mask's lanes are about to execute. On a worker's own thread;
+  // launches may overlap.
+  virtual void before(const Warp& w, const Inst* inst) = 0;
+};
+
+// Of all launches of the process from now on; nullptr: of none. It outlives them.
+void set_observer(Observer* observer);
+
+}  // namespace ridge::vm

@@ -1,0 +1,39 @@
+// What one memory instruction of a warp costs the hardware, from its addresses alone.
+//
+// Global memory moves in sectors of 32 bytes, found through lines of 128. Shared memory has 32
+// banks of 4-byte words: a wavefront serves one word of each bank, to any number of lanes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace ridge::vm::observe {
+
+inline constexpr uint32_t kSectorBytes = 32, kLineBytes = 128, kBanks = 32;
+
+// `bytes` from each address of the lanes in `mask`: 1, 2, 4, 8 or 16.
+struct Access {
+  std::array<uint64_t, 32> address;
+  uint32_t mask = 0;
+  uint32_t bytes = 4;
+};
+
+struct GlobalCost {
+  uint32_t sectors = 0, lines = 0;
+  uint32_t bytes_used = 0;  // different bytes that some lane asked for
+};
+GlobalCost global_cost(const Access& access);
+
+// Reductions and atomics on global memory: lanes with one address take turns, and every turn moves
+// its sectors.
+uint32_t atomic_sectors(const Access& access);
+
+struct SharedCost {
+  uint32_t wavefronts = 0;
+  uint32_t ideal = 0;  // what they would be with the same lanes and no two words in a bank
+};
+// Wide accesses are served in parts of the warp: 8 bytes by halves, 16 by quarters; two parts whose
+// words fit one wavefront share it.
+SharedCost shared_cost(const Access& access);
+
+}  // namespace ridge::vm::observe
