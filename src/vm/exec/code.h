@@ -77,8 +77,8 @@ struct Code {
   std::vector<ImageSite> images;
   std::vector<std::vector<uint32_t>> tables;  // brx: instruction indices
   uint32_t register_count = 0;  // 32-bit registers live at once, ptxas's measure, estimated
-  // Instructions that the PTX text does not have (contract.cpp).
-  std::deque<Instruction> contracted;
+  // Instructions that the PTX text does not have (edit.h).
+  std::deque<Instruction> inserted;
   std::deque<std::string> spellings;  // their mnemonics
 
   const InstMeta& meta_of(const Inst* inst) const { return meta[size_t(inst - insts.data())]; }
