@@ -5,12 +5,15 @@
 #include <set>
 #include <string>
 
+#include "vm/cudart/logs.h"
+
 namespace ridge::vm::cudart {
 
 void report_verbatim(std::string_view text) {
   const std::string line = std::string(text) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
   std::fflush(stderr);
+  log_message(text);
 }
 
 void report(std::string_view text) { report_verbatim("ridge: " + std::string(text)); }

@@ -2,6 +2,7 @@
 
 #include "vm/cudart/capture.h"
 #include "vm/cudart/errors.h"
+#include "vm/cudart/graph/memory.h"
 #include "vm/cudart/launch.h"
 #include "vm/cudart/runtime.h"
 #include "vm/cudart/streams.h"
@@ -25,6 +26,8 @@ struct Execute {
   void operator()(const EventWaitWork& work) const {
     runtime().scheduler.wait(work.event->ticket());
   }
+  void operator()(const AllocWork& work) const { work.memory->allocate(); }
+  void operator()(const FreeWork& work) const { work.memory->release(); }
 };
 
 struct NodeType {
@@ -38,11 +41,23 @@ struct NodeType {
     return cudaGraphNodeTypeEventRecord;
   }
   cudaGraphNodeType operator()(const EventWaitWork&) const { return cudaGraphNodeTypeWaitEvent; }
+  cudaGraphNodeType operator()(const AllocWork&) const { return cudaGraphNodeTypeMemAlloc; }
+  cudaGraphNodeType operator()(const FreeWork&) const { return cudaGraphNodeTypeMemFree; }
 };
 
 }  // namespace
 
 cudaGraphNodeType node_type(const Work& work) { return std::visit(NodeType{}, work); }
+
+void replace(Work& work, Work by) {
+  auto* old = std::get_if<KernelWork>(&work);
+  auto* kernel = std::get_if<KernelWork>(&by);
+  if (old && kernel) {
+    kernel->hints = std::move(old->hints);
+    kernel->launch.cooperative = old->launch.cooperative;
+  }
+  work = std::move(by);
+}
 
 void execute(const Work& work) {
   if (!sticky_error()) std::visit(Execute{}, work);
