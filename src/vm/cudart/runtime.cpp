@@ -5,6 +5,7 @@
 #include "vm/cudart/config.h"
 #include "vm/cudart/errors.h"
 #include "vm/cudart/report.h"
+#include "vm/cudart/trace.h"
 
 namespace ridge::vm::cudart {
 namespace {
@@ -20,7 +21,10 @@ EngineOptions options() {
 
 }  // namespace
 
-Runtime::Runtime() : engine(options()) { engine.set_counting(config().count); }
+Runtime::Runtime() : engine(options()) {
+  engine.set_counting(config().count);
+  if (!config().trace_file.empty()) trace_to(config().trace_file);
+}
 
 Runtime& runtime() {
   static Runtime& instance = [&]() -> Runtime& {

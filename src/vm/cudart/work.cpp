@@ -5,6 +5,7 @@
 #include "vm/cudart/launch.h"
 #include "vm/cudart/runtime.h"
 #include "vm/cudart/streams.h"
+#include "vm/cudart/trace.h"
 
 namespace ridge::vm::cudart {
 namespace {
@@ -44,15 +45,18 @@ struct NodeType {
 
 cudaGraphNodeType node_type(const Work& work) { return std::visit(NodeType{}, work); }
 
-void execute(const Work& work) {
-  if (!sticky_error()) std::visit(Execute{}, work);
+void execute(const Stream& stream, const Work& work) {
+  if (sticky_error()) return;
+  const TraceSpan span(stream, work);
+  std::visit(Execute{}, work);
 }
 
 cudaError_t enqueue(const StreamRef& stream, Work work) {
   if (const CaptureRef capture = capture_of(stream))
     return capture_work(capture, stream, std::move(work));
   if (const cudaError_t error = check_implicit(stream)) return error;
-  runtime().scheduler.submit(stream, [work = std::move(work)] { execute(work); });
+  runtime().scheduler.submit(stream,
+                             [&on = *stream, work = std::move(work)] { execute(on, work); });
   return cudaSuccess;
 }
 

@@ -37,8 +37,8 @@ using Work = std::variant<EmptyWork, KernelWork, CopyPlan, FillPlan, HostWork, C
 
 cudaGraphNodeType node_type(const Work& work);
 
-// Runs it, on a stream's thread. Does nothing once the device is dead.
-void execute(const Work& work);
+// Runs it, on the stream's thread. Does nothing once the device is dead.
+void execute(const Stream& stream, const Work& work);
 
 // Into the stream, or, while the stream captures, into its graph.
 cudaError_t enqueue(cudaStream_t stream, Work work);

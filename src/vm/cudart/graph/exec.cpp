@@ -76,8 +76,8 @@ cudaError_t launch(const GraphExecRef& exec, cudaStream_t handle) {
   for (const GraphExec::Step& step : exec->steps)
     if (step.enabled) works.push_back(step.work);
   exec->last = runtime().scheduler.submit(stream,
-                                          [works = std::move(works)] {
-                                            for (const Work& work : works) execute(work);
+                                          [&on = *stream, works = std::move(works)] {
+                                            for (const Work& work : works) execute(on, work);
                                           },
                                           {exec->last});
   return cudaSuccess;
