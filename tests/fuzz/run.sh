@@ -16,6 +16,7 @@ mkdir -p "$out/corpus" "$out/objects"
 [ -e "$build/tests/fuzz_corpus" ] && "$build/tests/fuzz_corpus" "$target" "$build" "$out/corpus"
 
 flags="-std=c++20 -g1 -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-sanitize=enum"
+newest=$(find "$root/src" "$root/include" "$root/tests" -name '*.h' -printf '%T@ %p\n' | sort -rn | head -n 1 | cut -d ' ' -f 2-)
 objects=
 for source in "$root"/src/core/*.cpp "$root"/src/vm/parse/*.cpp "$root"/src/vm/mem/*.cpp "$root"/src/vm/exec/*.cpp \
               "$root"/src/vm/cudart/fatbin*.cpp "$root"/src/vm/cudart/ptx_link.cpp "$root"/tests/fuzz/targets.cpp \
@@ -23,7 +24,7 @@ for source in "$root"/src/core/*.cpp "$root"/src/vm/parse/*.cpp "$root"/src/vm/m
   object=$build/fuzz/objects/$(echo "${source#"$root"/}" | tr / _).o
   mkdir -p "$build/fuzz/objects"
   objects="$objects $object"
-  [ "$object" -nt "$source" ] && continue
+  [ "$object" -nt "$source" ] && [ "$object" -nt "$newest" ] && continue
   # shellcheck disable=SC2086
   clang++ $flags -I"$root/src" -I"$root/include" -I"$root/tests/vm/parse" -I"${CUDA_HOME:-/usr/local/cuda}/include" -c "$source" -o "$object"
 done
