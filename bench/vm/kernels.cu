@@ -1,8 +1,11 @@
 // The software GPU's own benchmark: kernels that stress different parts of it, run on whatever
 // device there is.
-//   kernels NAME REPEATS   run one of sgemm, vector_add, reduction, collatz, launches;
+//   kernels NAME REPEATS   run one of sgemm, wmma, mma, vector_add, reduction, collatz, launches;
 //                          print seconds a launch
 // run.py runs this under the software GPU, counts its instructions and records the rates.
+#include <cuda_fp16.h>
+#include <mma.h>
+
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -50,6 +53,68 @@ __global__ void __launch_bounds__(256) sgemm(int n, const float* a, const float*
   for (int i = 0; i < kPerThread; ++i)
     for (int j = 0; j < kPerThread; ++j)
       c[(ty * kPerThread + i) * n + tx * kPerThread + j] = acc[i][j];
+}
+
+// C = A B on tensor cores, B by columns. The simplest way: a warp makes a 16 x 16 tile of C from
+// global memory.
+__global__ void wmma_gemm(int n, const __half* a, const __half* b, float* c) {
+  using namespace nvcuda::wmma;
+  const int warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  const int row = warp / (n / 16) * 16, column = warp % (n / 16) * 16;
+  fragment<matrix_a, 16, 16, 16, __half, row_major> fa;
+  fragment<matrix_b, 16, 16, 16, __half, col_major> fb;
+  fragment<accumulator, 16, 16, 16, float> sum;
+  fill_fragment(sum, 0.0f);
+  for (int k = 0; k < n; k += 16) {
+    load_matrix_sync(fa, a + row * n + k, n);
+    load_matrix_sync(fb, b + column * n + k, n);
+    mma_sync(sum, fa, fb, sum);
+  }
+  store_matrix_sync(c + row * n + column, sum, n, mem_row_major);
+}
+
+// The same as libraries do it: a block of eight warps makes 128 x 128 through shared memory, a warp
+// 64 x 32 of it with ldmatrix and mma.sync.
+constexpr int kMmaTile = 128, kMmaStep = 32, kMmaPitch = kMmaStep + 8;  // pitch: no bank conflicts
+__global__ void __launch_bounds__(256) mma_gemm(int n, const __half* a, const __half* b, float* c) {
+  __shared__ __align__(16) __half as[kMmaTile][kMmaPitch], bs[kMmaTile][kMmaPitch];
+  const int t = threadIdx.x, lane = t % 32, warp = t / 32;
+  const int row = warp / 4 * 64, column = warp % 4 * 32;  // in the block's tile
+  a += blockIdx.y * kMmaTile * n;
+  b += blockIdx.x * kMmaTile * n;
+  float sum[4][4][4] = {};
+  for (int k0 = 0; k0 < n; k0 += kMmaStep) {
+    for (int i = t; i < kMmaTile * kMmaStep / 8; i += 256) {
+      const int r = i / (kMmaStep / 8), k = i % (kMmaStep / 8) * 8;
+      *reinterpret_cast<uint4*>(&as[r][k]) = *reinterpret_cast<const uint4*>(&a[r * n + k0 + k]);
+      *reinterpret_cast<uint4*>(&bs[r][k]) = *reinterpret_cast<const uint4*>(&b[r * n + k0 + k]);
+    }
+    __syncthreads();
+    for (int k = 0; k < kMmaStep; k += 16) {
+      uint32_t fa[4][4], fb[4][2];
+      const auto load = [](uint32_t* to, const __half* from) {
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                     : "r"(uint32_t(__cvta_generic_to_shared(from))));
+      };
+      for (int i = 0; i < 4; ++i) load(fa[i], &as[row + 16 * i + lane % 16][k + lane / 16 * 8]);
+      for (int j = 0; j < 4; j += 2)
+        load(fb[j], &bs[column + 8 * j + lane / 16 * 8 + lane % 8][k + lane / 8 % 2 * 8]);
+      for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 4; ++j)
+          asm volatile(
+              "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+              "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+              : "+f"(sum[i][j][0]), "+f"(sum[i][j][1]), "+f"(sum[i][j][2]), "+f"(sum[i][j][3])
+              : "r"(fa[i][0]), "r"(fa[i][1]), "r"(fa[i][2]), "r"(fa[i][3]), "r"(fb[j][0]),
+                "r"(fb[j][1]));
+    }
+    __syncthreads();
+  }
+  c += (blockIdx.y * kMmaTile + row + lane / 4) * n + blockIdx.x * kMmaTile + column + lane % 4 * 2;
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j)
+      for (int e = 0; e < 4; ++e) c[(16 * i + e / 2 * 8) * n + 8 * j + e % 2] = sum[i][j][e];
 }
 
 __global__ void vector_add(int n, const float* a, const float* b, float* c) {
@@ -108,7 +173,8 @@ std::vector<float> random_floats(size_t n, uint32_t seed) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fprintf(stderr, "usage: kernels sgemm|vector_add|reduction|collatz|launches REPEATS\n");
+    std::fprintf(stderr,
+                 "usage: kernels sgemm|wmma|mma|vector_add|reduction|collatz|launches REPEATS\n");
     return 2;
   }
   const char* name = argv[1];
@@ -128,6 +194,28 @@ int main(int argc, char** argv) {
         double sum = 0;
         for (int k = 0; k < n; ++k) sum += double(a[e / n * n + k]) * b[k * n + e % n];
         if (!(std::fabs(c[e] - sum) <= n * 0x1p-24 * sum)) wrong(name, e);
+      }
+    };
+  } else if (!std::strcmp(name, "wmma") || !std::strcmp(name, "mma")) {
+    const int n = 256;
+    const bool tiles = name[0] == 'w';
+    std::vector<__half> a, b;
+    for (float x : random_floats(n * n, 1)) a.push_back(__float2half(x));
+    for (float x : random_floats(n * n, 2)) b.push_back(__float2half(x));
+    const __half *da = device_copy(a), *db = device_copy(b);
+    float* dc = device_copy(std::vector<float>(n * n, NAN));
+    launch = [=] {
+      if (tiles) wmma_gemm<<<n / 16 * (n / 16) / 4, 128>>>(n, da, db, dc);
+      else mma_gemm<<<dim3(n / kMmaTile, n / kMmaTile), 256>>>(n, da, db, dc);
+    };
+    verify = [=] {
+      std::vector<float> c(n * n);
+      CHECK(cudaMemcpy(c.data(), dc, c.size() * 4, cudaMemcpyDeviceToHost));
+      for (int e = 0; e < n * n; e += 97) {
+        double sum = 0;
+        for (int k = 0; k < n; ++k)
+          sum += double(__half2float(a[e / n * n + k])) * __half2float(b[e % n * n + k]);
+        if (!(std::fabs(c[e] - sum) <= n / 16 * 0x1p-22 * sum)) wrong(name, e);
       }
     };
   } else if (!std::strcmp(name, "vector_add")) {

@@ -21,7 +21,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "bench" / "vm"
-KERNELS = ["sgemm", "vector_add", "reduction", "collatz"]
+KERNELS = ["sgemm", "wmma", "mma", "vector_add", "reduction", "collatz"]
 
 
 def cpu_name():
@@ -113,6 +113,9 @@ def main():
         print(f"{kernel:<12}{entry['warp_instructions']:>12}{one * 1e3:>8.1f} ms"
               f"{entry['warp_instructions'] / one / 1e6:>10.0f}{two * 1e3:>8.1f} ms{one / two:>9.2f}x")
     sgemm = record["kernels"]["sgemm"]["threads_1"]["median_s"]
+    for kernel in ("wmma", "mma"):
+        rate = 2 * 256**3 / record["kernels"][kernel]["threads_1"]["median_s"] / 1e9
+        print(f"{kernel}, 256^3 on f16: {rate:.1f} GFLOP/s on one thread")
     print(f"plain loop, 512^3: {record['plain_loop']['median_s'] * 1e3:.1f} ms, "
           f"{record['plain_loop']['median_s'] / sgemm:.1f} times the software GPU's sgemm on one thread")
     print(f"two independent processes do {record['machine_scaling']:.2f} times the work of one on this machine")

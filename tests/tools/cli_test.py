@@ -255,6 +255,33 @@ class Programs(CliTest):
                            *self.library("libcudart.so.13"))
         self.assertIn("no device code", self.run_vm(program, code=5)[1])
 
+    def test_the_driver(self):
+        self.cxx("libcuda.so", 'extern "C" int cuInit(unsigned) { return 7; }',
+                 "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1")
+        shutil.copy(self.folder / "libcuda.so", self.folder / "libcuda.so.1")
+        text = 'extern "C" int cuInit(unsigned); int main() { return cuInit(0); }'
+        for flags in [], ["-Wl,-rpath,$ORIGIN", "-Wl,--disable-new-dtags"]:  # ours wins over that
+            program = self.cxx("program", text, f"-L{self.folder}", "-lcuda", *flags)
+            self.assertEqual(self.run_vm(program)[1], "")
+
+    def test_libraries_of_the_toolkit_are_found(self):
+        self.cxx("libnvrtc.so", 'extern "C" int nvrtcVersion(int*, int*) { return 0; }',
+                 "-shared", "-fPIC", "-Wl,-soname,libnvrtc.so.13")
+        program = self.cxx("program", "#include <cstdio>\n#include <cstdlib>\n"
+                           'extern "C" int nvrtcVersion(int*, int*);\n'
+                           'int main() { std::puts(std::getenv("LD_LIBRARY_PATH")); return nvrtcVersion(nullptr, nullptr) > 99; }',
+                           f"-L{self.folder}", "-lnvrtc", "-Wl,-rpath,$ORIGIN")
+        shutil.copy(self.folder / "libnvrtc.so", self.folder / "libnvrtc.so.13")
+        folders = self.run_vm(program)[0].strip().split(":")
+        self.assertGreater(len(folders), 1)
+        self.assertTrue((Path(folders[-1]) / "libcudart.so.13").exists())  # as the toolkit has it
+
+    def test_triton_keeps_its_ptx(self):
+        program = self.cxx("program", "#include <cstdlib>\nint main() { return std::system(\"$TRITON_PTXAS_PATH -v a.ptx -o b\"); }")
+        self.write("a.ptx", ".version 8.0")
+        self.run_vm(program)
+        self.assertEqual((self.folder / "b").read_text(), ".version 8.0")
+
     def test_our_runtime_wins_over_rpath(self):
         # The library beside the program would say 0 and a driver version of 7.
         self.cxx("libcudart.so", 'extern "C" int cudaDriverGetVersion(int* v) { *v = 7; return 0; }',

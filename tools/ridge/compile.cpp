@@ -190,6 +190,9 @@ Expected<fs::path> compile_into(const fs::path& cache, const CompileRequest& req
 
   std::vector<std::string> flags = default_flags(target, *extra);
   flags.insert(flags.end(), extra->begin(), extra->end());
+  // What -lcuda finds where there is no driver; behind the user's folders.
+  if (const fs::path stubs = own_folder().parent_path() / "lib" / "stubs"; fs::exists(stubs))
+    flags.push_back("-L" + stubs.string());
   const std::string name = request.source.stem();
   Hash hash;
   hash.add(fs::absolute(request.source).string());

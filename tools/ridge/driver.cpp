@@ -30,6 +30,8 @@ enum Attribute : int {
 std::optional<RealGpu> find_real_gpu() {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);  // stays: it does not like to go
   if (!library) return std::nullopt;
+  // Inside `ridge run`, or with LD_LIBRARY_PATH set by hand, it may be the software GPU's.
+  if (dlsym(library, "ridge_vm_counts")) return std::nullopt;
   bool complete = true;
   const auto load = [&]<class F>(const char* name, F*& function) {
     function = reinterpret_cast<F*>(dlsym(library, name));

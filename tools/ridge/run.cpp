@@ -1,6 +1,7 @@
 // ridge run FILE.cu | PROGRAM [-- arguments]: on the GPU if there is one, else on the software GPU.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +18,7 @@
 #include "suggest.h"
 #include "target.h"
 #include "terminal.h"
+#include "toolkit.h"
 #include "trace.h"
 #include "verb.h"
 
@@ -27,6 +29,7 @@ namespace fs = std::filesystem;
 
 constexpr double kGrace = 3;  // seconds the software GPU gets to report before the program is ended
 constexpr const char* kRuntime = "libcudart.so.13";
+constexpr const char* kDriver = "libcuda.so.1";
 
 struct RunFlags {
   std::string file;
@@ -59,7 +62,9 @@ int refuse_missing_file(const std::string& file) {
 // Whether the software GPU can get between this program and the CUDA runtime; if not, why.
 Status check_for_software(const fs::path& program, const CudaUse& use, bool quiet) {
   const std::string name = program.filename();
-  if (use.runtime.empty() && use.program.fat_binary)
+  // nvcc leaves its mark on a program without device code, too; the driver's caller may be one.
+  const bool driver = std::ranges::count(use.program.needed, kDriver) > 0;
+  if (use.runtime.empty() && use.program.fat_binary && !driver)
     return Error{
         kMissing,
         fmt::format("{} is linked with the static CUDA runtime, which only a GPU can serve.\n"
@@ -74,6 +79,7 @@ Status check_for_software(const fs::path& program, const CudaUse& use, bool quie
   if (!use.program.x86_64)
     return Error{kMissing, fmt::format("{} is not a program for x86-64", name)};
   if (quiet) return Status::ok();
+  if (use.runtime.empty() && driver) return Status::ok();
   if (use.runtime.empty())
     complain(fmt::format("note: {} does not use the CUDA runtime itself", name));
   else if (!use.program.fat_binary)
@@ -81,12 +87,18 @@ Status check_for_software(const fs::path& program, const CudaUse& use, bool quie
   return Status::ok();
 }
 
-// The file the dynamic loader takes from the runtime's folder, which holds a build for newer CPUs
-// too.
-fs::path loaded_runtime(const Target& target) {
-  const fs::path newer = target.runtime / "glibc-hwcaps" / "x86-64-v3" / kRuntime;
-  return __builtin_cpu_supports("x86-64-v3") && fs::exists(newer) ? newer
-                                                                  : target.runtime / kRuntime;
+// Whether it loads a library of the toolkit's besides the two that are ours: libnvrtc above all.
+bool needs_toolkit(const ElfFacts& program) {
+  return std::ranges::any_of(program.needed, [](const std::string& name) {
+    return (name.starts_with("libnv") || name.starts_with("libcu")) && name != kRuntime &&
+           name != kDriver && !name.starts_with("libcurl");
+  });
+}
+
+// Behind everything else that is searched.
+void append_library_folder(Environment& environment, const fs::path& folder) {
+  for (auto& [variable, value] : environment)
+    if (variable == "LD_LIBRARY_PATH") value += ":" + folder.string();
 }
 
 // After what is preloaded already: a sanitizer has to come first.
@@ -169,7 +181,12 @@ int run_on(const Target& target, const RunFlags& flags) {
     // An old-style RPATH is searched before LD_LIBRARY_PATH; a library already there wins over
     // both.
     if (!use->program.rpath.empty() && use->program.runpath.empty())
-      preload(command.environment, loaded_runtime(target));
+      for (const char* library : {kRuntime, kDriver})
+        if (library == kRuntime || std::ranges::count(use->program.needed, library))
+          preload(command.environment, target.runtime / library);
+    if (needs_toolkit(use->program))
+      if (const auto toolkit = find_toolkit(); toolkit && !toolkit->library.empty())
+        append_library_folder(command.environment, toolkit->library);
     if (!flags.quiet) command.environment.emplace_back("RIDGE_PROGRESS", "1");
     if (flags.timeout > 0)
       command.environment.emplace_back("RIDGE_TIMEOUT", fmt::format("{}", flags.timeout));

@@ -66,6 +66,9 @@ Environment environment_of(const Target& target) {
     environment.emplace_back("LD_LIBRARY_PATH", prepend("LD_LIBRARY_PATH", target.runtime));
   if (!target.software) return environment;
   environment.emplace_back("RIDGE_GPU", target.gpu.key);
+  // Triton keeps the PTX it would have had turned into machine code.
+  for (const char* variable : {"TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"})
+    environment.emplace_back(variable, target.runtime / "triton" / "ptxas");
   if (target.threads > 0) environment.emplace_back("RIDGE_THREADS", std::to_string(target.threads));
 #ifdef __SANITIZE_ADDRESS__
   // Our runtime brings the sanitizer along, which insists on being loaded first. Leaks are looked

@@ -8,7 +8,8 @@ namespace ridge::detail {
 
 constexpr int kPackBytes = 16;
 
-template <class T, int N = kPackBytes / int(sizeof(T))>
+template <class T, int N = kPackBytes / int(sizeof(T)),
+          bool IsSmall = (sizeof(T) < 4 && sizeof(T) * N % 4 == 0)>
 struct alignas(sizeof(T) * N) Pack {
   T at[N];
   __device__ __forceinline__ T& operator[](int i) { return at[i]; }
@@ -18,7 +19,7 @@ struct alignas(sizeof(T) * N) Pack {
 // Elements of one or two bytes are kept as words: one by one they take a register each, and what a
 // thread has under way spills.
 template <class T, int N>
-requires(sizeof(T) < 4 && sizeof(T) * N % 4 == 0) struct alignas(sizeof(T) * N) Pack<T, N> {
+struct alignas(sizeof(T) * N) Pack<T, N, true> {
   static constexpr int kInWord = 4 / int(sizeof(T));
   static constexpr uint32_t kMask = (1u << 8 * sizeof(T)) - 1;
   uint32_t words[N / kInWord];

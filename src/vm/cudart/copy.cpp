@@ -36,7 +36,8 @@ cudaError_t run_blocking(const StreamRef& stream, const Plan& plan) {
 
 bool is_device(const Box& box) {
   const auto found = find_allocation(box.start);
-  return found && found->kind == MemKind::device;
+  return found && (found->kind == MemKind::device || found->kind == MemKind::array ||
+                   found->kind == MemKind::mapped);
 }
 
 // A copy whose source is a private copy of the caller's bytes, packed.

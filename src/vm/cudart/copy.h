@@ -28,7 +28,7 @@ struct CopyPlan {
   BoxExtent extent;
   cudaMemcpyKind kind = cudaMemcpyDefault;
 };
-// The plan of a 3D copy between linear memory; an array is refused by name. Checks pitches.
+// The plan of a 3D copy between memory and arrays. Checks pitches, and that arrays hold the box.
 cudaError_t plan_of(const cudaMemcpy3DParms* parameters, CopyPlan* plan);
 // A copy to a __device__ or __constant__ variable, or from it when `out`.
 cudaError_t symbol_plan(const void* symbol, void* other, size_t bytes, size_t offset,

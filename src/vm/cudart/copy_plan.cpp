@@ -1,6 +1,8 @@
 // From the runtime's parameter structs to copy plans.
+#include <cstdint>
+
+#include "vm/cudart/arrays.h"
 #include "vm/cudart/copy.h"
-#include "vm/cudart/refuse.h"
 #include "vm/cudart/runtime.h"
 
 namespace ridge::vm::cudart {
@@ -19,20 +21,34 @@ bool fits(const cudaPitchedPtr& p, const cudaPos& at, const BoxExtent& extent) {
          (extent.depth == 1 || inside(at.y, extent.height, p.ysize));
 }
 
+cudaError_t side_of(const ArrayRef& array, const cudaPitchedPtr& p, const cudaPos& at,
+                    const BoxExtent& extent, Box* box) {
+  if (array)
+    return box_in(*array, at.x * array->texel_bytes(), at.y, at.z, extent, box)
+               ? cudaSuccess
+               : cudaErrorInvalidValue;
+  if (!fits(p, at, extent)) return cudaErrorInvalidPitchValue;
+  *box = box_of(p, at);
+  return cudaSuccess;
+}
+
 }  // namespace
 
 cudaError_t plan_of(const cudaMemcpy3DParms* p, CopyPlan* plan) {
   if (!p) return cudaErrorInvalidValue;
-  plan->extent = {p->extent.width, p->extent.height, p->extent.depth};
+  const ArrayRef from = find_array(p->srcArray), to = find_array(p->dstArray);
+  if ((p->srcArray && !from) || (p->dstArray && !to)) return cudaErrorInvalidResourceHandle;
+  if ((from && p->srcPtr.ptr) || (to && p->dstPtr.ptr)) return cudaErrorInvalidValue;
+  if (from && to && from->texel_bytes() != to->texel_bytes()) return cudaErrorInvalidValue;
+  // Where an array takes part, widths count its texels.
+  const size_t unit = from ? from->texel_bytes() : to ? to->texel_bytes() : 1;
+  if (p->extent.width > SIZE_MAX / unit) return cudaErrorInvalidValue;
+  plan->extent = {p->extent.width * unit, p->extent.height, p->extent.depth};
   plan->kind = p->kind;
-  if (p->srcArray || p->dstArray)
-    return cudaError_t(refuse("cudaMemcpy3D with a cudaArray_t", "arrays"));
   if (plan->extent.empty()) return cudaSuccess;
-  if (!fits(p->srcPtr, p->srcPos, plan->extent) || !fits(p->dstPtr, p->dstPos, plan->extent))
-    return cudaErrorInvalidPitchValue;
-  plan->from = box_of(p->srcPtr, p->srcPos);
-  plan->to = box_of(p->dstPtr, p->dstPos);
-  return cudaSuccess;
+  if (const cudaError_t error = side_of(from, p->srcPtr, p->srcPos, plan->extent, &plan->from))
+    return error;
+  return side_of(to, p->dstPtr, p->dstPos, plan->extent, &plan->to);
 }
 
 cudaError_t symbol_plan(const void* symbol, void* other, size_t bytes, size_t offset,

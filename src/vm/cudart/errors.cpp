@@ -33,6 +33,8 @@ const Row* find(cudaError_t error) {
 }
 
 thread_local cudaError_t last = cudaSuccess;
+thread_local int driver_calls = 0;
+thread_local bool uses_runtime = false;
 std::atomic<cudaError_t> sticky{cudaSuccess};
 
 }  // namespace
@@ -47,7 +49,13 @@ const char* error_text(cudaError_t error) {
   return row ? row->text : kUnknown;
 }
 
+DriverCall::DriverCall() { ++driver_calls; }
+DriverCall::~DriverCall() { --driver_calls; }
+bool thread_uses_runtime() { return uses_runtime; }
+
 cudaError_t remember(cudaError_t error) {
+  if (driver_calls) return error;
+  uses_runtime = true;
   if (error != cudaSuccess && error != cudaErrorNotReady) last = error;
   return error;
 }
@@ -74,7 +82,8 @@ cudaError_t error_of(FaultKind kind) {
     case FaultKind::illegal_instruction: return cudaErrorIllegalInstruction;
     case FaultKind::hardware_stack: return cudaErrorHardwareStackError;
     case FaultKind::assert_failed: return cudaErrorAssert;
-    case FaultKind::trap: return cudaErrorLaunchFailure;
+    case FaultKind::trap:
+    case FaultKind::image: return cudaErrorLaunchFailure;
     case FaultKind::timeout: return cudaErrorLaunchTimeout;
     case FaultKind::out_of_memory: return cudaErrorMemoryAllocation;
     case FaultKind::unsupported: return cudaErrorNotSupported;

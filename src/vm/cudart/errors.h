@@ -22,6 +22,16 @@ cudaError_t remember(cudaError_t error);
 cudaError_t peek_last_error();
 cudaError_t take_last_error();
 
+// While one of these lives on this thread, the call is the driver's: what fails is not the
+// runtime's last error, and the thread is no user of the runtime for it.
+class DriverCall {
+ public:
+  DriverCall();
+  ~DriverCall();
+  DriverCall(const DriverCall&) = delete;
+};
+bool thread_uses_runtime();  // it has made a call that needs the device
+
 cudaError_t sticky_error();
 // The first fault counts; later ones follow from it. True when this one was the first.
 bool set_sticky_error(cudaError_t error);

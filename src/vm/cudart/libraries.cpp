@@ -8,15 +8,17 @@ namespace ridge::vm::cudart {
 
 // Unlike a registered fat binary a library is loaded at once: its caller is there to receive the
 // error, and may free the code when this returns.
-cudaError_t Modules::load_library(const void* code, LoadedImage** library) {
+cudaError_t Modules::load_library(const void* code, LoadedImage** library, std::string* log) {
   const std::lock_guard lock(mutex_);
   LoadedImage* image = add_fat_binary(code);
   image->library = true;
+  image->log = log;
   if (const cudaError_t error = load(image)) {
     remove(image);
     return error;
   }
   image->source = nullptr;
+  image->log = nullptr;
   *library = image;
   return cudaSuccess;
 }

@@ -5,6 +5,7 @@
 
 #include "vm/cudart/config.h"
 #include "vm/cudart/device.h"
+#include "vm/cudart/runtime.h"
 
 namespace ridge::vm::cudart {
 namespace {
@@ -58,12 +59,14 @@ cudaError_t set_limit(cudaLimit limit, size_t value) {
     value = std::min(value,
                      size_t(*device_attribute(config().gpu, cudaDevAttrMaxPersistingL2CacheSize)));
   *found = value;
+  if (limit == cudaLimitMallocHeapSize) runtime().engine.set_heap_limit(value);
   return cudaSuccess;
 }
 
 void reset_limits() {
   const std::lock_guard lock(mutex);
   limits = {};
+  runtime().engine.set_heap_limit(limits.malloc_heap);
 }
 
 }  // namespace ridge::vm::cudart

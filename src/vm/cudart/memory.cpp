@@ -24,11 +24,13 @@ std::string hex(const void* pointer) {
 const char* noun(MemKind kind) {
   switch (kind) {
     case MemKind::device: return "device memory";
+    case MemKind::array: return "a CUDA array";
     case MemKind::managed: return "managed memory";
     case MemKind::pinned: return "pinned host memory";
     case MemKind::registered: return "registered host memory";
     case MemKind::variable: return "a variable of the program";
     case MemKind::device_heap: return "memory from device malloc";
+    case MemKind::mapped: return "mapped memory (cuMemMap)";
   }
   return "memory";
 }

@@ -65,7 +65,8 @@ Expected<Text> text_of(const void* source) {
   if (magic == kElfMagic)
     return Error{
         cudaErrorNoKernelImageForDevice,
-        "the module is machine code (a cubin), which the software GPU cannot run; give it PTX"};
+        "the module is machine code (a cubin), which the software GPU cannot run; give it PTX "
+        "(docs/driver.md says how, for NVRTC and Triton)"};
   const char* text = static_cast<const char*>(source);
   const size_t limit = readable_bytes(source, kMaxText);
   const size_t size = strnlen(text, limit);
@@ -75,6 +76,11 @@ Expected<Text> text_of(const void* source) {
   if (const Status fits = check_target({text, size}, gpu.major, gpu.minor); !fits)
     return fits.error();
   return Text{std::string(text, size), "module.ptx"};
+}
+
+void complain(const LoadedImage& image, const std::string& message) {
+  if (image.log) *image.log += message + "\n";
+  else report(message);
 }
 
 }  // namespace
@@ -123,7 +129,7 @@ cudaError_t Modules::load(LoadedImage* image) {
   image->tried = true;
   Expected<Text> text = text_of(image->source);
   if (!text) {
-    report(text.error().message);
+    complain(*image, text.error().message);
     return image->error = cudaError_t(text.error().code);
   }
   return image->error = load_text(image, std::move(text->ptx), text->name);
@@ -133,7 +139,7 @@ cudaError_t Modules::load_text(LoadedImage* image, std::string ptx, const std::s
   Engine& engine = runtime().engine;
   const auto program = engine.load(std::move(ptx), name);
   if (!program) {
-    report(program.error().message);
+    complain(*image, program.error().message);
     return program.error().code > 1 ? cudaError_t(program.error().code) : cudaErrorInvalidPtx;
   }
   image->program = *program;

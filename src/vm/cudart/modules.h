@@ -41,7 +41,8 @@ struct LoadedImage {
   const void* source = nullptr;  // wrapper, container or PTX text
   bool library = false;  // loaded by the program itself; unloaded for good by a device reset
   Program* program = nullptr;
-  bool tried = false;  // loading was tried; `error` is its outcome
+  std::string* log = nullptr;  // where loading says what is wrong; null: stderr
+  bool tried = false;          // loading was tried; `error` is its outcome
   cudaError_t error = cudaSuccess;
   std::vector<std::unique_ptr<Function>> functions;
   std::vector<std::unique_ptr<DeviceVariable>> variables;
@@ -55,8 +56,10 @@ class Modules {
   void add_variable(LoadedImage* image, const void* host, DeviceVariable variable);
 
   // cudaLibrary_t (libraries.cpp). The code may be PTX text, a container, or a wrapper.
-  cudaError_t load_library(const void* code, LoadedImage** library);
+  // What is wrong with it goes into `log`, or to stderr.
+  cudaError_t load_library(const void* code, LoadedImage** library, std::string* log = nullptr);
   cudaError_t unload_library(LoadedImage* library);
+  bool is_library(const LoadedImage* image);
   cudaError_t library_kernel(LoadedImage* library, std::string_view name, Function** function);
   cudaError_t library_kernels(LoadedImage* library, std::vector<Function*>* functions);
   cudaError_t library_variable(LoadedImage* library, std::string_view name, Engine::Symbol* symbol);
@@ -73,7 +76,6 @@ class Modules {
  private:
   cudaError_t load_text(LoadedImage* image, std::string ptx, const std::string& name);
   const DeviceVariable* find_variable(const void* host) const;
-  bool is_library(const LoadedImage* image);
   Function* library_function(LoadedImage* library, Kernel* kernel);
 
   std::recursive_mutex mutex_;

@@ -3,8 +3,8 @@
 //
 // The parser resolves names within a module and knows what a later definition does to an earlier
 // declaration, so linking is putting the texts one behind the other. What stands in the way is
-// removed: the later units' headers, second copies of weak functions, and file numbers that two
-// units use for different files.
+// removed: the later units' headers, second copies of weak functions, file numbers that two units
+// use for different files, and names that two units keep to themselves.
 #pragma once
 
 #include <string>

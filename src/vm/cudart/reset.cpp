@@ -1,5 +1,6 @@
 #include "vm/cudart/reset.h"
 
+#include "vm/cudart/arrays.h"
 #include "vm/cudart/capture.h"
 #include "vm/cudart/errors.h"
 #include "vm/cudart/events.h"
@@ -7,6 +8,7 @@
 #include "vm/cudart/pools.h"
 #include "vm/cudart/runtime.h"
 #include "vm/cudart/streams.h"
+#include "vm/cudart/textures.h"
 
 namespace ridge::vm::cudart {
 
@@ -19,7 +21,9 @@ void reset_device() {
   rt.engine.flush_printf();
   close_all_streams();
   registrations().reset();
-  rt.engine.memory().release_all();
+  forget_textures();
+  forget_arrays();
+  rt.engine.release_memory();
   reset_pools();
   reset_limits();
   clear_sticky_error();

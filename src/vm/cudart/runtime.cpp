@@ -6,6 +6,7 @@
 #include "vm/cudart/errors.h"
 #include "vm/cudart/report.h"
 #include "vm/cudart/trace.h"
+#include "vm/exec/children.h"
 
 namespace ridge::vm::cudart {
 namespace {
@@ -23,6 +24,9 @@ EngineOptions options() {
 
 Runtime::Runtime() : engine(options()) {
   engine.set_counting(config().count);
+  provide_error_texts([](int32_t code, bool name) {
+    return name ? error_name(cudaError_t(code)) : error_text(cudaError_t(code));
+  });
   if (!config().trace_file.empty()) trace_to(config().trace_file);
 }
 

@@ -2,6 +2,7 @@
 #include "vm/exec/block.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "vm/exec/grid.h"
 
@@ -100,7 +101,7 @@ BlockState run_block(Worker& worker, Block& block) {
       if (grid.stop.load(std::memory_order_relaxed)) return BlockState::stopped;
     }
     if (!alive) return BlockState::done;
-    if (moved) continue;
+    if (std::exchange(block.progressed, false) || moved) continue;
     if (yielded) return BlockState::stalled;
     // Nothing ran. A barrier may have opened during the pass; otherwise lanes may have met at
     // different instructions.
@@ -166,6 +167,8 @@ void start_block(Worker& worker, Block& block, uint64_t index) {
     entry.caller = nullptr;
     entry.return_pc = nullptr;
     entry.lanes = w.present;
+    entry.stack_tops.reset();
+    w.async.clear();
     w.fragments.clear();
     Fragment f;
     f.pc = code.insts.data();

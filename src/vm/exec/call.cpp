@@ -1,4 +1,5 @@
-// Calls, returns, jumps through tables, and the functions the device runtime provides.
+// Calls, returns and jumps through tables.
+#include <algorithm>
 #include <cstring>
 
 #include "vm/exec/block.h"
@@ -21,84 +22,23 @@ void copy_local(Warp& w, uint32_t from, uint32_t to, uint32_t bytes) {
     });
 }
 
-template <class T>
-T local_value(const Warp& w, uint32_t offset, int lane) {
-  T value;
-  local_read<sizeof(T)>(w, offset, lane, &value);
-  return value;
-}
-template <class T>
-void set_local_value(Warp& w, uint32_t offset, int lane, T value) {
-  local_write<sizeof(T)>(w, offset, lane, &value);
-}
-
-std::string device_string(const Warp& w, uint64_t address) {
-  const auto allocation = w.worker->memory->find(address);
-  if (!allocation) return "?";
-  const char* text = reinterpret_cast<const char*>(address);
-  return std::string(text, strnlen(text, size_t(allocation->end() - address)));
-}
-
-const Inst* call_builtin(Warp& w, const Inst* inst, const CallSite& site) {
-  const uint32_t base = w.frame->local_base;
-  const auto argument = [&](size_t k, int lane) {
-    return local_value<uint64_t>(w, base + site.arguments[k], lane);
-  };
-  switch (site.builtin) {
-    case Builtin::vprintf:
-      each_active(w.mask, [&](int i) {
-        device_printf(w, uint32_t(i), argument(0, i), argument(1, i));
-        if (!site.results.empty()) set_local_value<int32_t>(w, base + site.results[0], i, 1);
-      });
-      return inst + 1;
-    case Builtin::assert_fail: {
-      const int lane = __builtin_ctz(w.mask);
-      const std::string message = device_string(w, argument(0, lane)),
-                        file = device_string(w, argument(1, lane)),
-                        function = device_string(w, argument(3, lane));
-      const uint32_t line = local_value<uint32_t>(w, base + site.arguments[2], lane);
-      const std::string what = file + ":" + std::to_string(line) + ": " + function +
-                               ": assertion `" + message + "' failed";
-      return raise(w, inst, FaultKind::assert_failed, uint32_t(lane), 0, 0, what.c_str());
-    }
-    case Builtin::malloc:
-      each_active(w.mask, [&](int i) {
-        const auto memory =
-            const_cast<Allocations*>(w.worker->memory)
-                ->allocate(std::max<uint64_t>(argument(0, i), 1), 16, MemKind::device_heap);
-        set_local_value<uint64_t>(w, base + site.results[0], i, memory.value_or(0));
-      });
-      return inst + 1;
-    case Builtin::free:
-      for (uint32_t left = w.mask; left; left &= left - 1) {
-        const int i = __builtin_ctz(left);
-        const uint64_t address = argument(0, i);
-        if (address &&
-            !const_cast<Allocations*>(w.worker->memory)->release(address, MemKind::device_heap))
-          return raise(w, inst, FaultKind::illegal_address, uint32_t(i), address, 1,
-                       "free of a pointer not from malloc");
-      }
-      w.worker->ranges.fill(CheckedRange{});
-      return inst + 1;
-    case Builtin::none: break;
-  }
-  return inst + 1;
-}
-
 // Lanes that come to one call at different times share the activation, as the divergent lanes of a
 // kernel share its registers: a .sync instruction in the function finds all of them in one frame.
 Frame* activation(Warp& w, const Code* callee, const Inst* return_pc) {
+  uint32_t top = w.frame->local_base + w.frame->code->local_bytes;
+  if (w.frame->stack_tops)
+    each_active(w.mask, [&](int i) { top = std::max(top, w.frame->stack_tops[i]); });
+  const uint32_t local_base = (top + kFrameAlign - 1) / kFrameAlign * kFrameAlign;
   for (const auto& f : w.frames)
     if (f->caller == w.frame && f->return_pc == return_pc && f->code == callee &&
-        !(f->lanes & w.mask))
+        f->local_base >= local_base && !(f->lanes & w.mask))
       return f.get();
   auto frame = std::make_unique<Frame>();
   frame->code = callee;
   frame->storage.reset(new uint8_t[callee->frame_bytes + 64]);
   frame->registers = reinterpret_cast<uint8_t*>(
       (reinterpret_cast<uintptr_t>(frame->storage.get()) + 63) / 64 * 64);
-  frame->local_base = (w.frame->local_base + w.frame->code->local_bytes + kFrameAlign - 1) /
-                      kFrameAlign * kFrameAlign;
+  frame->local_base = local_base;
   frame->caller = w.frame;
   frame->return_pc = return_pc;
   w.frames.push_back(std::move(frame));
@@ -109,7 +49,7 @@ Frame* activation(Warp& w, const Code* callee, const Inst* return_pc) {
 // an indirect call.
 const Inst* call(Warp& w, const Inst* inst) {
   const CallSite& site = w.frame->code->calls[inst->b];
-  if (site.builtin != Builtin::none) return call_builtin(w, inst, site);
+  if (site.provided) return site.provided(w, inst, site);
   Code* callee = nullptr;
   if (site.function) {
     callee = w.frame->code->kernel->functions.at(site.function).get();

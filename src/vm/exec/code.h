@@ -1,6 +1,7 @@
 // A decoded function: what a warp executes, and what a report needs to talk about it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -30,14 +31,31 @@ struct InstMeta {
   int32_t merged = -1;  // a merged load: where its words begin in Code::merged
 };
 
-// Functions the device runtime provides.
-enum class Builtin : uint8_t { none, vprintf, assert_fail, malloc, free };
+struct CallSite;
+// A function that the device provides (device_runtime.h), for the active lanes.
+using DeviceFunction = const Inst* (*)(Warp&, const Inst*, const CallSite&);
 
 struct CallSite {
   const Function* function = nullptr;  // nullptr: indirect, through the register
-  Builtin builtin = Builtin::none;
+  DeviceFunction provided = nullptr;
   // Offsets of the call's .param variables in the caller's local frame.
   std::vector<uint32_t> arguments, results;
+};
+
+// The operands of a texture or surface instruction, of which an Inst has no room for all. Fields
+// that the instruction has not are kNoOperand.
+struct ImageSite {
+  uint32_t flags = 0;              // Handlers::flags: what the row's handler wants to know
+  std::array<uint32_t, 4> data;    // results, or what is stored
+  uint32_t resident = kNoOperand;  // a predicate: the texels were there
+  uint32_t handle = kNoOperand;
+  uint32_t layer = kNoOperand;
+  std::array<uint32_t, 3> at, dx, dy, offset;
+  uint32_t level = kNoOperand;
+  ImageSite() {
+    data.fill(kNoOperand);
+    for (auto* fields : {&at, &dx, &dy, &offset}) fields->fill(kNoOperand);
+  }
 };
 
 struct Code {
@@ -56,6 +74,7 @@ struct Code {
   };
   std::vector<Slot> params, results;  // of a function, in its local frame
   std::vector<CallSite> calls;
+  std::vector<ImageSite> images;
   std::vector<std::vector<uint32_t>> tables;  // brx: instruction indices
   uint32_t register_count = 0;  // 32-bit registers live at once, ptxas's measure, estimated
   // Instructions that the PTX text does not have (contract.cpp).
@@ -75,9 +94,9 @@ struct KernelCode {
   std::unordered_map<const Variable*, uint32_t> shared_offsets;
   uint32_t static_shared = 0;
   uint32_t dynamic_shared_offset = 0;  // where unsized arrays start
-  uint32_t local_bytes = 0;  // a thread, the whole call tree (an allowance when it recurses)
-  bool recursive = false;
-  std::mutex mutex;  // functions reached through pointers are decoded when first called
+  uint32_t local_bytes = 0;  // a thread, the whole call tree; an allowance when its stack grows
+  bool stack_grows = false;  // it recurses, or uses alloca
+  std::mutex mutex;          // functions reached through pointers are decoded when first called
 };
 
 // A loaded module and where its variables are.

@@ -22,12 +22,16 @@ OperandSpec parse_spec(std::string_view text) {
   }
   spec.address = role.front() == '[';
   spec.vector = role.size() > 1 && role.back() == '4';
+  spec.fragment = role.size() > 1 && role.back() == '*';
+  spec.literal = role.size() > 1 && role.back() == '#';
   spec.dest = role.front() == 'd' || role.front() == 'p';
   if (role.front() == 'p') {
     spec.type_index = -1;
     spec.type = Type::pred;
   }
-  if (type == "w") {
+  if (spec.address && !type.empty()) {
+    spec.space = type == "shared" ? Space::shared : Space::global;
+  } else if (type == "w") {
     spec.type_index = -2;
   } else if (type.size() == 1 && type[0] >= '0' && type[0] <= '9') {
     spec.type_index = type[0] - '0';

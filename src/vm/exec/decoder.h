@@ -15,8 +15,10 @@ namespace ridge::vm {
 // One operand of a row, read from its text ("d4", "b:u32", "p|q", "[a]").
 struct OperandSpec {
   bool dest = false, second = false, address = false, vector = false;
+  bool fragment = false, literal = false;
   int type_index = 0;  // which type of the spelling; -1: `type`; -2: twice as wide as the first
   Type type = Type::none;
+  Space space = Space::reg;  // of an address; reg: the one the spelling names
 };
 const std::vector<OperandSpec>& operand_specs(const InstrDef& row);
 Type operand_type(const OperandSpec& spec, const Form& form);
@@ -48,11 +50,17 @@ class Decoder {
   void emit_op(const Item& item);
   void emit_general(const Item& item, const Match& match, Handlers handlers);
   void emit_memory(const Item& item);
+  void emit_fragments(const Item& item);
+  // emit_memory.cpp
+  void emit_copy(const Item& item);
+  void emit_vector_atomic(const Item& item);
   void emit_mov(const Item& item);
   void emit_call(const Item& item);
+  void emit_image(const Item& item);  // emit_image.cpp
   void emit_branch(const Item& item);
   void push(const Handlers& handlers, uint32_t d, uint32_t a = 0, uint32_t b = 0, uint32_t c = 0,
             const std::vector<uint32_t>& more = {});
+  void push_raw(const void* slot);
   uint32_t source(const Operand& op, Type type);
   uint32_t destination(const Operand& op, Type type);
   uint32_t second_destination(const Operand& op);

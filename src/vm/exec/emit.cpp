@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "vm/exec/decoder.h"
+#include "vm/exec/device_runtime.h"
 #include "vm/exec/warp.h"
 #include "vm/isa/memory.h"
 #include "vm/isa/video.h"
@@ -19,6 +20,11 @@ bool is_32bit_space(Space space) {
   return space == Space::shared || space == Space::local || space == Space::param;
 }
 const InstMeta kNoMeta;
+
+bool has_fragments(const InstrDef& row) {
+  const auto& specs = operand_specs(row);
+  return std::any_of(specs.begin(), specs.end(), [](const OperandSpec& s) { return s.fragment; });
+}
 
 // The words of a merged load as the program reads them: a hexadecimal digit each, the lowest first.
 uint32_t program_order(const std::vector<const Instruction*>& words) {
@@ -201,8 +207,13 @@ void Decoder::push(const Handlers& h, uint32_t d, uint32_t a, uint32_t b, uint32
   Wide extra;
   for (size_t k = 0; k < 7; ++k) extra.x[k] = k < more.size() ? more[k] : kNoOperand;
   extra.flags = h.flags;
+  push_raw(&extra);
+}
+
+// The 32 bytes behind an instruction that hold more of its operands.
+void Decoder::push_raw(const void* slot) {
   Inst raw;
-  std::memcpy(static_cast<void*>(&raw), &extra, sizeof raw);
+  std::memcpy(static_cast<void*>(&raw), slot, sizeof raw);
   code_.insts.push_back(raw);
   code_.meta.push_back(kNoMeta);
 }
@@ -319,6 +330,45 @@ void Decoder::emit_memory(const Item& item) {
   push(handlers, d, at.base, offset, c, more);
 }
 
+// Instructions on fragments of matrices, whose registers fill the slots behind them (fragment.h).
+void Decoder::emit_fragments(const Item& item) {
+  const Match& match = *item.match;
+  const auto& specs = operand_specs(*match.row);
+  const auto& operands = item.source->operands;
+  Address at{0, 0, 0};
+  std::vector<uint32_t> list;
+  size_t fragment = 0;
+  for (size_t k = 0; k < specs.size(); ++k) {
+    const Operand& op = operands[k];
+    const Type type = operand_type(specs[k], match.form);
+    if (specs[k].address) {
+      at = address(op, match.form.space());
+    } else if (specs[k].fragment) {
+      const size_t need = match.handlers.fragments[fragment++];
+      if (op.kind != Operand::Kind::vec || op.elems.size() != need)
+        fail("this operand is a vector of " + std::to_string(need) +
+                 (need == 1 ? " register" : " registers"),
+             op.column);
+      for (const Operand& e : op.elems)
+        list.push_back(specs[k].dest ? destination(e, type) : source(e, type));
+    } else if (specs[k].literal) {
+      if (op.kind != Operand::Kind::imm || op.bits >= match.handlers.literals)
+        fail("this operand is a literal below " + std::to_string(match.handlers.literals),
+             op.column);
+      list.push_back(uint32_t(op.bits));
+    } else {
+      list.push_back(specs[k].dest ? destination(op, type) : source(op, type));
+    }
+  }
+  constexpr size_t kPerSlot = sizeof(Inst) / sizeof(uint32_t);
+  const size_t slots = (list.size() + kPerSlot - 1) / kPerSlot;
+  list.resize(slots * kPerSlot, kNoOperand);
+  Handlers head = match.handlers;
+  head.wide = false;
+  push(head, head.flags, at.base, at.offset, uint32_t(1 + slots));
+  for (size_t k = 0; k < slots; ++k) push_raw(&list[k * kPerSlot]);
+}
+
 void Decoder::emit_mov(const Item& item) {
   const Operand& to = item.source->operands[0];
   const Operand& from = item.source->operands[1];
@@ -389,12 +439,11 @@ void Decoder::emit_call(const Item& item) {
     site.function = target->function;
   } else {
     const std::string& name = target->function->name;
-    site.builtin = name == "vprintf"        ? Builtin::vprintf
-                   : name == "__assertfail" ? Builtin::assert_fail
-                   : name == "malloc"       ? Builtin::malloc
-                   : name == "free"         ? Builtin::free
-                                            : Builtin::none;
-    if (site.builtin == Builtin::none)
+    site.provided = find_device_function(name);
+    if (!site.provided && name.starts_with("__cudaCDP2"))
+      fail("the device runtime's '" + name.substr(10) + "' is not supported by the software GPU",
+           target->column);
+    if (!site.provided)
       fail("the device function '" + name + "' is not defined in this program", target->column);
   }
   code_.calls.push_back(std::move(site));
@@ -407,7 +456,11 @@ void Decoder::emit_op(const Item& item) {
   const Form& form = item.match->form;
   if (touches == kReads && (form.has("volatile") || form.has("relaxed") || form.has("acquire")))
     push(internal::kPoll, 0);
-  if (touches & (kReads | kWrites)) emit_memory(item);
+  if (item.match->row->unit == Unit::texture) emit_image(item);
+  else if (has_fragments(*item.match->row)) emit_fragments(item);
+  else if (item.source->mnemonic.starts_with("cp.async.")) emit_copy(item);
+  else if ((touches & kAtomic) && form.vector() > 1) emit_vector_atomic(item);
+  else if (touches & (kReads | kWrites)) emit_memory(item);
   else if (item.source->mnemonic.starts_with("mov.")) emit_mov(item);
   else emit_general(item, *item.match, item.match->handlers);
   flush_extensions();

@@ -30,6 +30,7 @@ uint64_t capacity_for(const GpuSpec& gpu) {
 // Workers take several blocks at a time where there are many, few enough that they finish together.
 constexpr uint64_t kChunksPerWorker = 64;
 constexpr uint64_t kMostBlocksAChunk = 8;
+constexpr uint64_t kHeapAlign = 16, kHeapBytes = 8 << 20;  // cudaLimitMallocHeapSize, unset
 constexpr uint64_t kWorkspaceBytes = 4096;  // cooperative launches: the grid barrier and its kin
 
 }  // namespace
@@ -37,10 +38,12 @@ constexpr uint64_t kWorkspaceBytes = 4096;  // cooperative launches: the grid ba
 struct Engine::Impl {
   EngineOptions options;
   Allocations memory;
+  texture::Objects textures;
   std::mutex mutex;
   std::list<std::unique_ptr<Program>> programs;
   uint64_t next_id = 1;
   std::atomic<bool> counting{false};
+  std::atomic<uint64_t> heap_limit{kHeapBytes}, heap_used{0};
   std::atomic<uint64_t> warp_instructions{0}, thread_instructions{0}, next_grid{1};
 
   // Threads that help whichever launch has blocks left.
@@ -107,6 +110,7 @@ Engine::~Engine() = default;
 
 const GpuSpec& Engine::gpu() const { return impl_->options.gpu; }
 Allocations& Engine::memory() { return impl_->memory; }
+texture::Objects& Engine::textures() { return impl_->textures; }
 
 Expected<Program*> Engine::load(std::string ptx, std::string name) {
   auto module = parse_module(std::move(ptx), std::move(name));
@@ -221,7 +225,35 @@ Fault Engine::run(const Launch& launch) {
   if (workspace) impl_->memory.release(*workspace, MemKind::variable);
   impl_->warp_instructions += grid.warp_instructions;
   impl_->thread_instructions += grid.thread_instructions;
-  return grid.fault;
+  if (grid.fault) grid.children.work.clear();
+  const Fault child = run_children(*this, grid.children);
+  return grid.fault ? grid.fault : child;
+}
+
+std::optional<uint64_t> Engine::heap_allocate(uint64_t bytes) {
+  const uint64_t wanted = std::max<uint64_t>(bytes, 1);
+  const uint64_t limit = impl_->heap_limit;
+  uint64_t used = impl_->heap_used.load();
+  do {
+    if (wanted > limit || used > limit - wanted) return std::nullopt;
+  } while (!impl_->heap_used.compare_exchange_weak(used, used + wanted));
+  const auto memory = impl_->memory.allocate(wanted, kHeapAlign, MemKind::device_heap);
+  if (!memory) impl_->heap_used -= wanted;
+  return memory;
+}
+
+bool Engine::heap_release(uint64_t address) {
+  const auto home = impl_->memory.find(address);
+  if (!home || !impl_->memory.release(address, MemKind::device_heap)) return false;
+  impl_->heap_used -= home->size;
+  return true;
+}
+
+void Engine::set_heap_limit(uint64_t bytes) { impl_->heap_limit = bytes; }
+
+void Engine::release_memory() {
+  impl_->memory.release_all();
+  impl_->heap_used = 0;
 }
 
 void Engine::flush_printf() { flush_device_printf(); }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "core/gpu_spec.h"
 #include "core/status.h"
 #include "vm/mem/allocations.h"
+#include "vm/texture/object.h"
 
 namespace ridge::vm {
 
@@ -56,6 +58,7 @@ enum class FaultKind : uint8_t {
   hardware_stack,         // 714
   assert_failed,          // 710
   trap,                   // 719 launch failure
+  image,                  // 719: a texture or surface instruction
   timeout,                // 702
   out_of_memory,          // 2
   unsupported,            // 801
@@ -100,6 +103,7 @@ class Engine {
 
   const GpuSpec& gpu() const;
   Allocations& memory();
+  texture::Objects& textures();  // and surfaces
 
   // Parses the module's top level, places its variables in memory and resolves their initialisers.
   Expected<Program*> load(std::string ptx, std::string name);
@@ -120,6 +124,13 @@ class Engine {
 
   // Runs the whole grid; returns when the last block is done. Safe from several threads at once.
   Fault run(const Launch& launch);
+
+  // Device malloc and free, from any launch. nullopt when the heap is full; false when the address
+  // is not from it.
+  std::optional<uint64_t> heap_allocate(uint64_t bytes);
+  bool heap_release(uint64_t address);
+  void set_heap_limit(uint64_t bytes);  // cudaLimitMallocHeapSize
+  void release_memory();                // all of it, the heap's too
 
   // Device printf collects here; the runtime flushes at its synchronisation points (and the engine
   // when it grows large).

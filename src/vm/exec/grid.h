@@ -5,6 +5,7 @@
 #include <chrono>
 #include <mutex>
 
+#include "vm/exec/children.h"
 #include "vm/exec/code.h"
 #include "vm/exec/warp.h"
 
@@ -28,6 +29,7 @@ struct GridRun {
   std::atomic<bool> timed_out{false};
   std::mutex mutex;  // guards fault
   Fault fault;       // the first one
+  Children children;
 
   // Written by every worker all the time: on a cache line of their own, away from what all read.
   alignas(64) std::atomic<uint64_t> next{0};  // block to hand out

@@ -18,6 +18,7 @@ struct Mentions {
   std::vector<const Function*> called, taken;
   std::vector<const Variable*> shared;
   bool indirect = false;
+  bool alloca = false;
 };
 void collect(const Operand& op, bool in_call, Mentions& out) {
   if (op.function) (in_call ? out.called : out.taken).push_back(op.function);
@@ -28,6 +29,7 @@ Mentions mentions_of(const Function& function) {
   Mentions out;
   for (const Instruction& ins : function.instructions) {
     const bool is_call = ins.mnemonic.starts_with("call");
+    out.alloca |= ins.mnemonic.starts_with("alloca");
     for (const Operand& op : ins.operands) {
       collect(op, is_call, out);
       if (is_call && op.kind == Operand::Kind::reg) out.indirect = true;
@@ -49,12 +51,12 @@ uint32_t stack_depth(const KernelCode& kernel, const Function* function,
   uint32_t below = 0;
   for (const CallSite& site : it->second->calls) {
     if (site.function) below = std::max(below, stack_depth(kernel, site.function, path, deep));
-    else if (site.builtin == Builtin::none) deep = true;
+    else if (!site.provided) deep = true;
   }
   path.pop_back();
   return align_up(it->second->local_bytes, 16) + below;
 }
-constexpr uint32_t kRecursionAllowance = 64 * 1024;
+constexpr uint32_t kStackAllowance = 64 * 1024;
 
 }  // namespace
 
@@ -135,13 +137,15 @@ Expected<std::unique_ptr<KernelCode>> decode_kernel(Program& program, Function& 
   std::set<const Function*> seen = {&entry};
   std::vector<const Variable*> shared;
   const auto visit = [&](const Function* f) {
-    if (f && f->defined && seen.insert(f).second) todo.push_back(f);
+    // A kernel is named to launch it; it has its own code.
+    if (f && f->defined && !f->entry && seen.insert(f).second) todo.push_back(f);
   };
   bool took_all_pointers = false;
   for (size_t k = 0; k < todo.size(); ++k) {
     auto& function = const_cast<Function&>(*todo[k]);
     if (Status parsed = parse_body(module, function); !parsed) return parsed.error();
     const Mentions m = mentions_of(function);
+    kernel->stack_grows |= m.alloca;
     for (const Function* f : m.called) visit(f);
     for (const Function* f : m.taken) visit(f);
     for (const Variable* v : m.shared)
@@ -173,8 +177,8 @@ Expected<std::unique_ptr<KernelCode>> decode_kernel(Program& program, Function& 
   }
   kernel->code = kernel->functions.at(&entry).get();
   std::vector<const Function*> path;
-  kernel->local_bytes = stack_depth(*kernel, &entry, path, kernel->recursive);
-  if (kernel->recursive) kernel->local_bytes += kRecursionAllowance;
+  kernel->local_bytes = stack_depth(*kernel, &entry, path, kernel->stack_grows);
+  if (kernel->stack_grows) kernel->local_bytes += kStackAllowance;
   return kernel;
 }
 

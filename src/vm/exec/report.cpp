@@ -88,11 +88,13 @@ std::string thread_text(const Block& block, uint32_t thread) {
 const char* kind_name(MemKind kind) {
   switch (kind) {
     case MemKind::device: return "cudaMalloc";
+    case MemKind::array: return "CUDA array";
     case MemKind::managed: return "managed";
     case MemKind::pinned: return "pinned host";
     case MemKind::registered: return "registered host";
     case MemKind::device_heap: return "device malloc";
     case MemKind::variable: return "variable";
+    case MemKind::mapped: return "mapped";
   }
   return "?";
 }
@@ -135,6 +137,7 @@ const char* headline(FaultKind kind) {
     case FaultKind::hardware_stack: return "stack overflow";
     case FaultKind::assert_failed: return "device assertion failed";
     case FaultKind::trap: return "trap";
+    case FaultKind::image: return "illegal texture or surface access";
     case FaultKind::timeout: return "the kernel cannot finish";
     default: return "launch failed";
   }
@@ -167,7 +170,7 @@ std::string describe_fault(const Warp& w, const Inst* inst, FaultKind kind, uint
   text += "  at " + source_of_fault(w, inst, lane, address) + "\n";
   text += "  by " + thread_text(block, w.index * kWarpSize + lane);
   const std::string_view kind_of_access(what);
-  if (kind == FaultKind::misaligned_address) {
+  if (kind == FaultKind::misaligned_address && size) {
     text += format("\n  the address must be a multiple of %u", size);
   } else if (kind == FaultKind::illegal_address && size) {
     if (kind_of_access.starts_with("shared"))

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "vm/exec/async.h"
 #include "vm/exec/engine.h"
 #include "vm/exec/inst.h"
 
@@ -41,6 +42,8 @@ struct Frame {
   Frame* caller = nullptr;
   const Inst* return_pc = nullptr;
   uint32_t lanes = 0;  // lanes that have not returned yet
+  // Where each lane's stack ends, once it has used alloca; else where the variables do.
+  std::unique_ptr<uint32_t[]> stack_tops;
 };
 
 struct Join {
@@ -98,6 +101,7 @@ struct Warp {
   std::vector<std::unique_ptr<Frame>> frames;
   std::vector<std::unique_ptr<Join>> join_pool;
   std::vector<Join*> free_joins;
+  AsyncQueue async;  // copies under way
 
   template <class T>
   T* reg(uint32_t operand) {
@@ -156,12 +160,19 @@ struct Block {
   std::vector<Warp> warps;
   std::array<Barrier, 16> barriers;
   uint32_t open_barriers = 0;  // those somebody has arrived at, a bit each
+  bool progressed = false;     // an mbarrier has changed: warps that wait for one may not be stuck
   Buffer registers, shared, local;
 };
 
 // A range of memory an instruction was last seen to touch, already checked.
 struct CheckedRange {
   uint64_t begin = 1, end = 0;
+};
+
+// A texture or surface object that was found under these epochs.
+struct KnownObject {
+  uint64_t handle = 0, objects_epoch = 0, memory_epoch = 0;
+  texture::ObjectRef object;
 };
 
 // One CPU thread running blocks of one launch.
@@ -172,6 +183,7 @@ struct Worker {
   unsigned index = 0;
   uint64_t epoch = 0;
   std::array<CheckedRange, 64> ranges;
+  std::array<KnownObject, 8> objects;  // by handle
   uint64_t warp_instructions = 0, thread_instructions = 0;
   Fault fault;
 };

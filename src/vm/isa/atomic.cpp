@@ -7,6 +7,7 @@
 #include "vm/isa/float.h"
 #include "vm/isa/groups.h"
 #include "vm/isa/half.h"
+#include "vm/isa/internal.h"
 #include "vm/isa/memory.h"
 
 namespace ridge::vm {
@@ -81,6 +82,30 @@ struct AddPair {
   uint32_t operator()(uint32_t old, uint32_t b, uint32_t) const {
     return uint32_t(add16<Brain16>(uint16_t(old), uint16_t(b))) |
            uint32_t(add16<Brain16>(uint16_t(old >> 16), uint16_t(b >> 16))) << 16;
+  }
+};
+
+// The lesser or greater of two halves: -0 is below +0, and a number beats a NaN.
+template <bool Brain16, bool Max>
+uint16_t minmax16(uint16_t x, uint16_t y) {
+  constexpr uint16_t kInfinity = Brain16 ? 0x7f80 : 0x7c00;
+  const auto is_nan = [](uint16_t v) { return (v & 0x7fff) > kInfinity; };
+  const auto order = [](uint16_t v) { return uint16_t(v & 0x8000 ? ~v : v | 0x8000); };
+  if (is_nan(x)) return is_nan(y) ? kNan16 : y;
+  if (is_nan(y)) return x;
+  return (Max ? order(x) > order(y) : order(x) < order(y)) ? x : y;
+}
+template <bool Brain16, bool Max>
+struct MinMaxHalf {
+  uint16_t operator()(uint16_t old, uint16_t b, uint16_t) const {
+    return minmax16<Brain16, Max>(old, b);
+  }
+};
+template <bool Brain16, bool Max>
+struct MinMaxPair {
+  uint32_t operator()(uint32_t old, uint32_t b, uint32_t) const {
+    return uint32_t(minmax16<Brain16, Max>(uint16_t(old), uint16_t(b))) |
+           uint32_t(minmax16<Brain16, Max>(uint16_t(old >> 16), uint16_t(b >> 16))) << 16;
   }
 };
 
@@ -199,6 +224,43 @@ Handlers select_half_add(const Form& form) {
   }
 }
 
+// Vectors of global memory: the handlers of one element. Each element is an atomic operation of its
+// own, so the decoder writes one instruction for each.
+template <class T, class Op, bool IsRed>
+Handlers in_global() {
+  return {atom<T, Op, Space::global, IsRed>, atom<T, Op, Space::global, IsRed>};
+}
+template <bool Brain16, bool IsRed>
+Handlers select_element(int op, bool pair) {
+  switch (op * 2 + pair) {
+    case 0: return in_global<uint16_t, AddHalf<Brain16>, IsRed>();
+    case 1: return in_global<uint32_t, AddPair<Brain16>, IsRed>();
+    case 2: return in_global<uint16_t, MinMaxHalf<Brain16, false>, IsRed>();
+    case 3: return in_global<uint32_t, MinMaxPair<Brain16, false>, IsRed>();
+    case 4: return in_global<uint16_t, MinMaxHalf<Brain16, true>, IsRed>();
+    default: return in_global<uint32_t, MinMaxPair<Brain16, true>, IsRed>();
+  }
+}
+template <bool IsRed>
+Handlers select_vector(const Form& form) {
+  const int op = form.index_of({"add", "min", "max"});
+  switch (form.type()) {
+    case Type::f32: return in_global<float, Add, IsRed>();
+    case Type::f16: return select_element<false, IsRed>(op, false);
+    case Type::bf16: return select_element<true, IsRed>(op, false);
+    case Type::f16x2: return select_element<false, IsRed>(op, true);
+    case Type::bf16x2: return select_element<true, IsRed>(op, true);
+    default: return {};
+  }
+}
+
+// The whole vector, before any of its elements: a, b = address, c = bytes.
+const Inst* check_vector(Warp& w, const Inst* inst) {
+  const bool ok =
+      check_global(w, inst, w.src<uint64_t>(inst->a), int32_t(inst->b), inst->c, "atomic");
+  return ok ? inst + 1 : nullptr;
+}
+
 using Adds = TypeSet<Type::u32, Type::s32, Type::u64, Type::s64, Type::f32, Type::f64>;
 using MinMax = TypeSet<Type::u32, Type::s32, Type::u64, Type::s64>;
 using U32 = TypeSet<Type::u32>;
@@ -206,9 +268,21 @@ using Words = TypeSet<Type::b32, Type::b64>;
 using CasWords = TypeSet<Type::b16, Type::b32, Type::b64>;
 
 #define RIDGE_SEMANTICS \
-  "{relaxed|acquire|release|acq_rel}{%scope}{global|shared|shared::cta}{%hint}"
+  "{relaxed|acquire|release|acq_rel}{%scope}{global|shared|shared::cta|shared::cluster}{%hint}"
+#define RIDGE_VECTOR "{relaxed|acquire|release|acq_rel}{%scope}[global]{%hint}"
 constexpr uint16_t kAtom = kReads | kWrites | kAtomic;
 constexpr InstrDef kRows[] = {
+    {"atom" RIDGE_VECTOR "[add][v2|v4][f32]", "d4,[a],b4", Unit::memory, kAtom,
+     select_vector<false>},
+    {"atom" RIDGE_VECTOR "[add|min|max][noftz][v2|v4|v8][f16|bf16]", "d4,[a],b4", Unit::memory,
+     kAtom, select_vector<false>},
+    {"atom" RIDGE_VECTOR "[add|min|max][noftz][v2|v4][f16x2|bf16x2]", "d4,[a],b4", Unit::memory,
+     kAtom, select_vector<false>},
+    {"red" RIDGE_VECTOR "[add][v2|v4][f32]", "[a],b4", Unit::memory, kAtom, select_vector<true>},
+    {"red" RIDGE_VECTOR "[add|min|max][noftz][v2|v4|v8][f16|bf16]", "[a],b4", Unit::memory, kAtom,
+     select_vector<true>},
+    {"red" RIDGE_VECTOR "[add|min|max][noftz][v2|v4][f16x2|bf16x2]", "[a],b4", Unit::memory, kAtom,
+     select_vector<true>},
     {"atom" RIDGE_SEMANTICS "[add][u32|s32|u64|s64|f32|f64]", "d,[a],b", Unit::memory, kAtom,
      select<Add, Adds, false>},
     {"atom" RIDGE_SEMANTICS "[add]{noftz}[f16|bf16|f16x2|bf16x2]", "d,[a],b", Unit::memory, kAtom,
@@ -245,10 +319,15 @@ constexpr InstrDef kRows[] = {
     {"red" RIDGE_SEMANTICS "[xor][b32|b64]", "[a],b", Unit::memory, kAtom,
      select<Xor, Words, true>},
 };
+#undef RIDGE_VECTOR
 #undef RIDGE_SEMANTICS
 
 }  // namespace
 
 std::span<const InstrDef> atomic_rows() { return kRows; }
+
+namespace internal {
+const Handlers kCheckVector = {check_vector, check_vector};
+}
 
 }  // namespace ridge::vm

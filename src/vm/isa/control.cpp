@@ -174,11 +174,22 @@ constexpr InstrDef kRows[] = {
     {"barrier[cluster][wait]{acquire}{aligned}", "", Unit::barrier, kBarrier,
      select_cluster_barrier},
     {"membar[cta|gl|sys]", "", Unit::memory, kFence, select_fence},
+    {"membar[proxy][alias]", "", Unit::memory, kFence, select_fence},
     {"fence{sc|acq_rel|acquire|release}[%scope]", "", Unit::memory, kFence, select_fence},
+    // Copies by another proxy land in order with the waits for them, as if fenced.
+    {"fence[proxy][alias|async]{global|shared::cta|shared::cluster}", "", Unit::memory, kFence,
+     select_fence},
+    {"fence{proxy}{async::generic}[acquire|release][sync_restrict::shared::cta|sync_restrict::"
+     "shared"
+     "::cluster][cluster]",
+     "", Unit::memory, kFence, select_fence},
+    {"fence[mbarrier_init][release][cluster]", "", Unit::memory, kFence, select_fence},
     {"trap", "", Unit::control, kRegs, select_trap},
     {"brkpt", "", Unit::control, kRegs, select_trap},
     {"nanosleep[u32]", "a", Unit::control, kConverges, select_nanosleep},
     {"pmevent{mask}", "a:u32", Unit::control, kRegs, select_nothing},
+    // Registers are as many as a warp needs.
+    {"setmaxnreg[inc|dec][sync][aligned][u32]", "a", Unit::control, kRegs, select_nothing},
     {"griddepcontrol[launch_dependents|wait]", "", Unit::control, kRegs, select_nothing},
 };
 

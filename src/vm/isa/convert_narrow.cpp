@@ -155,13 +155,6 @@ Handlers eighths_from_halves(const Form& form) {
   return {h, h, true, narrow_flags(form)};
 }
 
-// Both 8-bit formats fit into f16: e5m2 is its upper byte, e4m3 has fewer exponents.
-inline uint16_t half_from_e5m2(uint8_t x) { return (x & 0x7f) > 0x7c ? kNan16 : uint16_t(x << 8); }
-inline uint16_t half_from_e4m3(uint8_t x) {
-  const uint32_t magnitude = x & 0x7f, sign = (x & 0x80u) << 8;
-  if (magnitude == 0x7f) return kNan16;
-  return uint16_t(sign | float_to_half(float_of(magnitude << 20) * 0x1p120f));
-}
 template <bool E4m3>
 const Inst* eighths_to_halves(Warp& w, const Inst* inst) {
   const bool relu = wide(inst).flags & kRelu;

@@ -31,7 +31,8 @@ constexpr NamedSet kTypeSets[] = {
     {"bool", "and|or|xor"},
     {"any", "b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64|f16|bf16|f16x2|bf16x2"},
     {"move", "b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64"},
-    {"space", "global|shared|shared::cta|local|const|param|param::entry|param::func"},
+    {"space",
+     "global|shared|shared::cta|shared::cluster|local|const|param|param::entry|param::func"},
     {"scope", "cta|cluster|gpu|sys"},
     {"cache", "ca|cg|cs|lu|cv|wb|wt"},
     {"evict",
@@ -136,7 +137,8 @@ int Form::index_of(std::initializer_list<std::string_view> names, int otherwise)
 Space Form::space() const {
   for (std::string_view m : modifiers) {
     if (m == "global") return Space::global;
-    if (m == "shared" || m == "shared::cta") return Space::shared;
+    // Without cluster launches every block is a cluster of one.
+    if (m == "shared" || m == "shared::cta" || m == "shared::cluster") return Space::shared;
     if (m == "local") return Space::local;
     if (m == "const") return Space::constant;
     if (m == "param" || m == "param::entry" || m == "param::func") return Space::param;
@@ -166,10 +168,13 @@ const Match* find_instruction(std::string_view mnemonic, std::string* error, int
   const std::string_view root = parts.front();
   parts.erase(parts.begin());
   const auto rows = index().find(root);
+  std::string later;
+  for (const Reserved& reserved : kReserved)
+    if ((entry->spelling + '.').starts_with(std::string(reserved.prefix) + '.'))
+      later = " yet (" + std::string(reserved.what) + ")";
   if (rows == index().end()) {
-    *error = "the instruction '" + std::string(root) + "' is not supported by the software GPU";
-    for (const Reserved& later : kReserved)
-      if (later.root == root) *error += " yet (" + std::string(later.what) + ")";
+    *error =
+        "the instruction '" + std::string(root) + "' is not supported by the software GPU" + later;
     return nullptr;
   }
   Form form;
@@ -194,8 +199,8 @@ const Match* find_instruction(std::string_view mnemonic, std::string* error, int
         "'" + std::string(mnemonic) + "' does not take " + std::to_string(operands) + " operands";
     return nullptr;
   }
-  *error = "this form of '" + std::string(root) +
-           "' is not supported by the software GPU: " + std::string(mnemonic);
+  *error = "this form of '" + std::string(root) + "' is not supported by the software GPU" + later +
+           ": " + std::string(mnemonic);
   return nullptr;
 }
 

@@ -12,8 +12,10 @@
 //   a b c e …  sources: register or immediate
 //   p|q        predicate destination with an optional second
 //   d|p        destination with an optional predicate
-//   [a]        memory address
+//   [a]        memory address; [a]:shared, [a]:global where an instruction has several
 //   d4, b4     a scalar or a vector, as the spelling's v2/v4 says
+//   d*, a* …   a fragment of a matrix: as many registers as Handlers::fragments says, in braces
+//   f#         a literal below Handlers::literals
 // A type follows a colon: ":0" ":1" the first, second type of the spelling (":0" is the default),
 // ":w" twice as wide as the first, or a type's name (":u32", ":pred").
 #pragma once
@@ -79,6 +81,9 @@ struct Handlers {
   Handler masked = nullptr;
   bool wide = false;
   uint32_t flags = 0;
+  // Registers of each fragment, in the order the operands are written; see fragment.h.
+  std::array<uint8_t, 4> fragments{};
+  uint8_t literals = 0;
 };
 
 struct InstrDef {

@@ -19,9 +19,17 @@ std::span<const Group> groups() {
       {"data movement", move_rows()},
       {"loads and stores", memory_rows()},
       {"atomics", atomic_rows()},
+      {"asynchronous copies", async_rows()},
+      {"asynchronous barriers", mbarrier_rows()},
       {"warp", warp_rows()},
+      {"matrix products", mma_rows()},
+      {"matrix products of whole tiles", wmma_rows()},
+      {"matrix loads and stores", matrix_move_rows()},
       {"control and barriers", control_rows()},
+      {"the stack", stack_rows()},
       {"video", video_rows()},
+      {"textures", texture_rows()},
+      {"surfaces", surface_rows()},
   };
   return all;
 }

@@ -21,8 +21,16 @@ std::span<const InstrDef> convert_narrow_rows();
 std::span<const InstrDef> move_rows();
 std::span<const InstrDef> memory_rows();
 std::span<const InstrDef> atomic_rows();
+std::span<const InstrDef> async_rows();
+std::span<const InstrDef> mbarrier_rows();
 std::span<const InstrDef> warp_rows();
+std::span<const InstrDef> mma_rows();
+std::span<const InstrDef> wmma_rows();
+std::span<const InstrDef> matrix_move_rows();
 std::span<const InstrDef> control_rows();
+std::span<const InstrDef> stack_rows();
 std::span<const InstrDef> video_rows();
+std::span<const InstrDef> texture_rows();
+std::span<const InstrDef> surface_rows();
 
 }  // namespace ridge::vm

@@ -105,6 +105,14 @@ inline uint16_t float_to_brain(float x, Round round = Round::rn) {
   return uint16_t(round_to(kFormatBf16, double(x), round));
 }
 
+// Both 8-bit formats fit into f16: e5m2 is its upper byte, e4m3 has fewer exponents.
+inline uint16_t half_from_e5m2(uint8_t x) { return (x & 0x7f) > 0x7c ? kNan16 : uint16_t(x << 8); }
+inline uint16_t half_from_e4m3(uint8_t x) {
+  const uint32_t magnitude = x & 0x7f, sign = (x & 0x80u) << 8;
+  if (magnitude == 0x7f) return kNan16;
+  return uint16_t(sign | float_to_half(float_of(magnitude << 20) * 0x1p120f));
+}
+
 // N values at once. Results round to nearest.
 template <Type K, int N>
 inline void widen(const uint16_t* from, float* to) {

@@ -26,6 +26,9 @@ extern const Handlers kSpecial32, kSpecial64;
 // mov d, a local variable: d = b + the frame's base.
 extern const Handlers kLocalAddress;
 
+// An atomic operation on a vector: its whole address range, before the first element. c = bytes.
+extern const Handlers kCheckVector;
+
 // Register of `from` bytes a lane to one of `to`; sign or zero extension, or truncation.
 Handlers resize(int from, int to, bool is_signed);
 // mov.b64 d, {a, b}: parts in a, b, c, x[0]; and back: d, x[0] … receive the parts of a.

@@ -140,10 +140,12 @@ constexpr InstrDef kRows[] = {
      select_memory<false>},
     {"ld[relaxed|acquire][%scope]{%space}{%evict}{%l2evict}{%hint}{%prefetch}{v2|v4}[%any]",
      "d4,[a]", Unit::memory, kReads, select_memory<false>},
+    {"ld[mmio][relaxed][sys]{global}[%any]", "d4,[a]", Unit::memory, kReads, select_memory<false>},
     {"ldu{global}{v2|v4}[%any]", "d4,[a]", Unit::memory, kReads, select_memory<false>},
     {"st{weak}{%space}{%cache}{%evict}{%l2evict}{%hint}{v2|v4}[%any]", "[a],b4", Unit::memory,
      kWrites, select_memory<true>},
     {"st[volatile]{%space}{v2|v4}[%any]", "[a],b4", Unit::memory, kWrites, select_memory<true>},
+    {"st[mmio][relaxed][sys]{global}[%any]", "[a],b4", Unit::memory, kWrites, select_memory<true>},
     {"st[relaxed|release][%scope]{%space}{%evict}{%l2evict}{%hint}{v2|v4}[%any]", "[a],b4",
      Unit::memory, kWrites, select_memory<true>},
 };

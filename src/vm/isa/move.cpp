@@ -81,18 +81,34 @@ Handlers select_isspacep(const Form& form) {
 const Inst* prefetch(Warp&, const Inst* inst) { return inst + 1; }
 Handlers select_prefetch(const Form&) { return {prefetch, prefetch}; }
 
+// A cache policy only ever comes back as an operand that changes nothing; PTX leaves its bits open.
+const Inst* no_policy(Warp& w, const Inst* inst) {
+  each_lane<false>(w.reg<uint64_t>(inst->d), w.mask, [](int) { return uint64_t(0); });
+  return inst + 1;
+}
+Handlers select_policy(const Form&) { return {no_policy, no_policy}; }
+
+#define RIDGE_PRIORITIES                                                  \
+  "[L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged]" \
+  "{L2::evict_first|L2::evict_unchanged}[b64]"
 constexpr InstrDef kRows[] = {
     {"mov[%move|pred]", "d,a", Unit::move, kRegs, select_mov},
-    {"cvta{to}[global|shared|shared::cta|local|const|param|param::entry][u64]", "d,a", Unit::alu,
-     kRegs, select_cvta},
-    {"isspacep[global|shared|shared::cta|local|const|param|param::entry]", "d:pred,a:b64",
-     Unit::alu, kRegs, select_isspacep},
+    {"cvta{to}[global|shared|shared::cta|shared::cluster|local|const|param|param::entry][u64]",
+     "d,a", Unit::alu, kRegs, select_cvta},
+    {"isspacep[global|shared|shared::cta|shared::cluster|local|const|param|param::entry]",
+     "d:pred,a:b64", Unit::alu, kRegs, select_isspacep},
     {"prefetch{global|local}[L1|L2|L2::evict_last|L2::evict_normal]", "[a]", Unit::memory, kRegs,
      select_prefetch},
     {"prefetchu[L1]", "[a]", Unit::memory, kRegs, select_prefetch},
     {"applypriority{global}[L2::evict_normal]", "[a],b:b32", Unit::memory, kRegs, select_prefetch},
     {"discard{global}[L2]", "[a],b:b32", Unit::memory, kRegs, select_prefetch},
+    {"createpolicy[fractional]" RIDGE_PRIORITIES, "d", Unit::memory, kRegs, select_policy},
+    {"createpolicy[fractional]" RIDGE_PRIORITIES, "d,a:f32", Unit::memory, kRegs, select_policy},
+    {"createpolicy[range]{global}" RIDGE_PRIORITIES, "d,[a],b:u32,c:u32", Unit::memory, kRegs,
+     select_policy},
+    {"createpolicy[cvt][L2][b64]", "d,a", Unit::memory, kRegs, select_policy},
 };
+#undef RIDGE_PRIORITIES
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Instructions whose rows are still to come: named here so that a program which needs one is told
-// so in plain words.
+// Instructions whose rows are still to come, by the first words of their spelling: named here so
+// that a program which needs one is told so in plain words.
 #pragma once
 
 #include <string_view>
@@ -7,32 +7,19 @@
 namespace ridge::vm {
 
 struct Reserved {
-  std::string_view root;
+  std::string_view prefix;
   std::string_view what;
 };
 inline constexpr Reserved kReserved[] = {
-    {"tex", "textures"},
-    {"tld4", "textures"},
-    {"txq", "textures"},
-    {"suld", "surfaces"},
-    {"sust", "surfaces"},
-    {"sured", "surfaces"},
-    {"suq", "surfaces"},
-    {"wmma", "tensor cores"},
-    {"mma", "tensor cores"},
-    {"ldmatrix", "tensor cores"},
-    {"stmatrix", "tensor cores"},
-    {"movmatrix", "tensor cores"},
     {"wgmma", "Hopper's tensor cores"},
-    {"cp", "asynchronous copies"},
-    {"mbarrier", "asynchronous barriers"},
+    {"cp.async.bulk", "bulk and tensor copies"},
+    {"cp.reduce", "bulk and tensor copies"},
+    {"st.async", "thread block clusters"},
+    {"red.async", "thread block clusters"},
     {"multimem", "multicast memory"},
     {"mapa", "thread block clusters"},
     {"getctarank", "thread block clusters"},
-    {"setmaxnreg", "register reallocation"},
-    {"createpolicy", "cache policies"},
     {"tensormap", "tensor copies"},
-    {"alloca", "stack allocation"},
 };
 
 }  // namespace ridge::vm

@@ -43,6 +43,9 @@ constexpr SpecialDef kSpecials[] = {
     {"%total_smem_size", Special::total_smem_size, false},
     {"%aggr_smem_size", Special::aggr_smem_size, false},
     {"%reserved_smem_offset_begin", Special::zero, false},
+    {"%reserved_smem_offset_cap", Special::zero, false},
+    {"%reserved_smem_offset_0", Special::zero, false},
+    {"%reserved_smem_offset_1", Special::zero, false},
     {"%reserved_smem_offset_end", Special::zero, false},
     // A cooperative launch's workspace address, low and high word.
     {"%envreg1", Special::envreg1, false},
@@ -63,6 +66,7 @@ constexpr SpecialDef kSpecials[] = {
     {"%nclusterid.x", Special::nctaid_x, false},
     {"%nclusterid.y", Special::nctaid_y, false},
     {"%nclusterid.z", Special::nctaid_z, false},
+    {"%current_graph_exec", Special::zero, true},  // no kernel is launched by a device graph
 };
 
 uint64_t nanoseconds() {
@@ -166,6 +170,17 @@ const Inst* special(Warp& w, const Inst* inst) {
 const SpecialDef* find_special(std::string_view name) {
   for (const SpecialDef& def : kSpecials)
     if (def.name == name) return &def;
+  // The driver's registers, of which programs see only those above, and performance counters
+  // that nobody has set up.
+  static constexpr SpecialDef kZero = {"", Special::zero, false},
+                              kZero64 = {"", Special::zero, true};
+  const auto numbered = [&](std::string_view prefix, size_t digits) {
+    return name.starts_with(prefix) && name.size() > prefix.size() &&
+           name.size() <= prefix.size() + digits &&
+           name.find_first_not_of("0123456789", prefix.size()) == name.npos;
+  };
+  if (numbered("%envreg", 2) || numbered("%pm", 1)) return &kZero;
+  if (name.size() == 7 && name.starts_with("%pm") && name.ends_with("_64")) return &kZero64;
   return nullptr;
 }
 const Handlers kSpecial32 = {special<uint32_t>, special<uint32_t>};

@@ -62,6 +62,24 @@ const Inst* pack_bytes(Warp& w, const Inst* inst) {
   return inst + 2;
 }
 
+template <bool Full>
+const Inst* pack_four_bytes(Warp& w, const Inst* inst) {
+  const uint16_t *a = w.src<uint16_t>(inst->a), *b = w.src<uint16_t>(inst->b),
+                 *c = w.src<uint16_t>(inst->c), *e = w.src<uint16_t>(wide(inst).x[0]);
+  each_lane<Full>(w.reg<uint32_t>(inst->d), w.mask, [&](int i) {
+    return (a[i] & 0xffu) | (b[i] & 0xffu) << 8 | (c[i] & 0xffu) << 16 | uint32_t(e[i]) << 24;
+  });
+  return inst + 2;
+}
+template <class Whole, bool Full>
+const Inst* unpack_bytes(Warp& w, const Inst* inst) {
+  const Whole* a = w.src<Whole>(inst->a);
+  for (int k = 0; k < int(sizeof(Whole)); ++k)
+    each_lane<Full>(w.reg<uint16_t>(k == 0 ? inst->d : wide(inst).x[k - 1]), w.mask,
+                    [&](int i) { return uint16_t(a[i] >> 8 * k & 0xff); });
+  return inst + 2;
+}
+
 template <class M, int V, bool Full>
 const Inst* load_uniform(Warp& w, const Inst* inst) {
   const auto value = load_as<Elements<M, V>>(w.params + inst->b);
@@ -102,12 +120,17 @@ Handlers resize(int from, int to, bool is_signed) {
 
 Handlers pack(int whole, int parts) {
   if (whole == 2 && parts == 2) return {pack_bytes<true>, pack_bytes<false>, true};
+  if (whole == 4 && parts == 4) return {pack_four_bytes<true>, pack_four_bytes<false>, true};
   if (whole == 4 && parts == 2) return packed<uint32_t, uint16_t, 2>();
   if (whole == 8 && parts == 2) return packed<uint64_t, uint32_t, 2>();
   if (whole == 8 && parts == 4) return packed<uint64_t, uint16_t, 4>();
   return {};
 }
 Handlers unpack(int whole, int parts) {
+  if (whole == 2 && parts == 2)
+    return {unpack_bytes<uint16_t, true>, unpack_bytes<uint16_t, false>, true};
+  if (whole == 4 && parts == 4)
+    return {unpack_bytes<uint32_t, true>, unpack_bytes<uint32_t, false>, true};
   if (whole == 4 && parts == 2) return unpacked<uint32_t, uint16_t, 2>();
   if (whole == 8 && parts == 2) return unpacked<uint64_t, uint32_t, 2>();
   if (whole == 8 && parts == 4) return unpacked<uint64_t, uint16_t, 4>();

@@ -112,14 +112,45 @@ std::optional<uint64_t> Allocations::allocate(uint64_t size, uint64_t align, Mem
   return base;
 }
 
-bool Allocations::add_registered(uint64_t base, uint64_t size, uint32_t flags) {
+bool Allocations::add_foreign(uint64_t base, uint64_t size, MemKind kind, uint32_t flags) {
   const std::unique_lock lock(mutex_);
   auto next = live_.lower_bound(base);
   if (next != live_.end() && next->first < base + size) return false;
   if (next != live_.begin() && std::prev(next)->second.end() > base) return false;
-  live_[base] = {base, size, MemKind::registered, flags, next_id_++, {}};
+  live_[base] = {base, size, kind, flags, next_id_++, {}};
   epoch_.fetch_add(1, std::memory_order_release);
   return true;
+}
+
+bool Allocations::add_registered(uint64_t base, uint64_t size, uint32_t flags) {
+  return add_foreign(base, size, MemKind::registered, flags);
+}
+
+bool Allocations::add_mapped(uint64_t base, uint64_t size) {
+  return add_foreign(base, size, MemKind::mapped, 0);
+}
+
+std::optional<uint64_t> Allocations::reserve(uint64_t size, uint64_t align) {
+  const std::unique_lock lock(mutex_);
+  const uint64_t base = take_range(footprint(size), align);
+  return base ? std::optional(base) : std::nullopt;
+}
+
+void Allocations::unreserve(uint64_t base, uint64_t size) {
+  const std::unique_lock lock(mutex_);
+  return_range(base, footprint(size));
+}
+
+bool Allocations::claim(uint64_t size) {
+  const std::unique_lock lock(mutex_);
+  if (size > capacity_ || used_ + size > capacity_) return false;
+  used_ += size;
+  return true;
+}
+
+void Allocations::unclaim(uint64_t size) {
+  const std::unique_lock lock(mutex_);
+  used_ -= size;
 }
 
 bool Allocations::release(uint64_t base, MemKind kind) {
@@ -129,7 +160,7 @@ bool Allocations::release(uint64_t base, MemKind kind) {
   const Allocation freed = it->second;
   live_.erase(it);
   epoch_.fetch_add(1, std::memory_order_release);
-  if (kind == MemKind::registered) return true;
+  if (kind == MemKind::registered || kind == MemKind::mapped) return true;
   used_ -= freed.size;
   if (freed.size >= kReturnPages) {
     const uint64_t first = round_up(freed.base, 4096), last = freed.end() / 4096 * 4096;

@@ -16,7 +16,16 @@
 
 namespace ridge::vm {
 
-enum class MemKind : uint8_t { device, managed, pinned, registered, variable, device_heap };
+enum class MemKind : uint8_t {
+  device,
+  array,
+  managed,
+  pinned,
+  registered,
+  variable,
+  device_heap,
+  mapped,  // a reserved range of addresses with memory behind it
+};
 
 struct Allocation {
   uint64_t base = 0;
@@ -40,6 +49,14 @@ class Allocations {
                                    std::string name = {});
   // Host memory the program owns (cudaHostRegister); false when it overlaps a live range.
   bool add_registered(uint64_t base, uint64_t size, uint32_t flags);
+  // Virtual memory: addresses of the device without memory behind them; memory taken out of the
+  // capacity without addresses; and the one made accessible at the other. What lies at a reserved
+  // address is the caller's business.
+  std::optional<uint64_t> reserve(uint64_t size, uint64_t align);
+  void unreserve(uint64_t base, uint64_t size);
+  bool claim(uint64_t size);  // false when the capacity is used up
+  void unclaim(uint64_t size);
+  bool add_mapped(uint64_t base, uint64_t size);  // false when it overlaps a live range
   // False when `base` is not the start of a live allocation of this kind.
   bool release(uint64_t base, MemKind kind);
   void release_all();
@@ -57,6 +74,7 @@ class Allocations {
   uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
 
  private:
+  bool add_foreign(uint64_t base, uint64_t size, MemKind kind, uint32_t flags);
   uint64_t take_range(uint64_t size, uint64_t align);  // lowest
   uint64_t take_highest(uint64_t size, uint64_t align);
   void return_range(uint64_t base, uint64_t size);

@@ -76,7 +76,7 @@ struct Operand {
     symbol,   // a variable's address as a value, or a function, plus offset
     address,  // [base + offset], the base a register, a symbol, or nothing; `elems` are x and y in
               // [base, {x, y}], and b and the vec in [base, b, {x, y}]
-    vec,      // {a, b, c, d}: `elems`
+    vec,      // {a, b, c, d}: `elems`; {a, b}|%p (second)
     label,    // a branch target: `target` is an instruction's index, or past them the body's end
     table,    // a .branchtargets / .calltargets / .callprototype label: `target` indexes
               // Function::tables

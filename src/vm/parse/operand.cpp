@@ -89,7 +89,7 @@ Operand BodyParser::negated() {
   return o;
 }
 
-// vector = '{' element (',' element)* '}'
+// vector = '{' element (',' element)* '}' ('|' ('_' | register))?
 Operand BodyParser::vector() {
   Operand o;
   o.kind = Kind::vec;
@@ -99,6 +99,7 @@ Operand BodyParser::vector() {
   do o.elems.push_back(element());
   while (accept(','));
   expect('}', "after a vector's elements");
+  second_register(o);
   return o;
 }
 

@@ -234,12 +234,12 @@ TEST_F(ErrorTest, DeviceQuestions) {
 }
 
 TEST_F(ErrorTest, RefusedFunctionsSayTheirName) {
-  cudaTextureObject_t texture = 0;
+  cudaExternalMemory_t memory = nullptr;
   ::testing::internal::CaptureStderr();
-  EXPECT_EQ(cudaCreateTextureObject(&texture, nullptr, nullptr, nullptr), cudaErrorNotSupported);
-  EXPECT_EQ(cudaCreateTextureObject(&texture, nullptr, nullptr, nullptr), cudaErrorNotSupported);
+  EXPECT_EQ(cudaImportExternalMemory(&memory, nullptr), cudaErrorNotSupported);
+  EXPECT_EQ(cudaImportExternalMemory(&memory, nullptr), cudaErrorNotSupported);
   const std::string said = ::testing::internal::GetCapturedStderr();
-  EXPECT_EQ(said.find("ridge: cudaCreateTextureObject is not supported by the software GPU"), 0u);
+  EXPECT_EQ(said.find("ridge: cudaImportExternalMemory is not supported by the software GPU"), 0u);
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <sstream>
 
+#include "vm/exec/children.h"
+
 namespace ridge::vm {
 
 class Kernel {
@@ -24,6 +26,7 @@ class Program {
 struct Engine::Impl {
   GpuSpec gpu;
   Allocations memory;
+  texture::Objects textures;
   std::mutex mutex;
   std::vector<std::unique_ptr<Program>> programs;
 };
@@ -78,10 +81,11 @@ std::unique_ptr<Kernel> read_kernel(std::istringstream& words) {
 }  // namespace
 
 Engine::Engine(EngineOptions options)
-    : impl_(new Impl{options.gpu, Allocations(uint64_t(8) << 30), {}, {}}) {}
+    : impl_(new Impl{options.gpu, Allocations(uint64_t(8) << 30), {}, {}, {}}) {}
 Engine::~Engine() = default;
 const GpuSpec& Engine::gpu() const { return impl_->gpu; }
 Allocations& Engine::memory() { return impl_->memory; }
+texture::Objects& Engine::textures() { return impl_->textures; }
 
 Expected<Program*> Engine::load(std::string ptx, std::string name) {
   auto program = std::make_unique<Program>();
@@ -142,6 +146,11 @@ Fault Engine::run(const Launch& launch) {
   return body ? body(launch) : Fault{};
 }
 
+std::optional<uint64_t> Engine::heap_allocate(uint64_t) { return std::nullopt; }
+bool Engine::heap_release(uint64_t) { return false; }
+void Engine::set_heap_limit(uint64_t) {}
+void Engine::release_memory() { impl_->memory.release_all(); }
+void provide_error_texts(ErrorText) {}
 void Engine::flush_printf() { ++fake::flushes; }
 void Engine::set_counting(bool) {}
 InstructionCounts Engine::counts() const { return {}; }

@@ -32,6 +32,7 @@ const char* const kSecond = R"(
 .weak .func (.param .b32 r) shared(.param .b32 x) { { ret; } }
 .visible .func (.param .b32 r) twice (.param .b32 x)
 {
+  .local .align 8 .b8 depot[16];
   .loc 2 9 0
   ret;
 }
@@ -51,6 +52,31 @@ TEST(PtxLink, OneHeaderAndOneCopyOfAWeakFunction) {
   EXPECT_EQ(count(linked, "counter = 1"), 1u);
 }
 
+// nvcc calls every unit's strings $str, $str$1 …
+TEST(PtxLink, NamesThatUnitsKeepToThemselvesStayApart) {
+  const std::string a =
+      ".version 9.0\n.global .align 1 .b8 $str[2] = {97};\n"
+      ".global .align 1 .b8 $str$1[2] = {97};\n"
+      ".visible .global .align 8 .u64 seen = generic($str);\n"
+      ".func (.param .b32 r) own(.param .b32 x)\n{ mov.u64 %rd1, $str; ret; }\n";
+  const std::string b =
+      ".version 9.0\n.extern .global .align 8 .u64 seen;\n"
+      ".global .align 1 .b8 $str[2] = {98};\n"
+      ".const .attribute(.managed) .u32 seen_not = 1;\n"
+      ".func (.param .b32 r) own(.param .b32 x)\n{ mov.u64 %rd1, $str; ret; }\n";
+  const std::string linked = link_ptx({a, b});
+  EXPECT_EQ(count(linked, "$str[2]"), 1u);
+  EXPECT_EQ(count(linked, "$str$1[2]"), 1u);
+  EXPECT_EQ(count(linked, "generic($str)"), 1u);
+  EXPECT_EQ(count(linked, "$str$unit1[2]"), 1u);
+  EXPECT_EQ(count(linked, "mov.u64 %rd1, $str;"), 1u);
+  EXPECT_EQ(count(linked, "mov.u64 %rd1, $str$unit1;"), 1u);
+  EXPECT_EQ(count(linked, " own("), 1u);
+  EXPECT_EQ(count(linked, " own$unit1("), 1u);
+  EXPECT_EQ(count(linked, " seen;"), 1u);
+  EXPECT_EQ(count(linked, "seen_not = 1"), 1u);
+}
+
 TEST(PtxLink, FileNumbersStayApart) {
   const std::string linked = link_ptx({kFirst, kSecond});
   EXPECT_EQ(count(linked, ".file 1 \"first.cu\""), 1u);
@@ -58,6 +84,7 @@ TEST(PtxLink, FileNumbersStayApart) {
   EXPECT_EQ(count(linked, ".file 2 \"early.cuh\""), 1u);
   EXPECT_EQ(count(linked, ".file 3 \"second.cu\""), 1u);
   EXPECT_EQ(count(linked, ".loc 3 9 0"), 1u);
+  EXPECT_EQ(count(linked, ".local .align 8 "), 1u);
   EXPECT_EQ(count(linked, "inlined_at 1 2 3"), 1u);
 }
 

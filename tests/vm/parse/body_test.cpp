@@ -200,6 +200,17 @@ TEST(Operands, RegistersSpecialsAndSinks) {
   EXPECT_EQ(b.operand(2, 1).text, "%envreg3");
 }
 
+TEST(Operands, AVectorMayHaveAPredicateToo) {
+  const Body b = parsed_body(
+      ".reg .b32 %r<9>; .reg .pred %p<3>; .reg .b64 %rd1;\n"
+      "tex.2d.v2.f16x2.f32 {%r1, %r2}|%p1, [%rd1, {%r3, %r4}]; x {%r1, %r2}|_, {%r3};");
+  ASSERT_TRUE(b.function);
+  EXPECT_EQ(b.operand(0, 0).kind, Kind::vec);
+  EXPECT_EQ(b.function->registers.at(size_t(b.operand(0, 0).second)).name, "%p1");
+  EXPECT_EQ(b.operand(0, 1).elems.size(), 2u);
+  EXPECT_EQ(b.operand(1, 0).second, -1);
+}
+
 TEST(Operands, AddressesAndSymbols) {
   const Body b = parsed_body(
       ".reg .b64 %rd<3>;\n"

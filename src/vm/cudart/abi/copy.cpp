@@ -1,4 +1,4 @@
-// cudaMemcpy in all its forms that do not touch arrays.
+// cudaMemcpy in all its forms; those with arrays only are in array_copy.cpp.
 #include "vm/cudart/copy.h"
 
 #include "vm/cudart/errors.h"

@@ -2,6 +2,7 @@
 #include "vm/cudart/graph/exec.h"
 
 #include "vm/cudart/errors.h"
+#include "vm/cudart/graph/edit.h"
 #include "vm/cudart/graph/params.h"
 #include "vm/cudart/streams.h"
 
@@ -16,30 +17,6 @@ cudaError_t make_exec(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long lo
   if (const cudaError_t error = instantiate(found, flags, &made)) return error;
   *exec = exec_handle(std::move(made));
   return cudaSuccess;
-}
-
-template <class Body>
-cudaError_t with_step(cudaGraphExec_t handle, cudaGraphNode_t node, Body&& body) {
-  return api([&] {
-    const GraphExecRef exec = find_exec(handle);
-    if (!exec) return cudaErrorInvalidValue;
-    const std::lock_guard lock(exec->mutex);
-    GraphExec::Step* step = find_step(*exec, reinterpret_cast<const GraphNode*>(node));
-    return step ? body(*step) : cudaErrorInvalidValue;
-  });
-}
-
-// Replaces one step's work by another of the same kind; launches already submitted keep the old
-// one.
-template <class Make>
-cudaError_t change(cudaGraphExec_t exec, cudaGraphNode_t node, Make&& make) {
-  return with_step(exec, node, [&](GraphExec::Step& step) {
-    Work work;
-    if (const cudaError_t error = make(&work)) return error;
-    if (work.index() != step.work.index()) return cudaErrorInvalidValue;
-    step.work = std::move(work);
-    return cudaSuccess;
-  });
 }
 
 }  // namespace
@@ -122,51 +99,52 @@ cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, 
 
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                        cudaGraphNodeParams* params) {
-  return change(exec, node, [&](Work* work) { return work_of(params, work); });
+  return change_step(exec, node, [&](Work* work) { return work_of(params, work); });
 }
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const cudaKernelNodeParams* params) {
-  return change(exec, node, [&](Work* work) { return work_of(params, work); });
+  return change_step(exec, node, [&](Work* work) { return work_of(params, work); });
 }
 cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const cudaMemcpy3DParms* params) {
-  return change(exec, node, [&](Work* work) { return work_of(params, work); });
+  return change_step(exec, node, [&](Work* work) { return work_of(params, work); });
 }
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void* to,
                                                const void* from, size_t bytes,
                                                cudaMemcpyKind kind) {
-  return change(exec, node, [&](Work* work) { return flat_copy(to, from, bytes, kind, work); });
+  return change_step(exec, node,
+                     [&](Work* work) { return flat_copy(to, from, bytes, kind, work); });
 }
 cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                      const void* symbol, const void* from,
                                                      size_t bytes, size_t offset,
                                                      cudaMemcpyKind kind) {
-  return change(exec, node, [&](Work* work) {
+  return change_step(exec, node, [&](Work* work) {
     return symbol_copy(symbol, const_cast<void*>(from), bytes, offset, kind, false, work);
   });
 }
 cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                        void* to, const void* symbol, size_t bytes,
                                                        size_t offset, cudaMemcpyKind kind) {
-  return change(exec, node, [&](Work* work) {
+  return change_step(exec, node, [&](Work* work) {
     return symbol_copy(symbol, to, bytes, offset, kind, true, work);
   });
 }
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const cudaMemsetParams* params) {
-  return change(exec, node, [&](Work* work) { return work_of(params, work); });
+  return change_step(exec, node, [&](Work* work) { return work_of(params, work); });
 }
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                            const cudaHostNodeParams* params) {
-  return change(exec, node, [&](Work* work) { return work_of(params, work); });
+  return change_step(exec, node, [&](Work* work) { return work_of(params, work); });
 }
 cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                  cudaEvent_t event) {
-  return change(exec, node, [&](Work* work) { return event_record(event, work); });
+  return change_step(exec, node, [&](Work* work) { return event_record(event, work); });
 }
 cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                cudaEvent_t event) {
-  return change(exec, node, [&](Work* work) { return event_wait(event, work); });
+  return change_step(exec, node, [&](Work* work) { return event_wait(event, work); });
 }
 
 }  // extern "C"

@@ -1,5 +1,6 @@
 // Graph nodes: adding them, and reading and changing what they do.
 #include "vm/cudart/errors.h"
+#include "vm/cudart/graph/edit.h"
 #include "vm/cudart/graph/graph.h"
 #include "vm/cudart/graph/params.h"
 #include "vm/cudart/refuse.h"
@@ -7,40 +8,6 @@
 using namespace ridge::vm::cudart;
 
 namespace {
-
-// Adds a node whose work `make` builds.
-template <class Make>
-cudaError_t add(cudaGraphNode_t* node, cudaGraph_t handle, const cudaGraphNode_t* dependencies,
-                size_t count, Make&& make) {
-  return api([&] {
-    const GraphRef graph = find_graph(handle);
-    if (!node || !graph || (count && !dependencies)) return cudaErrorInvalidValue;
-    std::vector<GraphNode*> after;
-    for (size_t i = 0; i < count; ++i) {
-      GraphNode* dependency = find_node(dependencies[i]);
-      if (!dependency || dependency->graph != graph.get()) return cudaErrorInvalidValue;
-      after.push_back(dependency);
-    }
-    Work work;
-    if (const cudaError_t error = make(&work)) return error;
-    *node = node_handle(graph->add(std::move(work), after));
-    return cudaSuccess;
-  });
-}
-
-// Replaces a node's work by another of the same kind.
-template <class Make>
-cudaError_t change(cudaGraphNode_t handle, Make&& make) {
-  return api([&] {
-    GraphNode* node = find_node(handle);
-    Work work;
-    if (!node) return cudaErrorInvalidValue;
-    if (const cudaError_t error = make(&work)) return error;
-    if (work.index() != node->work.index()) return cudaErrorInvalidValue;
-    node->work = std::move(work);
-    return cudaSuccess;
-  });
-}
 
 template <class Params>
 cudaError_t read(cudaGraphNode_t handle, Params* params) {
@@ -67,41 +34,41 @@ extern "C" {
 
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                              const cudaGraphEdgeData*, size_t count, cudaGraphNodeParams* params) {
-  return add(node, graph, after, count, [&](Work* work) { return work_of(params, work); });
+  return add_node(node, graph, after, count, [&](Work* work) { return work_of(params, work); });
 }
 
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* params) {
-  return change(node, [&](Work* work) { return work_of(params, work); });
+  return change_node(node, [&](Work* work) { return work_of(params, work); });
 }
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaKernelNodeParams* params) {
-  return add(node, graph, after, count, [&](Work* work) { return work_of(params, work); });
+  return add_node(node, graph, after, count, [&](Work* work) { return work_of(params, work); });
 }
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* params) {
   return read(node, params);
 }
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* params) {
-  return change(node, [&](Work* work) { return work_of(params, work); });
+  return change_node(node, [&](Work* work) { return work_of(params, work); });
 }
 
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaMemcpy3DParms* params) {
-  return add(node, graph, after, count, [&](Work* work) { return work_of(params, work); });
+  return add_node(node, graph, after, count, [&](Work* work) { return work_of(params, work); });
 }
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
                                      const cudaGraphNode_t* after, size_t count, void* to,
                                      const void* from, size_t bytes, cudaMemcpyKind kind) {
-  return add(node, graph, after, count,
-             [&](Work* work) { return flat_copy(to, from, bytes, kind, work); });
+  return add_node(node, graph, after, count,
+                  [&](Work* work) { return flat_copy(to, from, bytes, kind, work); });
 }
 cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
                                            const cudaGraphNode_t* after, size_t count,
                                            const void* symbol, const void* from, size_t bytes,
                                            size_t offset, cudaMemcpyKind kind) {
-  return add(node, graph, after, count, [&](Work* work) {
+  return add_node(node, graph, after, count, [&](Work* work) {
     return symbol_copy(symbol, const_cast<void*>(from), bytes, offset, kind, false, work);
   });
 }
@@ -109,66 +76,67 @@ cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t 
                                              const cudaGraphNode_t* after, size_t count, void* to,
                                              const void* symbol, size_t bytes, size_t offset,
                                              cudaMemcpyKind kind) {
-  return add(node, graph, after, count,
-             [&](Work* work) { return symbol_copy(symbol, to, bytes, offset, kind, true, work); });
+  return add_node(node, graph, after, count, [&](Work* work) {
+    return symbol_copy(symbol, to, bytes, offset, kind, true, work);
+  });
 }
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms* params) {
   return read(node, params);
 }
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* params) {
-  return change(node, [&](Work* work) { return work_of(params, work); });
+  return change_node(node, [&](Work* work) { return work_of(params, work); });
 }
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const void* from,
                                            size_t bytes, cudaMemcpyKind kind) {
-  return change(node, [&](Work* work) { return flat_copy(to, from, bytes, kind, work); });
+  return change_node(node, [&](Work* work) { return flat_copy(to, from, bytes, kind, work); });
 }
 cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void* symbol,
                                                  const void* from, size_t bytes, size_t offset,
                                                  cudaMemcpyKind kind) {
-  return change(node, [&](Work* work) {
+  return change_node(node, [&](Work* work) {
     return symbol_copy(symbol, const_cast<void*>(from), bytes, offset, kind, false, work);
   });
 }
 cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to,
                                                    const void* symbol, size_t bytes, size_t offset,
                                                    cudaMemcpyKind kind) {
-  return change(
+  return change_node(
       node, [&](Work* work) { return symbol_copy(symbol, to, bytes, offset, kind, true, work); });
 }
 
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaMemsetParams* params) {
-  return add(node, graph, after, count, [&](Work* work) { return work_of(params, work); });
+  return add_node(node, graph, after, count, [&](Work* work) { return work_of(params, work); });
 }
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* params) {
   return read(node, params);
 }
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* params) {
-  return change(node, [&](Work* work) { return work_of(params, work); });
+  return change_node(node, [&](Work* work) { return work_of(params, work); });
 }
 
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                  const cudaGraphNode_t* after, size_t count,
                                  const cudaHostNodeParams* params) {
-  return add(node, graph, after, count, [&](Work* work) { return work_of(params, work); });
+  return add_node(node, graph, after, count, [&](Work* work) { return work_of(params, work); });
 }
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* params) {
   return read(node, params);
 }
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* params) {
-  return change(node, [&](Work* work) { return work_of(params, work); });
+  return change_node(node, [&](Work* work) { return work_of(params, work); });
 }
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                   const cudaGraphNode_t* after, size_t count) {
-  return add(node, graph, after, count, [](Work*) { return cudaSuccess; });
+  return add_node(node, graph, after, count, [](Work*) { return cudaSuccess; });
 }
 
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                        const cudaGraphNode_t* after, size_t count,
                                        cudaGraph_t child) {
-  return add(node, graph, after, count, [&](Work* work) { return child_graph(child, work); });
+  return add_node(node, graph, after, count, [&](Work* work) { return child_graph(child, work); });
 }
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t handle, cudaGraph_t* graph) {
   return api([&] {
@@ -183,24 +151,24 @@ cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t handle, cudaGraph_t*
 cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                         const cudaGraphNode_t* after, size_t count,
                                         cudaEvent_t event) {
-  return add(node, graph, after, count, [&](Work* work) { return event_record(event, work); });
+  return add_node(node, graph, after, count, [&](Work* work) { return event_record(event, work); });
 }
 cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
   return event_of<EventRecordWork>(node, event);
 }
 cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  return change(node, [&](Work* work) { return event_record(event, work); });
+  return change_node(node, [&](Work* work) { return event_record(event, work); });
 }
 cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                       const cudaGraphNode_t* after, size_t count,
                                       cudaEvent_t event) {
-  return add(node, graph, after, count, [&](Work* work) { return event_wait(event, work); });
+  return add_node(node, graph, after, count, [&](Work* work) { return event_wait(event, work); });
 }
 cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
   return event_of<EventWaitWork>(node, event);
 }
 cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  return change(node, [&](Work* work) { return event_wait(event, work); });
+  return change_node(node, [&](Work* work) { return event_wait(event, work); });
 }
 
 }  // extern "C"

@@ -14,6 +14,8 @@ cudaError_t per_thread(Body&& body) {
 
 }  // namespace
 
+// Some of the namesakes are deprecated; programs that call them still get them.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #pragma GCC visibility push(default)
 extern "C" {
 
@@ -31,6 +33,16 @@ cudaError_t cudaEventRecord_ptsz(cudaEvent_t a, cudaStream_t b) {
 }
 cudaError_t cudaFreeAsync_ptsz(void* a, cudaStream_t b) {
   return per_thread([&] { return cudaFreeAsync(a, b); });
+}
+// Without a word about streams in the flags, the functions are those for a stream of each thread.
+cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char* a, void** b, unsigned c,
+                                                  unsigned long long d,
+                                                  cudaDriverEntryPointQueryResult* e) {
+  return cudaGetDriverEntryPointByVersion(a, b, c, d ? d : +cudaEnablePerThreadDefaultStream, e);
+}
+cudaError_t cudaGetDriverEntryPoint_ptsz(const char* a, void** b, unsigned long long c,
+                                         cudaDriverEntryPointQueryResult* d) {
+  return cudaGetDriverEntryPointByVersion_ptsz(a, b, CUDART_VERSION / 1000 * 1000, c, d);
 }
 cudaError_t cudaGraphInstantiateWithParams_ptsz(cudaGraphExec_t* a, cudaGraph_t b,
                                                 cudaGraphInstantiateParams* c) {
@@ -73,6 +85,49 @@ cudaError_t cudaMemcpy2DAsync_ptsz(void* a, size_t b, const void* c, size_t d, s
 cudaError_t cudaMemcpy2D_ptds(void* a, size_t b, const void* c, size_t d, size_t e, size_t f,
                               cudaMemcpyKind g) {
   return per_thread([&] { return cudaMemcpy2D(a, b, c, d, e, f, g); });
+}
+cudaError_t cudaMemcpy2DArrayToArray_ptds(cudaArray_t a, size_t b, size_t c, cudaArray_const_t d,
+                                          size_t e, size_t f, size_t g, size_t h,
+                                          cudaMemcpyKind i) {
+  return per_thread([&] { return cudaMemcpy2DArrayToArray(a, b, c, d, e, f, g, h, i); });
+}
+cudaError_t cudaMemcpy2DFromArrayAsync_ptsz(void* a, size_t b, cudaArray_const_t c, size_t d,
+                                            size_t e, size_t f, size_t g, cudaMemcpyKind h,
+                                            cudaStream_t i) {
+  return per_thread([&] { return cudaMemcpy2DFromArrayAsync(a, b, c, d, e, f, g, h, i); });
+}
+cudaError_t cudaMemcpy2DFromArray_ptds(void* a, size_t b, cudaArray_const_t c, size_t d, size_t e,
+                                       size_t f, size_t g, cudaMemcpyKind h) {
+  return per_thread([&] { return cudaMemcpy2DFromArray(a, b, c, d, e, f, g, h); });
+}
+cudaError_t cudaMemcpy2DToArrayAsync_ptsz(cudaArray_t a, size_t b, size_t c, const void* d,
+                                          size_t e, size_t f, size_t g, cudaMemcpyKind h,
+                                          cudaStream_t i) {
+  return per_thread([&] { return cudaMemcpy2DToArrayAsync(a, b, c, d, e, f, g, h, i); });
+}
+cudaError_t cudaMemcpy2DToArray_ptds(cudaArray_t a, size_t b, size_t c, const void* d, size_t e,
+                                     size_t f, size_t g, cudaMemcpyKind h) {
+  return per_thread([&] { return cudaMemcpy2DToArray(a, b, c, d, e, f, g, h); });
+}
+cudaError_t cudaMemcpyArrayToArray_ptds(cudaArray_t a, size_t b, size_t c, cudaArray_const_t d,
+                                        size_t e, size_t f, size_t g, cudaMemcpyKind h) {
+  return per_thread([&] { return cudaMemcpyArrayToArray(a, b, c, d, e, f, g, h); });
+}
+cudaError_t cudaMemcpyFromArrayAsync_ptsz(void* a, cudaArray_const_t b, size_t c, size_t d,
+                                          size_t e, cudaMemcpyKind f, cudaStream_t g) {
+  return per_thread([&] { return cudaMemcpyFromArrayAsync(a, b, c, d, e, f, g); });
+}
+cudaError_t cudaMemcpyFromArray_ptds(void* a, cudaArray_const_t b, size_t c, size_t d, size_t e,
+                                     cudaMemcpyKind f) {
+  return per_thread([&] { return cudaMemcpyFromArray(a, b, c, d, e, f); });
+}
+cudaError_t cudaMemcpyToArrayAsync_ptsz(cudaArray_t a, size_t b, size_t c, const void* d, size_t e,
+                                        cudaMemcpyKind f, cudaStream_t g) {
+  return per_thread([&] { return cudaMemcpyToArrayAsync(a, b, c, d, e, f, g); });
+}
+cudaError_t cudaMemcpyToArray_ptds(cudaArray_t a, size_t b, size_t c, const void* d, size_t e,
+                                   cudaMemcpyKind f) {
+  return per_thread([&] { return cudaMemcpyToArray(a, b, c, d, e, f); });
 }
 cudaError_t cudaMemcpy3DAsync_ptsz(const cudaMemcpy3DParms* a, cudaStream_t b) {
   return per_thread([&] { return cudaMemcpy3DAsync(a, b); });

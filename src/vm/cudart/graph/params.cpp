@@ -1,5 +1,6 @@
 #include "vm/cudart/graph/params.h"
 
+#include "vm/cudart/arrays.h"
 #include "vm/cudart/launch.h"
 #include "vm/cudart/refuse.h"
 #include "vm/cudart/runtime.h"
@@ -137,14 +138,20 @@ cudaError_t params_of(const GraphNode& node, cudaMemcpy3DParms* params) {
   const auto* plan = std::get_if<CopyPlan>(&node.work);
   if (!plan || !params) return cudaErrorInvalidValue;
   const BoxExtent& e = plan->extent;
-  const auto pitched = [&](const Box& box) {
-    return cudaPitchedPtr{box.start, box.pitch ? box.pitch : e.width, e.width,
-                          box.pitch ? box.slice / box.pitch : 1};
+  size_t unit = 1;
+  const auto tell = [&](const Box& box, cudaArray_t& array, cudaPos& at, cudaPitchedPtr& pointer) {
+    if (const ArrayRef held = array_holding(box.start, &at)) {
+      array = reinterpret_cast<cudaArray_t>(held.get());
+      unit = held->texel_bytes();
+    } else {
+      pointer = {box.start, box.pitch ? box.pitch : e.width, e.width,
+                 box.pitch ? box.slice / box.pitch : 1};
+    }
   };
   *params = {};
-  params->srcPtr = pitched(plan->from);
-  params->dstPtr = pitched(plan->to);
-  params->extent = {e.width, e.height, e.depth};
+  tell(plan->from, params->srcArray, params->srcPos, params->srcPtr);
+  tell(plan->to, params->dstArray, params->dstPos, params->dstPtr);
+  params->extent = {e.width / unit, e.height, e.depth};
   params->kind = plan->kind;
   return cudaSuccess;
 }

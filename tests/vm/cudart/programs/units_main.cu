@@ -13,7 +13,16 @@ __device__ __noinline__ T common(T x) {
   return x * 3;
 }
 
+typedef int (*Function)(int);
+extern __device__ Function chosen;
+
 __global__ void kernel(int* out) { *out = twice(shared_value) + with_own(1) + common(2); }
+// Both units have strings, which nvcc gives the same names.
+__global__ void strings(int* out) {
+  const char* text = *out > 0 ? "main" : "unit";
+  printf("strings of the %s\n", text);
+  *out = chosen(text[0]);
+}
 
 int main() {
   int *device, host = 0;
@@ -24,5 +33,8 @@ int main() {
   other<<<1, 1>>>(device);
   RIDGE_CUDA(cudaMemcpy(&host, device, sizeof host, cudaMemcpyDeviceToHost), cudaSuccess);
   RIDGE_CHECK(host == 100 + 9);
+  strings<<<1, 1>>>(device);
+  RIDGE_CUDA(cudaMemcpy(&host, device, sizeof host, cudaMemcpyDeviceToHost), cudaSuccess);
+  RIDGE_CHECK(host == 2 * 'm');
   return failures != 0;
 }

@@ -1,0 +1,69 @@
+// Adding nodes to graphs and changing what they do, for whatever describes the work: `make` builds
+// it.
+#pragma once
+
+#include <utility>
+
+#include "vm/cudart/errors.h"
+#include "vm/cudart/graph/exec.h"
+#include "vm/cudart/graph/graph.h"
+
+namespace ridge::vm::cudart {
+
+template <class Make>
+cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t handle, const cudaGraphNode_t* dependencies,
+                     size_t count, Make&& make) {
+  return api([&] {
+    const GraphRef graph = find_graph(handle);
+    if (!node || !graph || (count && !dependencies)) return cudaErrorInvalidValue;
+    std::vector<GraphNode*> after;
+    for (size_t i = 0; i < count; ++i) {
+      GraphNode* dependency = find_node(dependencies[i]);
+      if (!dependency || dependency->graph != graph.get()) return cudaErrorInvalidValue;
+      after.push_back(dependency);
+    }
+    Work work;
+    if (const cudaError_t error = make(&work)) return error;
+    *node = node_handle(graph->add(std::move(work), after));
+    return cudaSuccess;
+  });
+}
+
+// Replaces a node's work by another of the same kind.
+template <class Make>
+cudaError_t change_node(cudaGraphNode_t handle, Make&& make) {
+  return api([&] {
+    GraphNode* node = find_node(handle);
+    Work work;
+    if (!node) return cudaErrorInvalidValue;
+    if (const cudaError_t error = make(&work)) return error;
+    if (work.index() != node->work.index()) return cudaErrorInvalidValue;
+    node->work = std::move(work);
+    return cudaSuccess;
+  });
+}
+
+template <class Body>
+cudaError_t with_step(cudaGraphExec_t handle, cudaGraphNode_t node, Body&& body) {
+  return api([&] {
+    const GraphExecRef exec = find_exec(handle);
+    if (!exec) return cudaErrorInvalidValue;
+    const std::lock_guard lock(exec->mutex);
+    GraphExec::Step* step = find_step(*exec, reinterpret_cast<const GraphNode*>(node));
+    return step ? body(*step) : cudaErrorInvalidValue;
+  });
+}
+
+// The same for a node of an executable graph; launches already submitted keep the old work.
+template <class Make>
+cudaError_t change_step(cudaGraphExec_t exec, cudaGraphNode_t node, Make&& make) {
+  return with_step(exec, node, [&](GraphExec::Step& step) {
+    Work work;
+    if (const cudaError_t error = make(&work)) return error;
+    if (work.index() != step.work.index()) return cudaErrorInvalidValue;
+    step.work = std::move(work);
+    return cudaSuccess;
+  });
+}
+
+}  // namespace ridge::vm::cudart

@@ -1,0 +1,186 @@
+// Nodes of graphs: adding them, reading and changing what they do, there and in executable graphs.
+#include "vm/cudart/graph/edit.h"
+#include "vm/cudart/graph/params.h"
+#include "vm/driver/contexts.h"
+#include "vm/driver/graph_params.h"
+
+using namespace ridge::vm::driver;
+using ridge::vm::cudart::GraphNode;
+using ridge::vm::cudart::Work;
+
+namespace {
+
+// A node that does what `params` say.
+template <class Params>
+CUresult add(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,
+             const Params* params) {
+  return driver_call([&] {
+    return ridge::vm::cudart::add_node(node, graph, after, count,
+                                       [&](Work* work) { return work_of(params, work); });
+  });
+}
+
+template <class Params>
+CUresult change(CUgraphNode node, const Params* params) {
+  return driver_call([&] {
+    return ridge::vm::cudart::change_node(node, [&](Work* work) { return work_of(params, work); });
+  });
+}
+
+template <class Params>
+CUresult change_step(CUgraphExec exec, CUgraphNode node, const Params* params) {
+  return driver_call([&] {
+    return ridge::vm::cudart::change_step(exec, node,
+                                          [&](Work* work) { return work_of(params, work); });
+  });
+}
+
+template <class Params>
+CUresult read(CUgraphNode handle, Params* params) {
+  return driver_call([&] {
+    GraphNode* node = ridge::vm::cudart::find_node(handle);
+    return node ? params_of(*node, params) : cudaErrorInvalidValue;
+  });
+}
+
+// Copies and fills name the context they run in.
+bool is_context(CUcontext context) { return find_context(context) != nullptr; }
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
+                           const CUgraphEdgeData*, size_t count, CUgraphNodeParams* params) {
+  return add(node, graph, after, count, params);
+}
+CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,
+                        CUgraphNodeParams* params) {
+  return add(node, graph, after, count, params);
+}
+CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* params) {
+  return change(node, params);
+}
+CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams* params) {
+  return change_step(exec, node, params);
+}
+
+CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
+                                 size_t count, const CUDA_KERNEL_NODE_PARAMS* params) {
+  return add(node, graph, after, count, params);
+}
+CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
+                              size_t count, const CUDA_KERNEL_NODE_PARAMS_v1* params) {
+  return add(node, graph, after, count, params);
+}
+CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* params) {
+  return read(node, params);
+}
+CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1* params) {
+  return read(node, params);
+}
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* params) {
+  return change(node, params);
+}
+CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1* params) {
+  return change(node, params);
+}
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
+                                           const CUDA_KERNEL_NODE_PARAMS* params) {
+  return change_step(exec, node, params);
+}
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_KERNEL_NODE_PARAMS_v1* params) {
+  return change_step(exec, node, params);
+}
+
+CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
+                              size_t count, const CUDA_MEMCPY3D* params, CUcontext context) {
+  if (!is_context(context)) return CUDA_ERROR_INVALID_VALUE;
+  return add(node, graph, after, count, params);
+}
+CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* params) {
+  return read(node, params);
+}
+CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D* params) {
+  return change(node, params);
+}
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_MEMCPY3D* params, CUcontext context) {
+  if (!is_context(context)) return CUDA_ERROR_INVALID_VALUE;
+  return change_step(exec, node, params);
+}
+
+CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
+                              size_t count, const CUDA_MEMSET_NODE_PARAMS* params,
+                              CUcontext context) {
+  if (!is_context(context)) return CUDA_ERROR_INVALID_VALUE;
+  return add(node, graph, after, count, params);
+}
+CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS* params) {
+  return read(node, params);
+}
+CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS* params) {
+  return change(node, params);
+}
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                        const CUDA_MEMSET_NODE_PARAMS* params, CUcontext context) {
+  if (!is_context(context)) return CUDA_ERROR_INVALID_VALUE;
+  return change_step(exec, node, params);
+}
+
+CUresult cuGraphAddHostNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
+                            size_t count, const CUDA_HOST_NODE_PARAMS* params) {
+  return add(node, graph, after, count, params);
+}
+CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS* params) {
+  return read(node, params);
+}
+CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS* params) {
+  return change(node, params);
+}
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                      const CUDA_HOST_NODE_PARAMS* params) {
+  return change_step(exec, node, params);
+}
+
+CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
+                             size_t count) {
+  return driver_call([&] { return cudaGraphAddEmptyNode(node, graph, after, count); });
+}
+CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
+                                  size_t count, CUgraph child) {
+  return driver_call([&] { return cudaGraphAddChildGraphNode(node, graph, after, count, child); });
+}
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph* graph) {
+  return driver_call([&] { return cudaGraphChildGraphNodeGetGraph(node, graph); });
+}
+
+CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
+                                   size_t count, CUevent event) {
+  return driver_call([&] { return cudaGraphAddEventRecordNode(node, graph, after, count, event); });
+}
+CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent* event) {
+  return driver_call([&] { return cudaGraphEventRecordNodeGetEvent(node, event); });
+}
+CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event) {
+  return driver_call([&] { return cudaGraphEventRecordNodeSetEvent(node, event); });
+}
+CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
+  return driver_call([&] { return cudaGraphExecEventRecordNodeSetEvent(exec, node, event); });
+}
+CUresult cuGraphAddEventWaitNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
+                                 size_t count, CUevent event) {
+  return driver_call([&] { return cudaGraphAddEventWaitNode(node, graph, after, count, event); });
+}
+CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent* event) {
+  return driver_call([&] { return cudaGraphEventWaitNodeGetEvent(node, event); });
+}
+CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event) {
+  return driver_call([&] { return cudaGraphEventWaitNodeSetEvent(node, event); });
+}
+CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
+  return driver_call([&] { return cudaGraphExecEventWaitNodeSetEvent(exec, node, event); });
+}
+
+}  // extern "C"

@@ -1,0 +1,110 @@
+// Starting the driver, its version, its errors, and its functions by name.
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "vm/driver/result.h"
+
+using namespace ridge::vm::driver;
+
+namespace ridge::vm::driver {
+
+int refuse_function(const char* name, const char* group) { return refuse_call(name, group); }
+
+}  // namespace ridge::vm::driver
+
+namespace {
+
+constexpr int kVersion = CUDA_VERSION / 1000 * 1000;  // the driver this library stands in for
+
+enum class NullStream : uint8_t { legacy, per_thread };
+
+struct Row {
+  std::string_view name;
+  int version;
+  NullStream null_stream;
+  void* function;
+};
+
+constexpr auto legacy = NullStream::legacy, per_thread = NullStream::per_thread;
+
+const Row kRows[] = {
+#define RIDGE_FUNCTION(exported, name, version, null_stream) \
+  {#name, version, null_stream, reinterpret_cast<void*>(&exported)},
+#include "vm/driver/functions.def"
+#undef RIDGE_FUNCTION
+};
+
+struct Found {
+  void* function = nullptr;
+  bool known = false;  // there is a function of that name, in whatever version
+};
+
+// The newest that is not newer than `version`; of two alike the one with the wanted null stream.
+Found find(std::string_view name, int version, NullStream wanted) {
+  const auto rank = [](const Row& row) { return std::pair(row.null_stream, row.version); };
+  Found found;
+  const Row* best = nullptr;
+  for (const Row& row : kRows) {
+    if (row.name != name || row.null_stream > wanted) continue;
+    found.known = true;
+    if (row.version <= version && (!best || rank(row) > rank(*best))) best = &row;
+  }
+  if (best) found.function = best->function;
+  return found;
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuInit(unsigned flags) {
+  if (flags) return CUDA_ERROR_INVALID_VALUE;
+  initialise();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDriverGetVersion(int* version) { return result_of(answer(version, kVersion)); }
+
+CUresult cuGetErrorName(CUresult error, const char** name) {
+  if (!name) return CUDA_ERROR_INVALID_VALUE;
+  *name = result_name(error);
+  return *name ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGetErrorString(CUresult error, const char** text) {
+  if (!text) return CUDA_ERROR_INVALID_VALUE;
+  *text = result_name(error) ? ridge::vm::cudart::error_text(cudaError_t(error)) : nullptr;
+  return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult* status) {
+  constexpr cuuint64_t kKnown =
+      CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  if (!symbol || !function || (flags & ~kKnown) || flags == kKnown || version > kVersion)
+    return CUDA_ERROR_INVALID_VALUE;
+  const bool own = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  const Found found = find(symbol, version, own ? per_thread : legacy);
+  *function = found.function;
+  if (status)
+    *status = found.function ? CU_GET_PROC_ADDRESS_SUCCESS
+              : found.known  ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                             : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  return CUDA_SUCCESS;
+}
+
+// Tables of functions that are not documented: none. NVRTC asks and goes on without.
+CUresult cuGetExportTable(const void** table, const CUuuid* id) {
+  if (!table || !id) return CUDA_ERROR_INVALID_VALUE;
+  *table = nullptr;
+  return CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags) {
+  const CUresult result = cuGetProcAddress_v2(symbol, function, version, flags, nullptr);
+  if (result != CUDA_SUCCESS) return result;
+  return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+}  // extern "C"

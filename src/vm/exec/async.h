@@ -1,0 +1,64 @@
+// Asynchronous copies that a warp has started and that have not landed.
+//
+// Hardware may finish a copy at any time between its start and a wait for it. Here it lands at the
+// latest legal moment, so that a program which reads the destination before it has waited sees
+// what was there before, and does not work by luck.
+//
+// A warp's queue holds copies (cp.async), commits, arrivals (cp.async.mbarrier.arrive) and bulk
+// copies in program order, each with the lanes that it is still open for. A commit closes a group
+// of copies for its lanes. An arrival happens once its lane's earlier copies have landed; a bulk
+// copy lands and tells its barrier when somebody waits there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ridge::vm {
+
+struct Block;
+struct Code;
+struct Inst;
+struct Warp;
+
+struct AsyncEntry {
+  enum class Kind : uint8_t { copy, commit, arrive, bulk };
+  Kind kind = Kind::copy;
+  uint8_t bytes = 0;           // copy: 4, 8 or 16 in shared memory
+  uint32_t lanes = 0;          // not landed
+  const Inst* inst = nullptr;  // what started it, and in which function: for reports
+  const Code* code = nullptr;
+  uint64_t epoch = 0;         // of the allocations, when the source was checked
+  uint32_t destination[32];   // in shared memory; arrive: the barrier
+  uint64_t source[32];        // in global memory
+  uint32_t source_bytes[32];  // copy: zeros follow up to `bytes`
+  uint32_t barrier[32];       // bulk: in shared memory
+};
+
+class AsyncQueue {
+ public:
+  bool empty() const { return head_ == entries_.size(); }
+  void clear() {
+    entries_.clear();
+    head_ = 0;
+  }
+  // An entry with its own memory left as it was: the caller fills what its kind needs.
+  AsyncEntry& push(Warp& w, AsyncEntry::Kind kind, uint32_t lanes, const Inst* inst);
+
+  // These return false after raising a fault.
+  // Lands what the lanes have committed but for their `newest` last groups.
+  bool wait_groups(Warp& w, uint32_t lanes, uint32_t newest);
+  bool wait_all(Warp& w, uint32_t lanes);
+  // Lands everything that the barrier at this shared address waits for.
+  bool land_for_barrier(Warp& w, uint32_t barrier);
+
+ private:
+  bool land(Warp& w, AsyncEntry& entry, uint32_t lanes);
+  bool arrive_unblocked(Warp& w, uint32_t lanes);
+  void drop_landed();
+
+  std::vector<AsyncEntry> entries_;
+  size_t head_ = 0;  // entries before it are gone
+};
+
+}  // namespace ridge::vm

@@ -1,0 +1,270 @@
+// mbarrier: barriers in shared memory that threads and asynchronous copies arrive at.
+#include "vm/isa/mbarrier.h"
+
+#include <algorithm>
+
+#include "vm/isa/groups.h"
+#include "vm/isa/memory.h"
+#include "vm/isa/sync.h"
+
+namespace ridge::vm {
+namespace {
+
+constexpr uint32_t kCountMask = 0xfffff;  // the largest count; PTX's limit for tx-count, too
+
+struct Object {
+  uint32_t pending = 0, expected = 0;
+  int64_t tx = 0;
+  uint32_t parity = 0;
+  bool valid = false;
+
+  static Object of(uint64_t bits) {
+    return {uint32_t(bits) & kCountMask, uint32_t(bits >> 20) & kCountMask,
+            int32_t(uint32_t(bits >> 40) << 11) >> 11, uint32_t(bits >> 62) & 1, (bits >> 63) != 0};
+  }
+  uint64_t bits() const {
+    return uint64_t(pending) | uint64_t(expected) << 20 | (uint64_t(tx) & 0x1fffff) << 40 |
+           uint64_t(parity) << 62 | uint64_t(valid) << 63;
+  }
+};
+
+uint64_t read(const Warp& w, uint32_t address) { return load_as<uint64_t>(w.shared + address); }
+void write(Warp& w, uint32_t address, uint64_t bits) {
+  std::memcpy(w.shared + address, &bits, sizeof bits);
+}
+
+constexpr const char* kInvalid = "the mbarrier has not been initialised";
+constexpr const char* kTooMany = "more arrivals than the mbarrier's phase expects";
+constexpr const char* kTxRange = "the mbarrier's tx-count is out of range";
+
+// Stores the object, and begins the next phase when nothing is left to come in this one.
+const char* finish(Warp& w, uint32_t address, Object object) {
+  if (object.tx > int64_t(kCountMask) || object.tx < -int64_t(kCountMask)) return kTxRange;
+  if (object.pending == 0 && object.tx == 0) {
+    object.parity ^= 1;
+    object.pending = object.expected;
+  }
+  w.block->progressed = true;
+  write(w, address, object.bits());
+  return nullptr;
+}
+
+}  // namespace
+
+namespace mbarrier {
+
+const char* arrive(Warp& w, uint32_t address, const Arrival& arrival) {
+  Object object = Object::of(read(w, address));
+  if (!object.valid) return kInvalid;
+  if (arrival.count > object.pending) return kTooMany;
+  object.pending -= arrival.count;
+  if (arrival.drops) object.expected -= std::min(arrival.count, object.expected);
+  object.tx += arrival.expect_tx;
+  return finish(w, address, object);
+}
+
+const char* expect_tx(Warp& w, uint32_t address, uint32_t bytes) {
+  Object object = Object::of(read(w, address));
+  if (!object.valid) return kInvalid;
+  object.tx += bytes;
+  return finish(w, address, object);
+}
+
+const char* complete_tx(Warp& w, uint32_t address, uint32_t bytes) {
+  Object object = Object::of(read(w, address));
+  if (!object.valid) return kInvalid;
+  object.tx -= bytes;
+  return finish(w, address, object);
+}
+
+const char* add_pending(Warp& w, uint32_t address) {
+  Object object = Object::of(read(w, address));
+  if (!object.valid) return kInvalid;
+  if (object.pending == kCountMask) return "the mbarrier's count is out of range";
+  ++object.pending;
+  write(w, address, object.bits());
+  return nullptr;
+}
+
+}  // namespace mbarrier
+
+// --- handlers: a, b = address; c = the first source, x[0] the second ---
+
+namespace mbarrier {
+
+bool addresses(Warp& w, const Inst* inst, bool generic, uint32_t* out) {
+  const int32_t offset = int32_t(inst->b);
+  if (!generic) {
+    const uint32_t* address = w.src<uint32_t>(inst->a);
+    each_active(w.mask, [&](int i) { out[i] = address[i] + uint32_t(offset); });
+  } else {
+    const uint64_t* address = w.src<uint64_t>(inst->a);
+    for (uint32_t left = w.mask; left; left &= left - 1) {
+      const int i = __builtin_ctz(left);
+      const uint64_t at = address[i] + uint64_t(int64_t(offset));
+      if (at - kSharedWindow >= kWindowSize) {
+        raise(w, inst, FaultKind::invalid_address_space, uint32_t(i), at, 8,
+              "mbarrier outside shared memory");
+        return false;
+      }
+      out[i] = uint32_t(at - kSharedWindow);
+    }
+  }
+  return check_window(w, inst, out, 0, 8, w.shared_size, "shared mbarrier");
+}
+
+}  // namespace mbarrier
+
+namespace {
+
+enum class Op : uint8_t {
+  init,
+  inval,
+  expect_tx,
+  complete_tx,
+  arrive,  // with a count
+  arrive_one,
+  arrive_tx,
+  drop,
+  drop_one,
+  drop_tx
+};
+
+template <Op O, bool Generic>
+const Inst* update(Warp& w, const Inst* inst) {
+  using namespace mbarrier;
+  uint32_t at[kWarpSize];
+  if (!mbarrier::addresses(w, inst, Generic, at)) return nullptr;
+  constexpr bool kHasValue = O != Op::inval && O != Op::arrive_one && O != Op::drop_one;
+  constexpr bool kTx = O == Op::arrive_tx || O == Op::drop_tx;
+  constexpr bool kDrops = O == Op::drop || O == Op::drop_one || O == Op::drop_tx;
+  const uint32_t* values = kHasValue ? w.src<uint32_t>(inst->c) : nullptr;
+  uint64_t* state = inst->d == kNoOperand ? nullptr : w.reg<uint64_t>(inst->d);
+  for (uint32_t left = w.mask; left; left &= left - 1) {
+    const int i = __builtin_ctz(left);
+    const uint64_t before = read(w, at[i]);
+    const uint32_t value = values ? values[i] : 1;
+    const char* wrong = nullptr;
+    switch (O) {
+      case Op::init:
+        if (value == 0 || value > kCountMask)
+          wrong = "mbarrier.init with a count of 0 or above 1048575";
+        else write(w, at[i], Object{value, value, 0, 0, true}.bits());
+        break;
+      case Op::inval: write(w, at[i], 0); break;
+      case Op::expect_tx: wrong = expect_tx(w, at[i], value); break;
+      case Op::complete_tx: wrong = complete_tx(w, at[i], value); break;
+      default:
+        wrong = arrive(w, at[i],
+                       {.count = kTx ? 1 : value, .expect_tx = kTx ? value : 0, .drops = kDrops});
+    }
+    if (wrong) return raise(w, inst, FaultKind::illegal_instruction, uint32_t(i), at[i], 0, wrong);
+    if (state) state[i] = before;
+  }
+  return inst + 1;
+}
+template <Op O>
+Handlers select_update(const Form& form) {
+  if (form.space() == Space::generic) return {update<O, true>, update<O, true>};
+  return {update<O, false>, update<O, false>};
+}
+
+// Which active lanes' phase is over.
+template <bool Parity>
+uint32_t over(const Warp& w, const Inst* inst, const uint32_t* at) {
+  uint32_t done = 0;
+  each_active(w.mask, [&](int i) {
+    uint32_t phase;
+    if constexpr (Parity) phase = w.src<uint32_t>(inst->c)[i] & 1;
+    else phase = Object::of(w.src<uint64_t>(inst->c)[i]).parity;
+    done |= uint32_t(Object::of(read(w, at[i])).parity != phase) << i;
+  });
+  return done;
+}
+
+// test_wait and try_wait: a lane whose phase is not over yet lets the other warps run, and is told
+// so; programs try again. How long try_wait may sleep is a hint (x[0]).
+template <bool Parity, bool Generic>
+const Inst* wait(Warp& w, const Inst* inst) {
+  uint32_t at[kWarpSize];
+  if (!mbarrier::addresses(w, inst, Generic, at)) return nullptr;
+  uint32_t done = over<Parity>(w, inst, at);
+  if (done != w.mask) {
+    uint32_t last = ~0u;
+    for (uint32_t left = w.mask & ~done; left; left &= left - 1) {
+      const uint32_t barrier = at[__builtin_ctz(left)];
+      if (barrier == last) continue;
+      last = barrier;
+      for (Warp& other : w.block->warps)
+        if (!other.async.empty() && !other.async.land_for_barrier(other, barrier)) {
+          w.stop = Stop::fault;
+          return nullptr;
+        }
+    }
+    done = over<Parity>(w, inst, at);
+  }
+  w.set_pred(inst->d, done);
+  if (done == w.mask) return inst + 2;
+  w.polls = true;
+  return yield(w, inst + 2);
+}
+Handlers select_wait(const Form& form) {
+  if (form.space() == Space::generic) {
+    if (form.has("parity")) return {wait<true, true>, wait<true, true>, true};
+    return {wait<false, true>, wait<false, true>, true};
+  }
+  if (form.has("parity")) return {wait<true, false>, wait<true, false>, true};
+  return {wait<false, false>, wait<false, false>, true};
+}
+
+const Inst* pending_count(Warp& w, const Inst* inst) {
+  const uint64_t* state = w.src<uint64_t>(inst->a);
+  uint32_t* d = w.reg<uint32_t>(inst->d);
+  each_active(w.mask, [&](int i) { d[i] = Object::of(state[i]).pending; });
+  return inst + 1;
+}
+Handlers select_pending_count(const Form&) { return {pending_count, pending_count}; }
+
+#define RIDGE_CTA "{shared|shared::cta}"
+#define RIDGE_CLUSTER "{shared|shared::cta|shared::cluster}"
+constexpr uint16_t kObject = kReads | kWrites | kAtomic;
+// A wait yields, so its guard must be a branch.
+constexpr uint16_t kWait = kReads | kWrites | kConverges;
+constexpr InstrDef kRows[] = {
+    {"mbarrier[init]" RIDGE_CTA "[b64]", "[a],b:u32", Unit::barrier, kObject,
+     select_update<Op::init>},
+    {"mbarrier[inval]" RIDGE_CTA "[b64]", "[a]", Unit::barrier, kObject, select_update<Op::inval>},
+    {"mbarrier[expect_tx]{relaxed}{cta|cluster}" RIDGE_CLUSTER "[b64]", "[a],b:u32", Unit::barrier,
+     kObject, select_update<Op::expect_tx>},
+    {"mbarrier[complete_tx]{relaxed}{cta|cluster}" RIDGE_CLUSTER "[b64]", "[a],b:u32",
+     Unit::barrier, kObject, select_update<Op::complete_tx>},
+    {"mbarrier[arrive]{release|relaxed}{cta|cluster}" RIDGE_CLUSTER "[b64]", "d,[a]", Unit::barrier,
+     kObject, select_update<Op::arrive_one>},
+    {"mbarrier[arrive]{noComplete}{release|relaxed}{cta|cluster}" RIDGE_CLUSTER "[b64]",
+     "d,[a],b:u32", Unit::barrier, kObject, select_update<Op::arrive>},
+    {"mbarrier[arrive][expect_tx]{release|relaxed}{cta|cluster}" RIDGE_CLUSTER "[b64]",
+     "d,[a],b:u32", Unit::barrier, kObject, select_update<Op::arrive_tx>},
+    {"mbarrier[arrive_drop]{release|relaxed}{cta|cluster}" RIDGE_CLUSTER "[b64]", "d,[a]",
+     Unit::barrier, kObject, select_update<Op::drop_one>},
+    {"mbarrier[arrive_drop]{noComplete}{release|relaxed}{cta|cluster}" RIDGE_CLUSTER "[b64]",
+     "d,[a],b:u32", Unit::barrier, kObject, select_update<Op::drop>},
+    {"mbarrier[arrive_drop][expect_tx]{release|relaxed}{cta|cluster}" RIDGE_CLUSTER "[b64]",
+     "d,[a],b:u32", Unit::barrier, kObject, select_update<Op::drop_tx>},
+    {"mbarrier[test_wait|try_wait]{acquire|relaxed}{cta|cluster}" RIDGE_CTA "[b64]",
+     "d:pred,[a],b:b64", Unit::barrier, kWait, select_wait},
+    {"mbarrier[try_wait]{acquire|relaxed}{cta|cluster}" RIDGE_CTA "[b64]", "d:pred,[a],b:b64,c:u32",
+     Unit::barrier, kWait, select_wait},
+    {"mbarrier[test_wait|try_wait][parity]{acquire|relaxed}{cta|cluster}" RIDGE_CTA "[b64]",
+     "d:pred,[a],b:u32", Unit::barrier, kWait, select_wait},
+    {"mbarrier[try_wait][parity]{acquire|relaxed}{cta|cluster}" RIDGE_CTA "[b64]",
+     "d:pred,[a],b:u32,c:u32", Unit::barrier, kWait, select_wait},
+    {"mbarrier[pending_count][b64]", "d:u32,a", Unit::barrier, kRegs, select_pending_count},
+};
+#undef RIDGE_CTA
+#undef RIDGE_CLUSTER
+
+}  // namespace
+
+std::span<const InstrDef> mbarrier_rows() { return kRows; }
+
+}  // namespace ridge::vm

@@ -1,0 +1,246 @@
+#include "vm/texture/sample.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "vm/texture/cube.h"
+#include "vm/texture/fixed.h"
+
+namespace ridge::vm::texture {
+namespace {
+
+// A lookup of one level: the level, its layer or face, and coordinates in texels.
+struct Place {
+  const Object& texture;
+  const Level& level;
+  int dimensions;
+  bool cube;
+  int64_t layer = 0;  // with faces; a volume has its own third coordinate
+  double at[3] = {0, 0, 0};
+};
+
+int64_t modulo(int64_t i, int64_t n) {
+  const int64_t r = i % n;
+  return r < 0 ? r + n : r;
+}
+
+// The texel that index i means under an address mode; -1: the border. Repeating needs normalized
+// coordinates, as in hardware, and clamps without.
+int64_t resolve(const Sampler& sampler, int axis, int64_t i, int64_t n) {
+  Address mode = sampler.address[axis];
+  if (!sampler.normalized_coordinates && mode != Address::border) mode = Address::clamp;
+  switch (mode) {
+    case Address::wrap: return modulo(i, n);
+    case Address::mirror: {
+      const int64_t j = modulo(i, 2 * n);
+      return j < n ? j : 2 * n - 1 - j;
+    }
+    case Address::border: return i < 0 || i >= n ? -1 : i;
+    case Address::clamp: break;
+  }
+  return std::clamp<int64_t>(i, 0, n - 1);
+}
+
+// Where texel `index` of a place is; nullptr for the border.
+const uint8_t* find(const Place& p, const int64_t index[3]) {
+  const Image& image = p.texture.image;
+  const int64_t sizes[3] = {p.level.width, p.level.height, p.level.depth};
+  int64_t i[3] = {0, 0, 0};
+  int64_t slice = p.layer;
+  if (p.cube) {
+    const int64_t n = p.level.width;
+    const bool off_x = index[0] < 0 || index[0] >= n, off_y = index[1] < 0 || index[1] >= n;
+    if (p.texture.sampler.seamless_cube && off_x != off_y) {
+      const FaceTexel there = across_edge(int(p.layer % 6), index[0], index[1], n);
+      slice = p.layer / 6 * 6 + there.face;
+      i[0] = there.x;
+      i[1] = there.y;
+    } else {
+      for (int a = 0; a < 2; ++a) i[a] = std::clamp<int64_t>(index[a], 0, n - 1);
+    }
+  } else {
+    for (int a = 0; a < p.dimensions; ++a) {
+      i[a] = resolve(p.texture.sampler, a, index[a], sizes[a]);
+      if (i[a] < 0) return nullptr;
+    }
+    if (image.dimensions == 3) slice = i[2];
+  }
+  return p.level.at(uint64_t(i[0]) * image.format.bytes(), uint64_t(i[1]), uint64_t(slice));
+}
+
+Colour colour(const Place& p, const int64_t index[3]) {
+  const Sampler& sampler = p.texture.sampler;
+  if (const uint8_t* texel = find(p, index))
+    return colour_at(p.texture.image.format, sampler.reading, texel);
+  return {sampler.border[0], sampler.border[1], sampler.border[2], sampler.border[3]};
+}
+
+Texel bits(const Place& p, const int64_t index[3]) {
+  if (reads_as_float(p.texture.image.format, p.texture.sampler.reading))
+    return texel_of(colour(p, index));
+  if (const uint8_t* texel = find(p, index)) return integers_at(p.texture.image.format, texel);
+  const float* border = p.texture.sampler.border;
+  return texel_of({border[0], border[1], border[2], border[3]});
+}
+
+// The corner of a seamless cube has three texels, not four: the fourth is their mean.
+bool is_cube_corner(const Place& p, const int64_t index[3]) {
+  const int64_t n = p.level.width;
+  return p.cube && p.texture.sampler.seamless_cube && (index[0] < 0 || index[0] >= n) &&
+         (index[1] < 0 || index[1] >= n);
+}
+Colour corner(const Place& p, const int64_t index[3]) {
+  const int64_t n = p.level.width;
+  const int64_t x = std::clamp<int64_t>(index[0], 0, n - 1);
+  const int64_t y = std::clamp<int64_t>(index[1], 0, n - 1);
+  const int64_t around[3][3] = {{x, y, 0}, {index[0], y, 0}, {x, index[1], 0}};
+  Colour mean = {0, 0, 0, 0};
+  for (const auto& one : around) {
+    const Colour c = colour(p, one);
+    for (size_t k = 0; k < 4; ++k) mean[k] += c[k] / 3;
+  }
+  return mean;
+}
+
+Colour filter_linear(const Place& p) {
+  const int dimensions = p.dimensions;
+  Tap taps[3] = {};
+  for (int a = 0; a < dimensions; ++a) taps[a] = linear_tap(p.at[a]);
+  Colour sum = {0, 0, 0, 0};
+  for (int corner_of = 0; corner_of < 1 << dimensions; ++corner_of) {
+    int64_t index[3] = {0, 0, 0}, weight = 1;
+    for (int a = 0; a < dimensions; ++a) {
+      const bool second = corner_of >> a & 1;
+      index[a] = taps[a].first + second;
+      weight *= second ? taps[a].weight : kOne - taps[a].weight;
+    }
+    if (weight == 0) continue;
+    const Colour c = is_cube_corner(p, index) ? corner(p, index) : colour(p, index);
+    const double share = double(weight) / double(1ll << (kFractionBits * dimensions));
+    for (size_t k = 0; k < 4; ++k) sum[k] += c[k] * share;
+  }
+  return sum;
+}
+
+void nearest(const Place& p, int64_t index[3]) {
+  for (int a = 0; a < 3; ++a) index[a] = texel_index(p.at[a]);
+}
+
+Place place(const Object& texture, const Lookup& lookup, size_t level_index) {
+  const Image& image = texture.image;
+  const Level& level = image.levels[std::min(level_index, image.levels.size() - 1)];
+  Place p{texture, level, lookup.cube ? 2 : std::min(lookup.dimensions, image.dimensions),
+          lookup.cube};
+  const uint32_t cubes = lookup.cube ? 6 : 1;
+  const uint32_t layers = std::max(1u, image.layers / cubes);
+  p.layer = int64_t(std::min(lookup.layer, layers - 1)) * cubes;
+  if (lookup.cube) {
+    const FacePoint face = face_of(lookup.at);
+    p.layer += face.face;
+    p.at[0] = (face.s / face.major + 1) / 2 * level.width;
+    p.at[1] = (face.t / face.major + 1) / 2 * level.height;
+    return p;
+  }
+  const double sizes[3] = {double(level.width), double(level.height), double(level.depth)};
+  const bool scale = texture.sampler.normalized_coordinates && !lookup.whole;
+  for (int a = 0; a < p.dimensions; ++a)
+    p.at[a] = tame(lookup.at[a]) * (scale ? sizes[a] : 1) + lookup.offset[a];
+  return p;
+}
+
+// The level in 1/256 after bias and clamps.
+int64_t fixed_level(const Object& texture, const Lookup& lookup) {
+  const Sampler& s = texture.sampler;
+  const auto most = double(texture.image.levels.size() - 1);
+  double level = lookup.has_level ? lookup.level + s.bias : 0;
+  if (level != level) level = 0;
+  level = std::min(std::max(level, double(s.min_level)), double(s.max_level));
+  return to_fixed(std::clamp(level, 0.0, most));
+}
+
+// Integer coordinates name a texel; outside there is nothing.
+Texel fetch(const Object& texture, const Lookup& lookup) {
+  const auto level = size_t(std::max(0.0, lookup.has_level ? lookup.level : 0));
+  if (level >= texture.image.levels.size()) return {0, 0, 0, 0};
+  const Place p = place(texture, lookup, level);
+  int64_t index[3];
+  nearest(p, index);
+  const int64_t sizes[3] = {p.level.width, p.level.height, p.level.depth};
+  for (int a = 0; a < p.dimensions; ++a)
+    if (index[a] < 0 || index[a] >= sizes[a]) return {0, 0, 0, 0};
+  return bits(p, index);
+}
+
+}  // namespace
+
+Texel sample(const Object& texture, const Lookup& lookup) {
+  if (lookup.whole) return fetch(texture, lookup);
+  const int64_t level = texture.image.levels.size() > 1 ? fixed_level(texture, lookup) : 0;
+  const bool between = texture.sampler.mip_linear && (level & (kOne - 1));
+  const auto first =
+      size_t((texture.sampler.mip_linear ? level : level + kOne / 2) >> kFractionBits);
+  const bool filtered = (texture.sampler.linear || between) &&
+                        reads_as_float(texture.image.format, texture.sampler.reading);
+  if (!filtered) {
+    const Place p = place(texture, lookup, first);
+    int64_t index[3];
+    nearest(p, index);
+    return bits(p, index);
+  }
+  const auto at_level = [&](size_t which) {
+    const Place p = place(texture, lookup, which);
+    if (texture.sampler.linear) return filter_linear(p);
+    int64_t index[3];
+    nearest(p, index);
+    return colour(p, index);
+  };
+  Colour result = at_level(first);
+  if (between) {
+    const Colour next = at_level(first + 1);
+    const double share = double(level & (kOne - 1)) / double(kOne);
+    for (size_t k = 0; k < 4; ++k) result[k] = result[k] * (1 - share) + next[k] * share;
+  }
+  return texel_of(result);
+}
+
+Texel gather(const Object& texture, const Lookup& lookup, int channel) {
+  const Place p = place(texture, lookup, 0);
+  const Tap x = linear_tap(p.at[0]), y = linear_tap(p.at[1]);
+  const int64_t corners[4][3] = {{x.first, y.first + 1, 0},
+                                 {x.first + 1, y.first + 1, 0},
+                                 {x.first + 1, y.first, 0},
+                                 {x.first, y.first, 0}};
+  Texel out;
+  for (size_t k = 0; k < 4; ++k) {
+    const int64_t* one = corners[k];
+    out[k] = is_cube_corner(p, one) ? texel_of(corner(p, one))[size_t(channel)]
+                                    : bits(p, one)[size_t(channel)];
+  }
+  return out;
+}
+
+double level_of_gradients(const Object& texture, const Lookup& lookup, const double dx[3],
+                          const double dy[3]) {
+  const Image& image = texture.image;
+  const Level& base = image.levels.front();
+  const double sizes[3] = {double(base.width), double(base.height), double(base.depth)};
+  const auto length = [&](const double d[3]) {
+    double squares = 0;
+    if (lookup.cube) {
+      // The quotient rule: how far s / major and t / major move on the face, half its width
+      // being 1.
+      const FacePoint p = face_of(lookup.at), change = on_face(p.face, d);
+      const double s = (change.s * p.major - p.s * change.major) / (p.major * p.major);
+      const double t = (change.t * p.major - p.t * change.major) / (p.major * p.major);
+      return std::sqrt(s * s + t * t) * sizes[0] / 2;
+    }
+    for (int a = 0; a < std::min(lookup.dimensions, image.dimensions); ++a) {
+      const double texels = d[a] * (texture.sampler.normalized_coordinates ? sizes[a] : 1);
+      squares += texels * texels;
+    }
+    return std::sqrt(squares);
+  };
+  return std::log2(std::max(length(dx), length(dy)));
+}
+
+}  // namespace ridge::vm::texture

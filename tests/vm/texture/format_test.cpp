@@ -1,0 +1,69 @@
+#include "vm/texture/format.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "picture.h"
+
+namespace ridge::vm::texture {
+namespace {
+
+template <class T>
+Colour colour_of(const Format& format, const Reading& reading, std::vector<T> channels) {
+  return colour_at(format, reading, reinterpret_cast<const uint8_t*>(channels.data()));
+}
+
+TEST(Format, FractionsReachOneAtBothEnds) {
+  const Reading n{true, false};
+  EXPECT_EQ(colour_of<uint8_t>({Channel::uint, 8, 4}, n, {0, 255, 51, 1}),
+            (Colour{0, 1, 0.2, 1.0 / 255}));
+  EXPECT_EQ(colour_of<int8_t>({Channel::sint, 8, 4}, n, {-128, -127, 127, 0}),
+            (Colour{-1, -1, 1, 0}));
+  EXPECT_EQ(colour_of<uint16_t>({Channel::uint, 16, 2}, n, {65535, 13107}), (Colour{1, 0.2, 0, 1}));
+  EXPECT_EQ(colour_of<int16_t>({Channel::sint, 16, 1}, n, {-32768}), (Colour{-1, 0, 0, 1}));
+  EXPECT_EQ(colour_of<uint8_t>({Channel::unorm, 8, 1}, {}, {255}), (Colour{1, 0, 0, 1}));
+  EXPECT_EQ(colour_of<uint32_t>({Channel::unorm, 10, 4}, {}, {1023u | 3u << 30}),
+            (Colour{1, 0, 0, 1}));
+}
+
+TEST(Format, SrgbIsForColours) {
+  const Colour c = colour_of<uint8_t>({Channel::uint, 8, 4}, {true, true}, {10, 128, 255, 128});
+  EXPECT_NEAR(c[0], 10 / 255.0 / 12.92, 1e-12);
+  EXPECT_NEAR(c[1], std::pow((128 / 255.0 + 0.055) / 1.055, 2.4), 1e-12);
+  EXPECT_EQ(c[2], 1);
+  EXPECT_EQ(c[3], 128 / 255.0);
+}
+
+TEST(Format, HalvesGoThereAndBack) {
+  for (uint32_t h = 0; h < 65536; ++h) {
+    const float f = half_to_float(uint16_t(h));
+    if (f == f) {
+      EXPECT_EQ(float_to_half(f), h);
+    } else {
+      EXPECT_EQ(float_to_half(f), 0x7fff);
+    }
+  }
+  EXPECT_EQ(float_to_half(65519.99f), 0x7bff);
+  EXPECT_EQ(float_to_half(65520.0f), 0x7c00);
+  EXPECT_EQ(float_to_half(1 + 0x1p-11f), 0x3c00);  // a tie, to even
+  EXPECT_EQ(float_to_half(1 + 0x1p-10f + 0x1p-11f), 0x3c02);
+  EXPECT_EQ(float_to_half(0x1p-25f), 0);
+}
+
+TEST(Format, StoresSaturateAndRound) {
+  uint8_t bytes[16] = {};
+  store_texel({Channel::uint, 8, 4}, {300, 7, 0xffffffff, 255}, bytes);
+  EXPECT_EQ(std::memcmp(bytes, "\xff\x07\xff\xff", 4), 0);
+  store_texel({Channel::sint, 8, 4}, {uint32_t(-300), 300, uint32_t(-1), 1}, bytes);
+  EXPECT_EQ(std::memcmp(bytes, "\x80\x7f\xff\x01", 4), 0);
+  store_texel({Channel::unorm, 8, 2},
+              {std::bit_cast<uint32_t>(0.5f), std::bit_cast<uint32_t>(-2.0f)}, bytes);
+  EXPECT_EQ(std::memcmp(bytes, "\x80\x00", 2), 0);
+  store_texel({Channel::real, 16, 1}, {std::bit_cast<uint32_t>(1.5f)}, bytes);
+  EXPECT_EQ(std::memcmp(bytes, "\x00\x3e", 2), 0);
+}
+
+}  // namespace
+}  // namespace ridge::vm::texture
