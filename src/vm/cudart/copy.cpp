@@ -37,7 +37,7 @@ template <class Plan>
 cudaError_t run_blocking(const StreamRef& stream, const Plan& plan) {
   if (const cudaError_t error = refuse_in_capture(stream)) return error;
   if (const cudaError_t error = check_implicit(stream)) return error;
-  runtime().scheduler.run_now(stream, [&] { execute(plan); });
+  runtime().scheduler.run_now(stream, [&] { execute(*stream, plan); });
   return synchronised();
 }
 
@@ -123,7 +123,7 @@ cudaError_t copy(const CopyPlan& plan, cudaStream_t handle, bool blocking) {
   if (const cudaError_t error = check_implicit(stream)) return error;
   std::shared_ptr<std::vector<char>> staging;
   const CopyPlan out = staged(plan, staging);
-  runtime().scheduler.submit(stream, [out, staging] { execute(out); });
+  runtime().scheduler.submit(stream, [&on = *stream, out, staging] { execute(on, out); });
   return cudaSuccess;
 }
 

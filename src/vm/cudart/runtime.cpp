@@ -5,6 +5,7 @@
 #include "vm/cudart/config.h"
 #include "vm/cudart/errors.h"
 #include "vm/cudart/report.h"
+#include "vm/cudart/trace.h"
 #include "vm/exec/children.h"
 
 namespace ridge::vm::cudart {
@@ -26,6 +27,7 @@ Runtime::Runtime() : engine(options()) {
   provide_error_texts([](int32_t code, bool name) {
     return name ? error_name(cudaError_t(code)) : error_text(cudaError_t(code));
   });
+  if (!config().trace_file.empty()) trace_to(config().trace_file);
 }
 
 Runtime& runtime() {

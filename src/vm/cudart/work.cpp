@@ -6,6 +6,7 @@
 #include "vm/cudart/launch.h"
 #include "vm/cudart/runtime.h"
 #include "vm/cudart/streams.h"
+#include "vm/cudart/trace.h"
 
 namespace ridge::vm::cudart {
 namespace {
@@ -59,15 +60,18 @@ void replace(Work& work, Work by) {
   work = std::move(by);
 }
 
-void execute(const Work& work) {
-  if (!sticky_error()) std::visit(Execute{}, work);
+void execute(const Stream& stream, const Work& work) {
+  if (sticky_error()) return;
+  const TraceSpan span(stream, work);
+  std::visit(Execute{}, work);
 }
 
 cudaError_t enqueue(const StreamRef& stream, Work work) {
   if (const CaptureRef capture = capture_of(stream))
     return capture_work(capture, stream, std::move(work));
   if (const cudaError_t error = check_implicit(stream)) return error;
-  runtime().scheduler.submit(stream, [work = std::move(work)] { execute(work); });
+  runtime().scheduler.submit(stream,
+                             [&on = *stream, work = std::move(work)] { execute(on, work); });
   return cudaSuccess;
 }
 

@@ -49,8 +49,8 @@ cudaGraphNodeType node_type(const Work& work);
 // Another piece of work of the same kind in its place. Attributes of a kernel stay.
 void replace(Work& work, Work by);
 
-// Runs it, on a stream's thread. Does nothing once the device is dead.
-void execute(const Work& work);
+// Runs it, on the stream's thread. Does nothing once the device is dead.
+void execute(const Stream& stream, const Work& work);
 
 // Into the stream, or, while the stream captures, into its graph.
 cudaError_t enqueue(cudaStream_t stream, Work work);

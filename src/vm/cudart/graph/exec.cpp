@@ -117,11 +117,12 @@ cudaError_t launch(const GraphExecRef& exec, cudaStream_t handle) {
   if (const cudaError_t error = settle(*exec, works)) return error;
   for (const GraphExec::Step& step : exec->steps)
     if (step.enabled) works.push_back(step.work);
-  exec->last = runtime().scheduler.submit(stream,
-                                          [works = std::move(works), objects = exec->objects] {
-                                            for (const Work& work : works) execute(work);
-                                          },
-                                          {exec->last});
+  exec->last = runtime().scheduler.submit(
+      stream,
+      [&on = *stream, works = std::move(works), objects = exec->objects] {
+        for (const Work& work : works) execute(on, work);
+      },
+      {exec->last});
   return cudaSuccess;
 }
 
