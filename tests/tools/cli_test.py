@@ -238,6 +238,15 @@ class Programs(CliTest):
         program = self.cxx("program", self.FAT + "int main() {}")
         self.assertIn("nvcc -cudart shared", self.run_vm(program, code=8)[1])
 
+    def test_static_runtime_and_the_driver(self):
+        self.cxx("libcuda.so", 'extern "C" int cuInit(unsigned) { return 7; }',
+                 "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1")
+        kernels = '[[gnu::section("__nv_module_id"), gnu::used]] const char id[] = "y";\n'
+        main = 'extern "C" int cuInit(unsigned);\nint main() { return cuInit(0); }'
+        program = self.cxx("program", self.FAT + kernels + main, f"-L{self.folder}", "-lcuda")
+        self.assertIn("nvcc -cudart shared", self.run_vm(program, code=8)[1])
+        self.assertEqual(self.run_vm(self.cxx("other", self.FAT + main, f"-L{self.folder}", "-lcuda"))[1], "")
+
     def test_other_runtime(self):
         program = self.cxx("program", self.RUNTIME + self.FAT + "int main() { cudaDeviceSynchronize(); }",
                            *self.library("libcudart.so.12"))

@@ -64,7 +64,8 @@ Status check_for_software(const fs::path& program, const CudaUse& use, bool quie
   const std::string name = program.filename();
   // nvcc leaves its mark on a program without device code, too; the driver's caller may be one.
   const bool driver = std::ranges::count(use.program.needed, kDriver) > 0;
-  if (use.runtime.empty() && use.program.fat_binary && !driver)
+  const bool needs_runtime = driver ? use.program.kernels : use.program.fat_binary;
+  if (use.runtime.empty() && needs_runtime)
     return Error{
         kMissing,
         fmt::format("{} is linked with the static CUDA runtime, which only a GPU can serve.\n"
