@@ -1,5 +1,6 @@
 // cudaLibrary_t: modules a program loads itself, from PTX text or a fat binary.
 #include <algorithm>
+#include <new>
 
 #include "vm/cudart/modules.h"
 #include "vm/cudart/runtime.h"
@@ -13,9 +14,14 @@ cudaError_t Modules::load_library(const void* code, LoadedImage** library, std::
   LoadedImage* image = add_fat_binary(code);
   image->library = true;
   image->log = log;
-  if (const cudaError_t error = load(image)) {
+  try {
+    if (const cudaError_t error = load(image)) {
+      remove(image);
+      return error;
+    }
+  } catch (const std::bad_alloc&) {
     remove(image);
-    return error;
+    throw;
   }
   image->source = nullptr;
   image->log = nullptr;
@@ -39,12 +45,13 @@ cudaError_t Modules::unload_library(LoadedImage* library) {
 Function* Modules::library_function(LoadedImage* library, Kernel* kernel) {
   for (const auto& function : library->functions)
     if (function->kernel == kernel) return function.get();
-  auto& function = library->functions.emplace_back(std::make_unique<Function>());
+  auto function = std::make_unique<Function>();
   function->image = library;
   function->name = runtime().engine.info(kernel).name;
   function->kernel = kernel;
+  library->functions.reserve(library->functions.size() + 1);
   functions_.emplace(function.get(), function.get());
-  return function.get();
+  return library->functions.emplace_back(std::move(function)).get();
 }
 
 cudaError_t Modules::library_kernel(LoadedImage* library, std::string_view name,

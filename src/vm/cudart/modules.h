@@ -74,6 +74,7 @@ class Modules {
   void reset();  // forget everything loaded; registrations stay
 
  private:
+  cudaError_t load_now(LoadedImage* image);
   cudaError_t load_text(LoadedImage* image, std::string ptx, const std::string& name);
   const DeviceVariable* find_variable(const void* host) const;
   Function* library_function(LoadedImage* library, Kernel* kernel);

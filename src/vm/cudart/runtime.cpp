@@ -52,7 +52,10 @@ cudaError_t synchronised() {
 }
 
 void record_fault(const Fault& fault) {
-  if (fault && set_sticky_error(error_of(fault.kind))) report_verbatim(fault.report);
+  if (!fault || !set_sticky_error(error_of(fault.kind))) return;
+  // Where memory ran out there was none for words either.
+  report_verbatim(fault.report.empty() ? "ridge: the host ran out of memory while a stream worked"
+                                       : std::string_view(fault.report));
 }
 
 }  // namespace ridge::vm::cudart

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <new>
 #include <set>
 
 #include "core/chrome_trace.h"
@@ -93,6 +94,14 @@ TraceSpan::TraceSpan(const Stream& stream, const void* host_function) : stream_(
 }
 
 TraceSpan::~TraceSpan() {
+  try {
+    write();
+  } catch (const std::bad_alloc&) {
+    // The program goes on without this event.
+  }
+}
+
+void TraceSpan::write() const {
   Trace* trace = current;
   if (!trace || start_ == 0) return;
   const ChromeTrace::Time time = {start_, now()};

@@ -22,6 +22,8 @@ class TraceSpan {
   TraceSpan(const TraceSpan&) = delete;
 
  private:
+  void write() const;
+
   const Stream& stream_;
   const Work* work_ = nullptr;  // null: nothing that shows
   const void* host_function_ = nullptr;

@@ -60,10 +60,12 @@ void replace(Work& work, Work by) {
   work = std::move(by);
 }
 
-void execute(const Stream& stream, const Work& work) {
+void execute(const Stream& stream, const Work& work) try {
   if (sticky_error()) return;
   const TraceSpan span(stream, work);
   std::visit(Execute{}, work);
+} catch (const std::bad_alloc&) {  // nobody else is there to hear of it
+  record_fault({.kind = FaultKind::out_of_memory, .report = {}});
 }
 
 cudaError_t enqueue(const StreamRef& stream, Work work) {

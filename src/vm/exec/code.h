@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -118,7 +119,7 @@ class Kernel {
   std::unique_ptr<KernelCode> code;
   KernelUsage usage;
   Error error{0, {}};  // why it cannot be decoded
-  std::once_flag decoded;
+  std::atomic<bool> decoded{false};
 };
 
 // Decodes `function` (its body parsed by now) into kernel->functions. The error is a diagnostic

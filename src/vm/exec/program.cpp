@@ -65,13 +65,15 @@ Status place_variables(Program& program, Allocations& memory) {
   uint64_t next = kFunctionWindow + (program.id << 24);
   for (const Function& f : module.functions) program.function_addresses[&f] = next += 16;
 
+  program.addresses.reserve(module.variables.size());
   for (const Variable& v : module.variables) {
     if (v.space != Space::global && v.space != Space::constant) continue;
     if (v.linkage == Linkage::external && v.size == 0) continue;
+    uint64_t& home = program.addresses[&v];  // 0 until it has one
     const auto address = memory.allocate(std::max<uint64_t>(v.size, 1), v.align, MemKind::variable,
                                          v.managed ? kManagedVariable : 0, v.name);
     if (!address) return Error{2, "out of memory while placing the variable '" + v.name + "'"};
-    program.addresses[&v] = *address;
+    home = *address;
     auto* bytes = reinterpret_cast<uint8_t*>(*address);
     std::memset(bytes, 0, v.size);
     std::copy_n(v.init.begin(), std::min<size_t>(v.init.size(), v.size), bytes);
@@ -98,6 +100,11 @@ Status place_variables(Program& program, Allocations& memory) {
     }
   }
   return {};
+}
+
+void release_variables(Program& program, Allocations& memory) {
+  for (const auto& [variable, address] : program.addresses)
+    if (address) memory.release(address, MemKind::variable);
 }
 
 KernelInfo describe(const Module& module, const Function& function, const GpuSpec& gpu) {

@@ -236,11 +236,14 @@ std::string BodyPrinter::operand_text(const Operand& o) const {
     case Kind::vec: {
       // A whole vector register has a name, and inside another vector only the name will do.
       const auto found = vectors_.find(o.elems[0].reg);
-      bool whole = found != vectors_.end() && found->second.width == int(o.elems.size());
+      bool whole =
+          found != vectors_.end() && found->second.width == int(o.elems.size()) && o.second < 0;
       for (size_t c = 0; whole && c < o.elems.size(); ++c)
         whole = o.elems[c].kind == Kind::reg && !o.elems[c].negated && o.elems[c].second < 0 &&
                 o.elems[c].reg == found->second.first + int32_t(c);
-      return whole ? found->second.name : "{" + elements_text(o.elems) + "}";
+      if (whole) return found->second.name;
+      const std::string second = o.second < 0 ? "" : "|" + registers_[size_t(o.second)];
+      return "{" + elements_text(o.elems) + "}" + second;
     }
   }
   return "";

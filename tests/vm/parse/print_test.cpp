@@ -81,7 +81,7 @@ TEST(Print, Operands) {
       .reg .v4 .b32 v; .reg .v2 .b32 w; .reg .b32 %r<12>, a1<3>; .reg .b64 %rd<3>; .reg .pred %p<3>, q;
       .reg .b32 $L_0; .param .b32 in; .param .b32 in2;
       tex.2d.v4.s32.s32 v, [t, {%r0, %r1}]; tex.a.v4.s32.s32 {%r0, %r1, %r2, %r3}, [t, %r1, {%r0, %r1}];
-      mov.b64 %rd1, {%r1, %r2}; mov.b64 {%r1, _}, %rd1; mov.u32 v.z, w.y; mov.v2.u32 w, {w.y, w.x};
+      mov.b64 %rd1, {%r1, %r2}; mov.b64 {%r1, _}, %rd1; tex.v2.s32 {%r1, %r2}|%p0, [t, {%r0, %r1}]; mov.u32 v.z, w.y; mov.v2.u32 w, {w.y, w.x};
       vadd.s32.s32.s32 %r1, %r2.b0, %r3.h1, %r4; setp.lt.s32 %p0|%p1, %r1, 4; setp.lt.s32 _|%p1, %r1, 4;
       setp.lt.and.s32 %p0, a10, a12, !q; ld.global.u32 %r1, [g+8]; ld.global.u32 %r1, [16]; mov.u64 %rd1, g;
       mov.u64 %rd1, g[2]; mov.u64 %rd2, f; mov.f64 %rd1, 1.5; mov.u64 %rd1, -9223372036854775808;
