@@ -8,10 +8,11 @@ namespace ridge::vm::cudart {
 
 // Unlike a registered fat binary a library is loaded at once: its caller is there to receive the
 // error, and may free the code when this returns.
-cudaError_t Modules::load_library(const void* code, LoadedImage** library) {
+cudaError_t Modules::load_library(const void* code, bool optimise, LoadedImage** library) {
   const std::lock_guard lock(mutex_);
   LoadedImage* image = add_fat_binary(code);
   image->library = true;
+  image->optimise = optimise;
   if (const cudaError_t error = load(image)) {
     remove(image);
     return error;

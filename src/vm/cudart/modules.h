@@ -40,6 +40,7 @@ struct DeviceVariable {
 struct LoadedImage {
   const void* source = nullptr;  // wrapper, container or PTX text
   bool library = false;  // loaded by the program itself; unloaded for good by a device reset
+  bool optimise = true;  // cudaJitOptimizationLevel is not 0
   Program* program = nullptr;
   bool tried = false;  // loading was tried; `error` is its outcome
   cudaError_t error = cudaSuccess;
@@ -55,7 +56,7 @@ class Modules {
   void add_variable(LoadedImage* image, const void* host, DeviceVariable variable);
 
   // cudaLibrary_t (libraries.cpp). The code may be PTX text, a container, or a wrapper.
-  cudaError_t load_library(const void* code, LoadedImage** library);
+  cudaError_t load_library(const void* code, bool optimise, LoadedImage** library);
   cudaError_t unload_library(LoadedImage* library);
   cudaError_t library_kernel(LoadedImage* library, std::string_view name, Function** function);
   cudaError_t library_kernels(LoadedImage* library, std::vector<Function*>* functions);

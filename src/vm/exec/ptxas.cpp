@@ -210,6 +210,12 @@ void PtxasRules::fold(uint32_t at) {
     // A constant field beyond the register: all ones, whatever the sign is.
     if (is_reg(ops[1]) && is_imm(ops[2]) && is_imm(ops[3]) && ops[2].bits >= 32 && ops[3].bits != 0)
       replace(at, "mov.b32", {ops[0], immediate(0xffffffffu)});
+  } else if (root == "bfi" && type == Type::b32) {
+    // The mask of a constant field of 32 bits or more is that of its length modulo 32; where bytes
+    // move as a whole there is none.
+    if (is_reg(ops[2]) && is_imm(ops[3]) && is_imm(ops[4]) && ops[3].bits < 32 &&
+        ops[3].bits % 8 != 0 && ops[4].bits >= 32)
+      replace(at, "bfi.b32", {ops[0], ops[1], ops[2], ops[3], immediate(ops[4].bits & 31)});
   } else if (root == "min" || root == "max") {
     // Of a value with itself: a copy, which leaves a NaN as it is.
     const bool copies = type == Type::f16 || type == Type::f32 || type == Type::f64;
@@ -296,8 +302,8 @@ void PtxasRules::fold_sign_into_conversion(uint32_t at) {
 }  // namespace
 
 void follow_ptxas(std::vector<Item>& items, std::vector<std::vector<uint32_t>>& tables,
-                  std::vector<Register>& registers, Code& code, bool optimised) {
-  PtxasRules(items, tables, registers, code).run(optimised);
+                  std::vector<Register>& registers, Code& code) {
+  PtxasRules(items, tables, registers, code).run(code.module->optimised);
 }
 
 }  // namespace ridge::vm
