@@ -1,12 +1,14 @@
 // One walk over the items. Single instructions are rewritten as they are met. Foldings need to know
 // which instruction an operand came from: inside a basic block that is the latest write; from
-// another block it is known where the register is written once.
+// another block only a write that is alone in its web counts, of a source that is so, too.
 #include "vm/exec/ptxas.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 #include "vm/exec/edit.h"
+#include "vm/exec/reaching.h"
 
 namespace ridge::vm {
 namespace {
@@ -26,6 +28,7 @@ std::string with_type(const char* root, Type type) {
 
 bool is_reg(const Operand& op) { return op.kind == Operand::Kind::reg; }
 bool is_imm(const Operand& op) { return op.kind == Operand::Kind::imm; }
+bool is_half(Type type) { return type == Type::f16 || type == Type::bf16; }
 bool is_plain(const Form& form) { return form.modifiers.size() == size_t(form.type_count); }
 
 class PtxasRules {
@@ -35,40 +38,35 @@ class PtxasRules {
       : items_(items),
         tables_(tables),
         registers_(registers),
-        editor_(items, tables, registers, code) {}
+        editor_(items, tables, registers, code),
+        reaching_(items, tables) {}
 
   void run(bool optimised) {
-    count_writes();
-    find_blocks();
+    prepare();
     for (uint32_t i = 0; i < items_.size(); ++i) {
       if (begins_[i]) ++block_;
-      const Item& item = items_[i];
-      if (item.kind == Item::Kind::op && item.match) {
+      note_source(i);
+      if (items_[i].kind == Item::Kind::op && items_[i].match) {
         translate(i);
         if (optimised) fold(i);
       }
-      write(i);
+      for (int32_t r : items_[i].defs) latest_[size_t(r)] = {block_, i};
     }
     if (changed_) editor_.finish();
   }
 
  private:
-  // What an unguarded instruction wrote, and what its first source was written by.
-  struct Value {
-    uint32_t item;
-    uint32_t from = kNone;
-    Operand saved;  // a register that keeps the first source, once somebody asked for it
-  };
-  struct Held {
+  struct Write {
     uint32_t block = kNone;
-    uint32_t value = kNone;
+    uint32_t item = kNone;
   };
 
-  void count_writes();
-  void find_blocks();
-  void write(uint32_t at);
-  uint32_t value_in(const Operand& op) const;
-  Operand first_source(uint32_t value);
+  void prepare();
+  void note_source(uint32_t at);
+  bool is_copy(uint32_t at) const;
+  bool is_alone(const Operand& op, uint32_t at);
+  uint32_t writer(uint32_t at);
+  Operand first_source(uint32_t at);
   void replace(uint32_t at, const std::string& mnemonic, std::initializer_list<Operand> operands) {
     editor_.replace(at, mnemonic, operands);
     changed_ = true;
@@ -81,40 +79,37 @@ class PtxasRules {
   void fold_negation(uint32_t at);
   void fold_rounding(uint32_t at);
   void fold_sign_into_conversion(uint32_t at);
-  // The instruction that wrote a register operand, by its root, or nothing.
-  const Item* writer(uint32_t value, std::string_view root) const {
-    return value != kNone && root_of(items_[values_[value].item]) == root
-               ? &items_[values_[value].item]
-               : nullptr;
+  bool is(uint32_t at, std::string_view root) const {
+    return at != kNone && root_of(items_[at]) == root;
   }
   // neg or abs of this type that passes subnormals.
-  bool writes_sign(uint32_t value, std::string_view root, Type type) const {
-    const Item* item = writer(value, root);
-    return item && item->match->form.type() == type && !item->match->form.has("ftz");
+  bool is_sign(uint32_t at, std::string_view root, Type type) const {
+    return is(at, root) && items_[at].match->form.type() == type &&
+           !items_[at].match->form.has("ftz");
   }
 
   std::vector<Item>& items_;
   std::vector<std::vector<uint32_t>>& tables_;
   std::vector<Register>& registers_;
   ItemEditor editor_;
-  std::vector<uint8_t> writes_;  // to each register: none, one, or 2 for more
-  std::vector<uint8_t> begins_;  // by item: a basic block begins here
-  std::vector<Held> held_;       // by register
-  std::vector<Value> values_;
+  Reaching reaching_;
+  std::vector<uint8_t> begins_;        // by item: a basic block begins here
+  std::vector<uint8_t> writes_;        // to each register: none, one, or 2 for more
+  std::vector<Write> latest_;          // by register
+  std::vector<uint32_t> source_;       // by item: its block's latest write of its first source
+  std::map<uint32_t, Operand> saved_;  // by item: a register that keeps its first source
   uint32_t block_ = 0;
   bool changed_ = false;
 };
 
-void PtxasRules::count_writes() {
+void PtxasRules::prepare() {
   writes_.assign(registers_.size(), 0);
-  held_.assign(registers_.size(), {});
-  for (const Item& item : items_)
-    for (int32_t r : item.defs) writes_[size_t(r)] = uint8_t(std::min(2, writes_[size_t(r)] + 1));
-}
-
-void PtxasRules::find_blocks() {
+  latest_.assign(registers_.size(), {});
+  source_.assign(items_.size(), kNone);
   begins_.assign(items_.size() + 1, 0);
   for (size_t i = 0; i < items_.size(); ++i) {
+    for (int32_t r : items_[i].defs)
+      writes_[size_t(r)] = uint8_t(std::min(2, writes_[size_t(r)] + 1));
     const Item::Kind kind = items_[i].kind;
     if (kind == Item::Kind::op || kind == Item::Kind::call) continue;
     begins_[i + 1] = 1;
@@ -124,43 +119,65 @@ void PtxasRules::find_blocks() {
     for (uint32_t target : table) begins_[target] = 1;
 }
 
-uint32_t PtxasRules::value_in(const Operand& op) const {
-  if (!is_reg(op)) return kNone;
-  const Held& h = held_[size_t(op.reg)];
-  return h.block == block_ || writes_[size_t(op.reg)] == 1 ? h.value : kNone;
-}
-
-void PtxasRules::write(uint32_t at) {
+void PtxasRules::note_source(uint32_t at) {
   const Item& item = items_[at];
-  uint32_t value = kNone;
-  if (item.kind == Item::Kind::op && item.match && item.guard < 0 && item.defs.size() == 1 &&
-      item.source->operands.size() > 1 && is_reg(item.source->operands[0])) {
-    const auto& ops = item.source->operands;
-    const uint32_t from = value_in(ops[1]);
-    const bool copies = root_of(item) == "mov" && is_reg(ops[1]) &&
-                        lane_bytes(registers_[size_t(ops[0].reg)].type) ==
-                            lane_bytes(registers_[size_t(ops[1].reg)].type);
-    if (copies) {
-      value = from;
-    } else {
-      value = uint32_t(values_.size());
-      values_.push_back({at, from, {}});
-    }
-  }
-  for (int32_t r : item.defs) held_[size_t(r)] = {block_, value};
+  if (item.kind != Item::Kind::op || !item.source || item.source->operands.size() < 2) return;
+  const Operand& op = item.source->operands[1];
+  if (is_reg(op) && latest_[size_t(op.reg)].block == block_)
+    source_[at] = latest_[size_t(op.reg)].item;
 }
 
-// The first source of the instruction that wrote a value, as it was then.
-Operand PtxasRules::first_source(uint32_t value) {
-  Value& v = values_[value];
-  const Operand& op = items_[v.item].source->operands[1];
-  if (!is_reg(op) || writes_[size_t(op.reg)] == 1) return op;
-  if (!is_reg(v.saved)) {
-    const Type type = registers_[size_t(op.reg)].type;
-    v.saved = editor_.new_register(type);
-    editor_.insert(v.item, with_type("mov", bits_like(type)), {v.saved, op});
+bool PtxasRules::is_copy(uint32_t at) const {
+  const auto& ops = items_[at].source->operands;
+  return is(at, "mov") && ops.size() == 2 && is_reg(ops[0]) && is_reg(ops[1]) &&
+         lane_bytes(registers_[size_t(ops[0].reg)].type) ==
+             lane_bytes(registers_[size_t(ops[1].reg)].type);
+}
+
+// Whether an operand means the same everywhere: a constant, or a register that ptxas has renamed so
+// that it is written once.
+bool PtxasRules::is_alone(const Operand& op, uint32_t at) {
+  if (!is_reg(op)) return true;
+  if (size_t(op.reg) >= writes_.size()) return false;
+  return writes_[size_t(op.reg)] == 1 || reaching_.only_write(op.reg, at) != kNone;
+}
+
+// The instruction that wrote what an item's first source holds, where ptxas knows it; copies are
+// seen through.
+uint32_t PtxasRules::writer(uint32_t at) {
+  bool elsewhere = false;
+  while (true) {
+    const Operand& op = items_[at].source->operands[1];
+    if (!is_reg(op) || size_t(op.reg) >= writes_.size()) return kNone;
+    uint32_t from = source_[at];
+    if (from == kNone) {
+      elsewhere = true;
+      from = writes_[size_t(op.reg)] == 1 ? latest_[size_t(op.reg)].item
+                                          : reaching_.only_write(op.reg, at);
+    }
+    if (from == kNone) return kNone;
+    const Item& item = items_[from];
+    if (item.kind != Item::Kind::op || item.guard >= 0 || item.defs.size() != 1 ||
+        item.source->operands.size() < 2)
+      return kNone;
+    if (!is_copy(from)) {
+      return elsewhere && !is_alone(item.source->operands[1], from) ? kNone : from;
+    }
+    at = from;
   }
-  return v.saved;
+}
+
+// An item's first source, as it was then, for whoever needs it later.
+Operand PtxasRules::first_source(uint32_t at) {
+  const Operand& op = items_[at].source->operands[1];
+  if (!is_reg(op) || (size_t(op.reg) < writes_.size() && writes_[size_t(op.reg)] == 1)) return op;
+  Operand& saved = saved_[at];
+  if (!is_reg(saved)) {
+    const Type type = registers_[size_t(op.reg)].type;
+    saved = editor_.new_register(type);
+    editor_.insert(at, with_type("mov", bits_like(type)), {saved, op});
+  }
+  return saved;
 }
 
 // --- single instructions, with or without optimisation ---
@@ -237,12 +254,10 @@ void PtxasRules::fold(uint32_t at) {
 void PtxasRules::fold_shift(uint32_t at) {
   const auto& ops = items_[at].source->operands;
   if (!is_imm(ops[2]) || (ops[2].bits & 0xffffffffu) < 64) return;
-  const uint32_t value = value_in(ops[1]);
-  const Item* product = writer(value, "mul");
-  if (!product) product = writer(value, "mad");
-  if (!product) return;
-  const Form& form = product->match->form;
-  const auto& of = product->source->operands;
+  const uint32_t product = writer(at);
+  if (!is(product, "mul") && !is(product, "mad")) return;
+  const Form& form = items_[product].match->form;
+  const auto& of = items_[product].source->operands;
   const bool is_mad = of.size() == 4;
   if (is_imm(of[1]) == is_imm(of[2]) || (is_mad && !is_imm(of[3]))) return;
   const bool low = form.has("lo") && size_of(form.type()) == 8;
@@ -256,9 +271,9 @@ void PtxasRules::fold_negation(uint32_t at) {
   const Form& form = item.match->form;
   const Type type = form.type();
   if (form.has("ftz") || type == Type::bf16x2) return;
-  const uint32_t value = value_in(item.source->operands[1]);
-  if (!writes_sign(value, "neg", type)) return;
-  replace(at, with_type("mov", bits_like(type)), {item.source->operands[0], first_source(value)});
+  const uint32_t before = writer(at);
+  if (!is_sign(before, "neg", type)) return;
+  replace(at, with_type("mov", bits_like(type)), {item.source->operands[0], first_source(before)});
 }
 
 // Rounding to an integral value and conversion to an integer towards zero are one conversion. A
@@ -268,17 +283,16 @@ void PtxasRules::fold_rounding(uint32_t at) {
   const Item& item = items_[at];
   const Form& form = item.match->form;
   const Type from = form.types[1];
-  if (!form.has("rzi") || (from != Type::f16 && from != Type::bf16)) return;
-  const uint32_t value = value_in(item.source->operands[1]);
-  const Item* before = writer(value, "cvt");
-  if (!before) return;
-  const Form& first = before->match->form;
+  if (!form.has("rzi") || !is_half(from) || is_half(form.types[0])) return;
+  const uint32_t before = writer(at);
+  if (!is(before, "cvt")) return;
+  const Form& first = items_[before].match->form;
   if (first.type_count != 2 || first.types[0] != from || !first.has("rn") ||
       first.modifiers.size() != 3 || first.types[1] != (from == Type::f16 ? Type::bf16 : Type::f16))
     return;
   std::string mnemonic(item.source->mnemonic);
   mnemonic.replace(mnemonic.find("rzi"), 3, "rni");
-  replace(at, mnemonic, {item.source->operands[0], first_source(value)});
+  replace(at, mnemonic, {item.source->operands[0], first_source(before)});
 }
 
 // cvt to f64 keeps a NaN's payload and sign, and takes in the neg or abs before it, which would
@@ -288,12 +302,12 @@ void PtxasRules::fold_sign_into_conversion(uint32_t at) {
   const Form& form = item.match->form;
   const Type from = form.types[1];
   if (form.type_count != 2 || form.types[0] != Type::f64) return;
-  if (from != Type::f16 && from != Type::bf16 && from != Type::f32) return;
-  const uint32_t value = value_in(item.source->operands[1]);
-  const bool negates = writes_sign(value, "neg", from);
-  if (!negates && (from == Type::bf16 || !writes_sign(value, "abs", from))) return;
+  if (!is_half(from) && from != Type::f32) return;
+  const uint32_t before = writer(at);
+  const bool negates = is_sign(before, "neg", from);
+  if (!negates && (from == Type::bf16 || !is_sign(before, "abs", from))) return;
   const uint64_t sign = 1ull << (8 * size_of(from) - 1);
-  const Operand given = first_source(value), changed = editor_.new_register(from);
+  const Operand given = first_source(before), changed = editor_.new_register(from);
   editor_.insert(at, with_type(negates ? "xor" : "and", bits_like(from)),
                  {changed, given, immediate(negates ? sign : sign - 1)});
   replace(at, std::string(item.source->mnemonic), {item.source->operands[0], changed});
