@@ -4,6 +4,8 @@
 #include "vm/exec/ptxas.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <map>
 #include <string>
 
@@ -28,6 +30,7 @@ std::string with_type(const char* root, Type type) {
 
 bool is_reg(const Operand& op) { return op.kind == Operand::Kind::reg; }
 bool is_imm(const Operand& op) { return op.kind == Operand::Kind::imm; }
+float float_of(uint64_t bits) { return std::bit_cast<float>(uint32_t(bits)); }
 bool is_half(Type type) { return type == Type::f16 || type == Type::bf16; }
 bool is_plain(const Form& form) { return form.modifiers.size() == size_t(form.type_count); }
 
@@ -45,7 +48,7 @@ class PtxasRules {
     prepare();
     for (uint32_t i = 0; i < items_.size(); ++i) {
       if (begins_[i]) ++block_;
-      note_source(i);
+      note_sources(i);
       if (items_[i].kind == Item::Kind::op && items_[i].match) {
         translate(i);
         if (optimised) fold(i);
@@ -62,10 +65,10 @@ class PtxasRules {
   };
 
   void prepare();
-  void note_source(uint32_t at);
+  void note_sources(uint32_t at);
   bool is_copy(uint32_t at) const;
   bool is_alone(const Operand& op, uint32_t at);
-  uint32_t writer(uint32_t at);
+  uint32_t writer(uint32_t at, int k = 1);
   Operand first_source(uint32_t at);
   void replace(uint32_t at, const std::string& mnemonic, std::initializer_list<Operand> operands) {
     editor_.replace(at, mnemonic, operands);
@@ -79,6 +82,10 @@ class PtxasRules {
   void fold_negation(uint32_t at);
   void fold_rounding(uint32_t at);
   void fold_sign_into_conversion(uint32_t at);
+  void fold_sign_into_selection(uint32_t at);
+  void select_sign(uint32_t at);
+  Operand with_sign(uint32_t at, int k, Type type);
+  Operand change_sign(uint32_t at, const Operand& op, bool negates, Type type);
   bool is(uint32_t at, std::string_view root) const {
     return at != kNone && root_of(items_[at]) == root;
   }
@@ -93,10 +100,11 @@ class PtxasRules {
   std::vector<Register>& registers_;
   ItemEditor editor_;
   Reaching reaching_;
-  std::vector<uint8_t> begins_;        // by item: a basic block begins here
-  std::vector<uint8_t> writes_;        // to each register: none, one, or 2 for more
-  std::vector<Write> latest_;          // by register
-  std::vector<uint32_t> source_;       // by item: its block's latest write of its first source
+  std::vector<uint8_t> begins_;  // by item: a basic block begins here
+  std::vector<uint8_t> writes_;  // to each register: none, one, or 2 for more
+  std::vector<Write> latest_;    // by register
+  // By item: its block's latest writes of its first two sources.
+  std::vector<std::array<uint32_t, 2>> sources_;
   std::map<uint32_t, Operand> saved_;  // by item: a register that keeps its first source
   uint32_t block_ = 0;
   bool changed_ = false;
@@ -105,7 +113,7 @@ class PtxasRules {
 void PtxasRules::prepare() {
   writes_.assign(registers_.size(), 0);
   latest_.assign(registers_.size(), {});
-  source_.assign(items_.size(), kNone);
+  sources_.assign(items_.size(), {kNone, kNone});
   begins_.assign(items_.size() + 1, 0);
   for (size_t i = 0; i < items_.size(); ++i) {
     for (int32_t r : items_[i].defs)
@@ -119,12 +127,13 @@ void PtxasRules::prepare() {
     for (uint32_t target : table) begins_[target] = 1;
 }
 
-void PtxasRules::note_source(uint32_t at) {
+void PtxasRules::note_sources(uint32_t at) {
   const Item& item = items_[at];
-  if (item.kind != Item::Kind::op || !item.source || item.source->operands.size() < 2) return;
-  const Operand& op = item.source->operands[1];
-  if (is_reg(op) && latest_[size_t(op.reg)].block == block_)
-    source_[at] = latest_[size_t(op.reg)].item;
+  if (item.kind != Item::Kind::op || !item.source) return;
+  const auto& ops = item.source->operands;
+  for (size_t k = 1; k <= 2 && k < ops.size(); ++k)
+    if (is_reg(ops[k]) && latest_[size_t(ops[k].reg)].block == block_)
+      sources_[at][k - 1] = latest_[size_t(ops[k].reg)].item;
 }
 
 bool PtxasRules::is_copy(uint32_t at) const {
@@ -142,14 +151,14 @@ bool PtxasRules::is_alone(const Operand& op, uint32_t at) {
   return writes_[size_t(op.reg)] == 1 || reaching_.only_write(op.reg, at) != kNone;
 }
 
-// The instruction that wrote what an item's first source holds, where ptxas knows it; copies are
-// seen through.
-uint32_t PtxasRules::writer(uint32_t at) {
+// The instruction that wrote what an item's source k holds, where ptxas knows it; copies are seen
+// through.
+uint32_t PtxasRules::writer(uint32_t at, int k) {
   bool elsewhere = false;
   while (true) {
-    const Operand& op = items_[at].source->operands[1];
+    const Operand& op = items_[at].source->operands[size_t(k)];
     if (!is_reg(op) || size_t(op.reg) >= writes_.size()) return kNone;
-    uint32_t from = source_[at];
+    uint32_t from = sources_[at][size_t(k) - 1];
     if (from == kNone) {
       elsewhere = true;
       from = writes_[size_t(op.reg)] == 1 ? latest_[size_t(op.reg)].item
@@ -160,10 +169,10 @@ uint32_t PtxasRules::writer(uint32_t at) {
     if (item.kind != Item::Kind::op || item.guard >= 0 || item.defs.size() != 1 ||
         item.source->operands.size() < 2)
       return kNone;
-    if (!is_copy(from)) {
+    if (!is_copy(from))
       return elsewhere && !is_alone(item.source->operands[1], from) ? kNone : from;
-    }
     at = from;
+    k = 1;
   }
 }
 
@@ -233,6 +242,10 @@ void PtxasRules::fold(uint32_t at) {
     if (is_reg(ops[2]) && is_imm(ops[3]) && is_imm(ops[4]) && ops[3].bits < 32 &&
         ops[3].bits % 8 != 0 && ops[4].bits >= 32)
       replace(at, "bfi.b32", {ops[0], ops[1], ops[2], ops[3], immediate(ops[4].bits & 31)});
+  } else if (root == "slct" && type == Type::s32 && item.match->form.types[1] == Type::s32) {
+    // A constant condition is compared as a float is.
+    if (is_imm(ops[3]))
+      replace(at, "mov.b32", {ops[0], float_of(ops[3].bits) >= 0 ? ops[1] : ops[2]});
   } else if (root == "min" || root == "max") {
     // Of a value with itself: a copy, which leaves a NaN as it is.
     const bool copies = type == Type::f16 || type == Type::f32 || type == Type::f64;
@@ -241,8 +254,11 @@ void PtxasRules::fold(uint32_t at) {
       replace(at, with_type("mov", bits_like(type)), {ops[0], ops[1]});
   } else if (root == "shl" && type == Type::b64) {
     fold_shift(at);
-  } else if (root == "neg") {
-    fold_negation(at);
+  } else if (root == "neg" || root == "abs") {
+    if (root == "neg") fold_negation(at);
+    if (item.guard >= 0) select_sign(at);
+  } else if ((root == "selp" || root == "slct") && type == Type::f32) {
+    fold_sign_into_selection(at);
   } else if (root == "cvt") {
     fold_rounding(at);
     fold_sign_into_conversion(at);
@@ -295,22 +311,55 @@ void PtxasRules::fold_rounding(uint32_t at) {
   replace(at, mnemonic, {item.source->operands[0], first_source(before)});
 }
 
-// cvt to f64 keeps a NaN's payload and sign, and takes in the neg or abs before it, which would
-// have made it the one NaN of its format.
+// Source k of an item, or, where neg or abs of this type wrote it, the source of that with its sign
+// changed in place: no NaN becomes the one NaN of its format.
+Operand PtxasRules::with_sign(uint32_t at, int k, Type type) {
+  const Operand op = items_[at].source->operands[size_t(k)];
+  const uint32_t before = writer(at, k);
+  const bool negates = is_sign(before, "neg", type);
+  if (!negates && !is_sign(before, "abs", type)) return op;
+  return change_sign(at, first_source(before), negates, type);
+}
+
+Operand PtxasRules::change_sign(uint32_t at, const Operand& op, bool negates, Type type) {
+  const uint64_t sign = 1ull << (8 * size_of(type) - 1);
+  const Operand changed = editor_.new_register(type);
+  editor_.insert(at, with_type(negates ? "xor" : "and", bits_like(type)),
+                 {changed, op, immediate(negates ? sign : sign - 1)});
+  return changed;
+}
+
+// cvt to f64 keeps a NaN's payload and sign, and takes in the neg or abs before it.
 void PtxasRules::fold_sign_into_conversion(uint32_t at) {
   const Item& item = items_[at];
   const Form& form = item.match->form;
   const Type from = form.types[1];
   if (form.type_count != 2 || form.types[0] != Type::f64) return;
   if (!is_half(from) && from != Type::f32) return;
-  const uint32_t before = writer(at);
-  const bool negates = is_sign(before, "neg", from);
-  if (!negates && (from == Type::bf16 || !is_sign(before, "abs", from))) return;
-  const uint64_t sign = 1ull << (8 * size_of(from) - 1);
-  const Operand given = first_source(before), changed = editor_.new_register(from);
-  editor_.insert(at, with_type(negates ? "xor" : "and", bits_like(from)),
-                 {changed, given, immediate(negates ? sign : sign - 1)});
-  replace(at, std::string(item.source->mnemonic), {item.source->operands[0], changed});
+  if (from == Type::bf16 && is(writer(at), "abs")) return;
+  const Operand& op = item.source->operands[1];
+  const Operand given = with_sign(at, 1, from);
+  if (is_reg(op) && given.reg != op.reg)
+    replace(at, std::string(item.source->mnemonic), {item.source->operands[0], given});
+}
+
+// A selection does so with both.
+void PtxasRules::fold_sign_into_selection(uint32_t at) {
+  const Item& item = items_[at];
+  const auto& ops = item.source->operands;
+  if (is_imm(ops[3])) return;  // selects nothing
+  const Operand a = with_sign(at, 1, Type::f32), b = with_sign(at, 2, Type::f32);
+  if (a.reg != ops[1].reg || b.reg != ops[2].reg)
+    replace(at, std::string(item.source->mnemonic), {ops[0], a, b, ops[3]});
+}
+
+// neg and abs of f32 under a guard are a selection.
+void PtxasRules::select_sign(uint32_t at) {
+  const Item& item = items_[at];
+  if (!is_sign(at, "neg", Type::f32) && !is_sign(at, "abs", Type::f32)) return;
+  const Operand given = with_sign(at, 1, Type::f32);
+  replace(at, "mov.b32",
+          {item.source->operands[0], change_sign(at, given, root_of(item) == "neg", Type::f32)});
 }
 
 }  // namespace
