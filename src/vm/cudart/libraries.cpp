@@ -9,10 +9,12 @@ namespace ridge::vm::cudart {
 
 // Unlike a registered fat binary a library is loaded at once: its caller is there to receive the
 // error, and may free the code when this returns.
-cudaError_t Modules::load_library(const void* code, LoadedImage** library, std::string* log) {
+cudaError_t Modules::load_library(const void* code, bool optimise, LoadedImage** library,
+                                  std::string* log) {
   const std::lock_guard lock(mutex_);
   LoadedImage* image = add_fat_binary(code);
   image->library = true;
+  image->optimise = optimise;
   image->log = log;
   try {
     if (const cudaError_t error = load(image)) {

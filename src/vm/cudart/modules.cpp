@@ -142,7 +142,7 @@ cudaError_t Modules::load_now(LoadedImage* image) {
 
 cudaError_t Modules::load_text(LoadedImage* image, std::string ptx, const std::string& name) {
   Engine& engine = runtime().engine;
-  const auto program = engine.load(std::move(ptx), name);
+  const auto program = engine.load(std::move(ptx), name, image->optimise);
   if (!program) {
     complain(*image, program.error().message);
     return program.error().code > 1 ? cudaError_t(program.error().code) : cudaErrorInvalidPtx;

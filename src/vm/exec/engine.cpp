@@ -120,11 +120,12 @@ const GpuSpec& Engine::gpu() const { return impl_->options.gpu; }
 Allocations& Engine::memory() { return impl_->memory; }
 texture::Objects& Engine::textures() { return impl_->textures; }
 
-Expected<Program*> Engine::load(std::string ptx, std::string name) {
+Expected<Program*> Engine::load(std::string ptx, std::string name, bool optimise) {
   auto module = parse_module(std::move(ptx), std::move(name));
   if (!module) return module.error();
   auto program = std::make_unique<Program>();
   program->module = std::move(*module);
+  program->module->optimised &= optimise;
   {
     const std::lock_guard lock(impl_->mutex);
     program->id = impl_->next_id++;

@@ -6,10 +6,9 @@
 
 namespace ridge::vm {
 
-// Rewrites such instructions so that they do what ptxas makes of them. `optimised`: with the
-// foldings that it leaves out when it compiles for a debugger. Changes items, tables, registers and
-// code as contract() does.
+// Rewrites such instructions so that they do what ptxas makes of them, foldings only where it
+// optimises the module. Changes items, tables, registers and code as contract() does.
 void follow_ptxas(std::vector<Item>& items, std::vector<std::vector<uint32_t>>& tables,
-                  std::vector<Register>& registers, Code& code, bool optimised);
+                  std::vector<Register>& registers, Code& code);
 
 }  // namespace ridge::vm

@@ -109,7 +109,7 @@ void ModuleParser::version() {
 void ModuleParser::target() {
   module_.target = name("a target such as sm_90");
   while (accept(','))
-    if (name("a target option") == "debug") module_.debug = true;
+    if (name("a target option") == "debug") module_.optimised = false;
 }
 
 // file = '.file' integer string (',' integer ',' integer)?

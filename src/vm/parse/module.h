@@ -153,7 +153,7 @@ struct Module {
   std::string text;
   int version_major = 0, version_minor = 0;
   std::string target;  // "sm_90"
-  bool debug = false;  // .target …, debug
+  bool optimised = true;  // not with .target …, debug, or when the loader says so
   int address_size = 64;
   std::vector<std::string> files;  // by .file index; empty strings for gaps
   std::deque<Variable> variables;
