@@ -150,7 +150,7 @@ std::string print(const Module& module) {
   std::string out = ".version " + std::to_string(module.version_major) + "." +
                     std::to_string(module.version_minor) + "\n";
   if (!module.target.empty())
-    out += ".target " + module.target + (module.debug ? ", debug" : "") + "\n";
+    out += ".target " + module.target + (module.optimised ? "" : ", debug") + "\n";
   out += ".address_size " + std::to_string(module.address_size) + "\n";
   for (size_t i = 0; i < module.files.size(); ++i)
     if (!module.files[i].empty() || i + 1 == module.files.size())

@@ -25,7 +25,7 @@ class Dump {
 
   std::vector<std::string> lines() {
     line() << "version " << m_.version_major << '.' << m_.version_minor << " target " << m_.target
-           << " debug " << m_.debug << " address " << m_.address_size;
+           << " optimised " << m_.optimised << " address " << m_.address_size;
     for (const std::string& file : m_.files) line() << "file " << file;
     for (const Variable& v : m_.variables) variable(v, v.name);
     for (size_t i = 0; i < m_.functions.size() && i < naming_.functions.size(); ++i)
