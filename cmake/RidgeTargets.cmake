@@ -10,15 +10,22 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
-option(RIDGE_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
-if(RIDGE_SANITIZE)
+set(RIDGE_SANITIZE OFF CACHE STRING "address: with AddressSanitizer and UndefinedBehaviorSanitizer; thread: with ThreadSanitizer")
+if(RIDGE_SANITIZE STREQUAL thread)
+  add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=thread)
+  set(runtime libtsan.so)
+elseif(RIDGE_SANITIZE)
   # Not enum: a C program may hand the runtime any number where an enumerator belongs, and gets an error.
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=enum -fno-sanitize-recover=undefined
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
+  set(runtime libasan.so)
+endif()
+if(RIDGE_SANITIZE)
   # A program that nvcc built knows nothing of sanitizers: their runtime has to be loaded before it.
-  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libasan.so
-                  OUTPUT_VARIABLE RIDGE_LIBASAN OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${runtime}
+                  OUTPUT_VARIABLE RIDGE_SANITIZER OUTPUT_STRIP_TRAILING_WHITESPACE)
 endif()
 
 # ridge_library(NAME source… DEPS target…): a static library whose includes start at src/.

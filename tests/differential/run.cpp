@@ -16,6 +16,8 @@
 namespace ridge::differential {
 namespace {
 
+int optimisation_level = -1;
+
 // What the launches of a process share.
 struct Memory {
   void* input = nullptr;
@@ -93,11 +95,15 @@ Job job(const Program& program, const Mask& mask) {
   return {module_header() + text(program, mask), program.name(), program.blocks, program.threads};
 }
 
+void compile_at(int level) { optimisation_level = level; }
+
 std::vector<uint8_t> run(const Job& job, int& error) {
   std::vector<uint8_t> bytes(buffer_bytes(job.blocks, job.threads));
   cudaLibrary_t library;
-  cudaError_t result =
-      cudaLibraryLoadData(&library, job.ptx.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+  cudaJitOption option = cudaJitOptimizationLevel;
+  void* level = reinterpret_cast<void*>(intptr_t(optimisation_level));
+  cudaError_t result = cudaLibraryLoadData(&library, job.ptx.c_str(), &option, &level,
+                                           optimisation_level >= 0 ? 1 : 0, nullptr, nullptr, 0);
   if (result == cudaSuccess) {
     result = launch(job, library, bytes);
     cudaLibraryUnload(library);

@@ -23,6 +23,9 @@ struct Job {
 };
 Job job(const Program& program, const Mask& mask);
 
+// The optimisation level for all modules loaded from now on; without this, the driver's own.
+void compile_at(int level);
+
 // The whole buffer after one launch; empty when something failed, and `error` says what.
 std::vector<uint8_t> run(const Job& job, int& error);
 uint32_t hash(const std::vector<uint8_t>& bytes);

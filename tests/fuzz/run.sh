@@ -3,7 +3,7 @@
 #
 #   tests/fuzz/run.sh TARGET BUILD [flag…]      tests/fuzz/run.sh parse build/vm -max_total_time=3600
 #
-# TARGET is fatbin, parse, link or load; BUILD is a build folder: programs in it are the first corpus, and the
+# TARGET is fatbin, parse, print, link or load; BUILD is a build folder: programs in it are the first corpus, and the
 # instruction tables come from it as they are (what reads bytes is parse, exec and cudart; clang compiles those). What
 # was found so far stays in BUILD/fuzz/TARGET, and a crash is written there.
 set -eu
@@ -16,15 +16,17 @@ mkdir -p "$out/corpus" "$out/objects"
 [ -e "$build/tests/fuzz_corpus" ] && "$build/tests/fuzz_corpus" "$target" "$build" "$out/corpus"
 
 flags="-std=c++20 -g1 -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-sanitize=enum"
+newest=$(find "$root/src" "$root/include" "$root/tests" -name '*.h' -printf '%T@ %p\n' | sort -rn | head -n 1 | cut -d ' ' -f 2-)
 objects=
 for source in "$root"/src/core/*.cpp "$root"/src/vm/parse/*.cpp "$root"/src/vm/mem/*.cpp "$root"/src/vm/exec/*.cpp \
-              "$root"/src/vm/cudart/fatbin*.cpp "$root"/src/vm/cudart/ptx_link.cpp "$root"/tests/fuzz/targets.cpp; do
+              "$root"/src/vm/cudart/fatbin*.cpp "$root"/src/vm/cudart/ptx_link.cpp "$root"/tests/fuzz/targets.cpp \
+              "$root"/tests/vm/parse/same_module.cpp; do
   object=$build/fuzz/objects/$(echo "${source#"$root"/}" | tr / _).o
   mkdir -p "$build/fuzz/objects"
   objects="$objects $object"
-  [ "$object" -nt "$source" ] && continue
+  [ "$object" -nt "$source" ] && [ "$object" -nt "$newest" ] && continue
   # shellcheck disable=SC2086
-  clang++ $flags -I"$root/src" -I"$root/include" -I"${CUDA_HOME:-/usr/local/cuda}/include" -c "$source" -o "$object"
+  clang++ $flags -I"$root/src" -I"$root/include" -I"$root/tests/vm/parse" -I"${CUDA_HOME:-/usr/local/cuda}/include" -c "$source" -o "$object"
 done
 # shellcheck disable=SC2086
 clang++ -std=c++20 -fsanitize=fuzzer,address,undefined -DRIDGE_FUZZ_TARGET="\"$target\"" "$root/tests/fuzz/libfuzzer.cpp" \

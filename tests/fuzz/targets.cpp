@@ -1,12 +1,14 @@
 #include "targets.h"
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "same_module.h"
 #include "vm/cudart/fatbin.h"
 #include "vm/cudart/ptx_link.h"
 #include "vm/exec/engine.h"
@@ -38,6 +40,15 @@ void parse_all(std::string text) {
 
 void parse(std::string_view bytes) { parse_all(std::string(bytes)); }
 
+void print(std::string_view bytes) {
+  auto module = vm::parse_module(std::string(bytes), "fuzz.ptx");
+  if (!module) return;
+  const std::string differs = vm::round_trip(**module);
+  if (differs.empty()) return;
+  std::fprintf(stderr, "%s\n", differs.c_str());
+  std::abort();
+}
+
 void link(std::string_view bytes) {
   std::vector<std::string> units(1);
   for (const char c : bytes)
@@ -62,7 +73,7 @@ void load(std::string_view bytes) {
 }
 
 constexpr Target kTargets[] = {
-    {"fatbin", fatbin}, {"parse", parse}, {"link", link}, {"load", load}};
+    {"fatbin", fatbin}, {"parse", parse}, {"print", print}, {"link", link}, {"load", load}};
 
 }  // namespace
 

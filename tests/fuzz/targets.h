@@ -11,7 +11,8 @@ struct Target {
   void (*run)(std::string_view bytes);
 };
 
-// fatbin: a container, its images unpacked. parse: PTX text, every body. link: PTX texts with a
+// fatbin: a container, its images unpacked. parse: PTX text, every body. print: the same, and
+// what is printed of it reads as the same module. link: PTX texts with a
 // zero byte between them, linked and parsed. load: PTX text placed in memory, every kernel decoded.
 std::span<const Target> targets();
 

@@ -51,7 +51,7 @@ class Usage(CliTest):
 
     def test_help_of_a_verb(self):
         out, _ = self.ridge("run", "--help")
-        for flag in "--device", "--gpu", "--threads", "--timeout", "--nvcc", "--count", "--quiet":
+        for flag in "--device", "--gpu", "--threads", "--timeout", "--nvcc", "--count", "--trace", "--quiet":
             self.assertIn(flag, out)
         self.assertEqual(self.ridge("help", "run")[0], out)
 
@@ -238,6 +238,15 @@ class Programs(CliTest):
         program = self.cxx("program", self.FAT + "int main() {}")
         self.assertIn("nvcc -cudart shared", self.run_vm(program, code=8)[1])
 
+    def test_static_runtime_and_the_driver(self):
+        self.cxx("libcuda.so", 'extern "C" int cuInit(unsigned) { return 7; }',
+                 "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1")
+        kernels = '[[gnu::section("__nv_module_id"), gnu::used]] const char id[] = "y";\n'
+        main = 'extern "C" int cuInit(unsigned);\nint main() { return cuInit(0); }'
+        program = self.cxx("program", self.FAT + kernels + main, f"-L{self.folder}", "-lcuda")
+        self.assertIn("nvcc -cudart shared", self.run_vm(program, code=8)[1])
+        self.assertEqual(self.run_vm(self.cxx("other", self.FAT + main, f"-L{self.folder}", "-lcuda"))[1], "")
+
     def test_other_runtime(self):
         program = self.cxx("program", self.RUNTIME + self.FAT + "int main() { cudaDeviceSynchronize(); }",
                            *self.library("libcudart.so.12"))
@@ -302,6 +311,41 @@ class Programs(CliTest):
         self.assertIn("--timeout 0.1", self.run_vm(program, "--timeout", "0.1", code=6)[1])
         self.assertLess(time.monotonic() - start, 30)
 
+    def test_trace_that_cannot_be_written(self):
+        program = self.cxx("program", "#include <cstdio>\nint main() { std::puts(\"ran\"); }")
+        for path, why in ("no/folder.json", "No such file"), (".", "Is a directory"), ("/dev/null", "no ordinary file"):
+            out, err = self.run_vm(program, "--trace", path, code=8)
+            self.assertEqual(out, "")  # said before the program starts
+            self.assertIn(why, err)
+        # A program that never starts leaves an earlier trace alone, and makes no file.
+        old = self.write("old.json", "kept")
+        self.run_vm(self.write("notes.txt", ""), "--trace", old, code=2)
+        self.assertEqual(old.read_text(), "kept")
+        self.run_vm(self.folder / "notes.txt", "--trace", "new.json", code=2)
+        self.assertFalse((self.folder / "new.json").exists())
+
+    def test_trace_of_nothing(self):
+        program = self.cxx("program", "int main() {}")
+        _, err = self.run_vm(program, "--trace", "trace.json")
+        self.assertIn("trace.json is empty", err)
+        self.assertEqual(json.loads((self.folder / "trace.json").read_text()), [])
+
+    def test_trace_is_whole_when_the_program_is_not(self):
+        # A stand-in for the device: an event, half an event, and death.
+        program = self.cxx("program", r'''
+            #include <csignal>
+            #include <cstdio>
+            #include <cstdlib>
+            int main() {
+              FILE* f = fopen(getenv("RIDGE_TRACE"), "a");
+              fputs("{\"ph\":\"X\",\"name\":\"k\"},\n{\"ph\":\"X", f);
+              fclose(f);
+              raise(SIGKILL);
+            }''')
+        _, err = self.run_vm(program, "--trace", "trace.json", code=137)
+        self.assertIn("1 events in trace.json", err)
+        self.assertEqual(json.loads((self.folder / "trace.json").read_text()), [{"ph": "X", "name": "k"}])
+
     def test_damaged(self):
         program = self.cxx("program", "int main() {}")
         program.write_bytes(program.read_bytes()[:3000])
@@ -346,6 +390,29 @@ class Kernels(CliTest):
         out, err = self.ridge("run", "--device", "vm", "--timeout", "0.5", source, code=4)
         self.assertIn("cudaErrorLaunchTimeout", out)
         self.assertIn("spin", err)
+
+    def test_trace(self):
+        example = Path(__file__).parents[2] / "examples" / "08_streams.cu"
+        _, err = self.ridge("run", "--device", "vm", "--trace", "trace.json", example)
+        events = json.loads((self.folder / "trace.json").read_text())
+        spans = [event for event in events if event["ph"] == "X"]
+        self.assertIn(f"{len(spans)} events in trace.json", err)
+        names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+        self.assertEqual(names, {1: "stream 1, non-blocking", 2: "stream 2, non-blocking"})
+        self.assertEqual({span["name"] for span in spans},
+                         {"copy host to device", "newton_sqrt(float*, int)", "copy device to host"})
+        kernel = next(span for span in spans if span["cat"] == "kernel")
+        self.assertEqual((kernel["args"]["grid"], kernel["args"]["block"]), ([196, 1, 1], [256, 1, 1]))
+        self.assertEqual(next(span for span in spans if span["cat"] == "copy")["args"],
+                         {"bytes": 200008, "from": "pinned", "to": "device"})
+
+        def overlaps(a, b):
+            return a["ts"] < b["ts"] + b["dur"] and b["ts"] < a["ts"] + a["dur"]
+        rows = {tid: [span for span in spans if span["tid"] == tid] for tid in names}
+        for row in rows.values():  # a stream does one thing at a time
+            row.sort(key=lambda span: span["ts"])
+            self.assertFalse(any(overlaps(a, b) for a, b in zip(row, row[1:])))
+        self.assertTrue(any(overlaps(a, b) for a in rows[1] for b in rows[2]))
 
     def test_compile_error(self):
         source = self.write("wrong.cu", "__global__ void k() { int x = nothing; }\nint main() {}\n")

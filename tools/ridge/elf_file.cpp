@@ -170,6 +170,7 @@ Expected<ElfFacts> read_elf(std::span<const uint8_t> bytes) {
         return read.error();
     }
   facts.fat_binary = has_section(file, *header, ".nv_fatbin");
+  facts.kernels = has_section(file, *header, "__nv_module_id");
   return facts;
 }
 

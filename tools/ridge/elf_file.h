@@ -14,7 +14,8 @@ namespace ridge::tools {
 struct ElfFacts {
   bool x86_64 = false;
   bool dynamic = false;             // has a dynamic section: shared libraries are loaded
-  bool fat_binary = false;          // a .nv_fatbin section: device code
+  bool fat_binary = false;          // a .nv_fatbin section: nvcc linked it
+  bool kernels = false;             // a __nv_module_id section: some of its units have device code
   std::vector<std::string> needed;  // "libcudart.so.13", …
   std::string rpath, runpath;       // folders with colons between them
 };

@@ -19,6 +19,7 @@
 #include "target.h"
 #include "terminal.h"
 #include "toolkit.h"
+#include "trace.h"
 #include "verb.h"
 
 namespace ridge::tools {
@@ -36,6 +37,7 @@ struct RunFlags {
   DeviceFlags device;
   double timeout = 0;
   bool count = false;
+  std::string trace;  // a file
   bool quiet = false;
   Arguments arguments;  // the program's
 };
@@ -62,7 +64,8 @@ Status check_for_software(const fs::path& program, const CudaUse& use, bool quie
   const std::string name = program.filename();
   // nvcc leaves its mark on a program without device code, too; the driver's caller may be one.
   const bool driver = std::ranges::count(use.program.needed, kDriver) > 0;
-  if (use.runtime.empty() && use.program.fat_binary && !driver)
+  const bool needs_runtime = driver ? use.program.kernels : use.program.fat_binary;
+  if (use.runtime.empty() && needs_runtime)
     return Error{
         kMissing,
         fmt::format("{} is linked with the static CUDA runtime, which only a GPU can serve.\n"
@@ -127,7 +130,32 @@ int report_end(const Outcome& outcome, const RunFlags& flags, const std::string&
   return outcome.exit_code;
 }
 
+// The environment that makes the device tell what it does; an injected library does, where it is a
+// real one.
+Status ask_for_trace(const Target& target, const TraceFile& trace, Environment& environment) {
+  environment.emplace_back("RIDGE_TRACE", trace.path());
+  if (target.software) return Status::ok();
+  const fs::path library = fs::weakly_canonical(own_folder() / ".." / "lib" / "libridge_trace.so");
+  if (!fs::exists(library))
+    return Error{
+        kMissing,
+        "a trace of a real GPU needs CUPTI, which the CUDA toolkit did not have when Ridge "
+        "was built; --device vm traces on the software GPU"};
+  environment.emplace_back("CUDA_INJECTION64_PATH", library);
+  return Status::ok();
+}
+
 int run_on(const Target& target, const RunFlags& flags) {
+  Environment environment = environment_of(target);
+  TraceFile trace;
+  if (!flags.trace.empty()) {
+    Status ready = trace.open(flags.trace);
+    if (ready) ready = ask_for_trace(target, trace, environment);
+    if (!ready) {
+      complain(ready.message());
+      return ready.code();
+    }
+  }
   fs::path program = flags.file;
   if (is_source(program)) {
     const auto compiled =
@@ -143,9 +171,8 @@ int run_on(const Target& target, const RunFlags& flags) {
     complain(fmt::format("{} {}", flags.file, use.error().message));
     return use.error().code;
   }
-  Command command = {.program = fs::absolute(program),
-                     .arguments = flags.arguments,
-                     .environment = environment_of(target)};
+  Command command = {
+      .program = fs::absolute(program), .arguments = flags.arguments, .environment = environment};
   const CountFile count(flags.count);
   if (target.software) {
     if (const Status ready = check_for_software(program, *use, flags.quiet); !ready) {
@@ -168,11 +195,19 @@ int run_on(const Target& target, const RunFlags& flags) {
   }
   if (flags.timeout > 0) command.kill_after = flags.timeout + (target.software ? kGrace : 0);
 
+  trace.begin();
   const Outcome outcome = run(command);
   const int code = report_end(outcome, flags, fs::path(flags.file).filename());
   if (const auto counted = count.warp_instructions())
     complain(fmt::format("{} warp instructions", thousands(*counted)));
   else if (flags.count) complain("no count: no kernel ran");
+  if (!flags.trace.empty()) {
+    const size_t events = trace.finish();
+    if (events == 0) complain(fmt::format("{} is empty: nothing ran on the device", flags.trace));
+    else if (!flags.quiet)
+      complain(fmt::format("{} events in {}, for https://ui.perfetto.dev or chrome://tracing",
+                           thousands(events), flags.trace));
+  }
   return code;
 }
 
@@ -191,6 +226,8 @@ int run_verb(const Arguments& arguments) {
   line.add_threads(flags.device);
   line.add_timeout(flags.timeout);
   line.add_flag("--count", flags.count, "count warp instructions (software GPU)");
+  line.add_option("--trace", flags.trace, "FILE",
+                  "write what every stream did, and when, for chrome://tracing and Perfetto");
   line.add_quiet(flags.quiet);
   if (const auto done = line.parse(arguments, &flags.arguments)) return *done;
 

@@ -70,10 +70,10 @@ Environment environment_of(const Target& target) {
   for (const char* variable : {"TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"})
     environment.emplace_back(variable, target.runtime / "triton" / "ptxas");
   if (target.threads > 0) environment.emplace_back("RIDGE_THREADS", std::to_string(target.threads));
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   // Our runtime brings the sanitizer along, which insists on being loaded first. Leaks are looked
   // for in our own tests, not in a program that may well leave its memory to the system.
-  environment.emplace_back("LD_PRELOAD", prepend("LD_PRELOAD", RIDGE_LIBASAN));
+  environment.emplace_back("LD_PRELOAD", prepend("LD_PRELOAD", RIDGE_SANITIZER));
   environment.emplace_back("ASAN_OPTIONS", prepend("ASAN_OPTIONS", "detect_leaks=0"));
 #endif
   return environment;

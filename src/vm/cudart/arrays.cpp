@@ -105,7 +105,8 @@ cudaError_t shape_of(const cudaChannelFormatDesc* desc, const cudaExtent& extent
   }
   if (layered && extent.depth == 0) return cudaErrorInvalidValue;
   if (!layered && !image->cube && extent.height == 0 && extent.depth) return cudaErrorInvalidValue;
-  if ((flags & cudaArrayTextureGather) && image->dimensions != 2) return cudaErrorInvalidValue;
+  if ((flags & cudaArrayTextureGather) && (image->dimensions != 2 || layered || image->cube))
+    return cudaErrorInvalidValue;
   if (layered || image->cube) image->layers = uint32_t(extent.depth);
   return within_limits(*image, extent, flags, mipmapped) ? cudaSuccess : cudaErrorInvalidValue;
 }
@@ -215,7 +216,8 @@ MipmappedRef find_mipmapped(cudaMipmappedArray_const_t handle) {
 cudaError_t free_array(cudaArray_t handle) {
   if (!handle) return cudaSuccess;
   const ArrayRef array = find_array(handle);
-  if (!array || array->is_level) return cudaErrorInvalidResourceHandle;
+  if (!array) return cudaErrorInvalidResourceHandle;
+  if (array->is_level) return cudaSuccess;  // the whole owns it
   runtime().scheduler.wait_all();
   if (const cudaError_t error = synchronised()) return error;
   const std::lock_guard lock(all().mutex);

@@ -1,5 +1,7 @@
 #include "vm/cudart/channels.h"
 
+#include <algorithm>
+
 #include "vm/cudart/refuse.h"
 
 namespace ridge::vm::cudart {
@@ -81,6 +83,10 @@ cudaError_t format_of(cudaResourceViewFormat view, Format* format) {
       view <= cudaResViewFormatUnsignedBlockCompressed7)
     return cudaError_t(refuse("a block-compressed view format", "compressed textures"));
   return cudaErrorInvalidValue;
+}
+
+size_t max_linear_width(const Format& format) {
+  return std::min(size_t(1) << 30, (size_t(1) << 32) / format.bytes());
 }
 
 }  // namespace ridge::vm::cudart

@@ -15,6 +15,7 @@ struct Config {
   bool progress = false;       // RIDGE_PROGRESS=1
   bool count = false;          // RIDGE_COUNT=1 or a path
   std::string count_file;      // RIDGE_COUNT=path: the totals as JSON
+  std::string trace_file;      // RIDGE_TRACE=path: a timeline, see trace.h
   std::string profile_file;    // RIDGE_PROFILE=path: what every instruction did, as JSON lines
 };
 

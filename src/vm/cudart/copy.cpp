@@ -7,6 +7,7 @@
 
 #include "vm/cudart/capture.h"
 #include "vm/cudart/errors.h"
+#include "vm/cudart/graph/memory.h"
 #include "vm/cudart/memory.h"
 #include "vm/cudart/runtime.h"
 #include "vm/cudart/streams.h"
@@ -23,21 +24,34 @@ char* row(const Box& box, size_t y, size_t z) {
   return static_cast<char*>(box.start) + z * box.slice + y * box.pitch;
 }
 
-bool is_pageable(const Box& box) { return box.start && !find_allocation(box.start); }
+bool is_device_address(const void* p) {
+  return runtime().engine.memory().is_device_range(reinterpret_cast<uintptr_t>(p));
+}
+// Memory of a graph may be named before it is allocated; it is never pageable.
+bool is_pageable(const Box& box) {
+  return box.start && !find_allocation(box.start) && !is_device_address(box.start);
+}
 
 // A call that returns only when its work is done; it cannot be captured.
 template <class Plan>
 cudaError_t run_blocking(const StreamRef& stream, const Plan& plan) {
   if (const cudaError_t error = refuse_in_capture(stream)) return error;
   if (const cudaError_t error = check_implicit(stream)) return error;
-  runtime().scheduler.run_now(stream, [&] { execute(plan); });
+  runtime().scheduler.run_now(stream, [&] { execute(*stream, plan); });
   return synchronised();
 }
 
 bool is_device(const Box& box) {
   const auto found = find_allocation(box.start);
-  return found && (found->kind == MemKind::device || found->kind == MemKind::array ||
-                   found->kind == MemKind::mapped);
+  if (!found) return is_device_address(box.start);
+  return found->kind == MemKind::device || found->kind == MemKind::array ||
+         found->kind == MemKind::mapped;
+}
+
+// Memory of a graph that no launch has allocated, or that has been freed again.
+bool is_gone(const Box& box) {
+  return !find_allocation(box.start) &&
+         graph_memory_is_gone(reinterpret_cast<uintptr_t>(box.start));
 }
 
 // A copy whose source is a private copy of the caller's bytes, packed.
@@ -99,6 +113,7 @@ cudaError_t copy(const CopyPlan& plan, cudaStream_t handle, bool blocking) {
   if (const cudaError_t error = check(plan)) return error;
   if (plan.extent.empty()) return cudaSuccess;
   if (capture_of(stream)) return blocking ? refuse_in_capture(stream) : enqueue(stream, plan);
+  if (is_gone(plan.to) || is_gone(plan.from)) return cudaErrorInvalidValue;
   if (blocking)
     return is_device(plan.to) && is_device(plan.from) ? enqueue(stream, plan)
                                                       : run_blocking(stream, plan);
@@ -106,6 +121,16 @@ cudaError_t copy(const CopyPlan& plan, cudaStream_t handle, bool blocking) {
   const size_t bytes = plan.extent.width * plan.extent.height * plan.extent.depth;
   if (is_pageable(plan.to) || bytes > kStagingLimit) return run_blocking(stream, plan);
   if (const cudaError_t error = check_implicit(stream)) return error;
+  std::shared_ptr<std::vector<char>> staging;
+  const CopyPlan out = staged(plan, staging);
+  runtime().scheduler.submit(stream, [&on = *stream, out, staging] { execute(on, out); });
+  return cudaSuccess;
+}
+
+cudaError_t copy_in_batch(const CopyPlan& plan, cudaStream_t handle, bool now) {
+  const StreamRef stream = find_stream(handle);
+  if (!now) return enqueue(stream, plan);
+  if (const cudaError_t error = refuse_in_capture(stream)) return error;
   std::shared_ptr<std::vector<char>> staging;
   const CopyPlan out = staged(plan, staging);
   runtime().scheduler.submit(stream, [out, staging] { execute(out); });
@@ -139,6 +164,7 @@ cudaError_t fill(const FillPlan& plan, cudaStream_t handle, bool blocking) {
   if (const cudaError_t error = check(plan)) return error;
   if (plan.extent.empty()) return cudaSuccess;
   if (blocking && capture_of(stream)) return refuse_in_capture(stream);
+  if (!capture_of(stream) && is_gone(plan.to)) return cudaErrorInvalidValue;
   return blocking && !is_device(plan.to) ? run_blocking(stream, plan) : enqueue(stream, plan);
 }
 

@@ -40,6 +40,10 @@ void execute(const CopyPlan& plan);
 // cudaMemcpyAsync's.
 cudaError_t copy(const CopyPlan& plan, cudaStream_t stream, bool blocking);
 
+// One copy of a batch: its source is read when the stream gets there or, with `now`, before the
+// call returns.
+cudaError_t copy_in_batch(const CopyPlan& plan, cudaStream_t stream, bool now);
+
 struct FillPlan {
   Box to;
   BoxExtent extent;  // width in bytes

@@ -21,13 +21,14 @@ bool fits(const cudaPitchedPtr& p, const cudaPos& at, const BoxExtent& extent) {
          (extent.depth == 1 || inside(at.y, extent.height, p.ysize));
 }
 
+// `misfit`: what is wrong where memory's rows are too short.
 cudaError_t side_of(const ArrayRef& array, const cudaPitchedPtr& p, const cudaPos& at,
-                    const BoxExtent& extent, Box* box) {
+                    const BoxExtent& extent, cudaError_t misfit, Box* box) {
   if (array)
     return box_in(*array, at.x * array->texel_bytes(), at.y, at.z, extent, box)
                ? cudaSuccess
                : cudaErrorInvalidValue;
-  if (!fits(p, at, extent)) return cudaErrorInvalidPitchValue;
+  if (!fits(p, at, extent)) return misfit;
   *box = box_of(p, at);
   return cudaSuccess;
 }
@@ -46,9 +47,11 @@ cudaError_t plan_of(const cudaMemcpy3DParms* p, CopyPlan* plan) {
   plan->extent = {p->extent.width * unit, p->extent.height, p->extent.depth};
   plan->kind = p->kind;
   if (plan->extent.empty()) return cudaSuccess;
-  if (const cudaError_t error = side_of(from, p->srcPtr, p->srcPos, plan->extent, &plan->from))
+  const cudaError_t misfit = from || to ? cudaErrorInvalidValue : cudaErrorInvalidPitchValue;
+  if (const cudaError_t error =
+          side_of(from, p->srcPtr, p->srcPos, plan->extent, misfit, &plan->from))
     return error;
-  return side_of(to, p->dstPtr, p->dstPos, plan->extent, &plan->to);
+  return side_of(to, p->dstPtr, p->dstPos, plan->extent, misfit, &plan->to);
 }
 
 cudaError_t symbol_plan(const void* symbol, void* other, size_t bytes, size_t offset,

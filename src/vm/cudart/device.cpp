@@ -117,4 +117,9 @@ cudaDeviceProp device_properties(const GpuSpec& gpu) {
   return p;
 }
 
+DeviceHints& device_hints() {
+  static DeviceHints hints;
+  return hints;
+}
+
 }  // namespace ridge::vm::cudart

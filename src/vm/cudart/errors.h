@@ -6,6 +6,7 @@
 #pragma once
 
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include "vm/cudart/api.h"
@@ -48,6 +49,8 @@ cudaError_t api(Body&& body) {
     return remember(std::forward<Body>(body)());
   } catch (const std::bad_alloc&) {
     return remember(cudaErrorMemoryAllocation);
+  } catch (const std::system_error&) {  // no thread for a stream
+    return remember(cudaErrorOperatingSystem);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "core/occupancy.h"
 #include "vm/cudart/capture.h"
 #include "vm/cudart/errors.h"
+#include "vm/cudart/events.h"
 #include "vm/cudart/function.h"
 #include "vm/cudart/refuse.h"
 #include "vm/cudart/runtime.h"
@@ -76,12 +77,15 @@ void run(const Launch& launch) {
 cudaError_t launch(const LaunchRequest& request) {
   const StreamRef stream = find_stream(request.stream);
   if (!stream) return cudaErrorInvalidResourceHandle;
-  KernelWork work{.function = request.function, .launch = {}};
+  KernelWork work{.function = request.function, .launch = {}, .hints = request.hints};
   if (const cudaError_t error = prepare(request, &work.launch)) {
     (void)refuse_in_capture(stream);  // a launch that fails ends the capture it was meant for
     return error;
   }
-  return enqueue(stream, std::move(work));
+  if (const cudaError_t error = enqueue(stream, std::move(work))) return error;
+  for (const auto& [event, flags] : request.events)
+    if (const cudaError_t error = record_event(event, request.stream, flags)) return error;
+  return cudaSuccess;
 }
 
 }  // namespace ridge::vm::cudart

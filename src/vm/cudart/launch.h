@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
+#include <vector>
 
 #include "vm/cudart/api.h"
 #include "vm/exec/engine.h"
@@ -16,6 +18,8 @@ struct LaunchRequest {
   size_t dynamic_shared = 0;
   cudaStream_t stream = nullptr;
   bool cooperative = false;
+  std::vector<cudaLaunchAttribute> hints = {};
+  std::vector<std::pair<cudaEvent_t, unsigned>> events = {};  // with flags: recorded behind it
 };
 
 cudaError_t launch(const LaunchRequest& request);

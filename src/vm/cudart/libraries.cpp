@@ -1,5 +1,6 @@
 // cudaLibrary_t: modules a program loads itself, from PTX text or a fat binary.
 #include <algorithm>
+#include <new>
 
 #include "vm/cudart/modules.h"
 #include "vm/cudart/runtime.h"
@@ -8,14 +9,21 @@ namespace ridge::vm::cudart {
 
 // Unlike a registered fat binary a library is loaded at once: its caller is there to receive the
 // error, and may free the code when this returns.
-cudaError_t Modules::load_library(const void* code, LoadedImage** library, std::string* log) {
+cudaError_t Modules::load_library(const void* code, bool optimise, LoadedImage** library,
+                                  std::string* log) {
   const std::lock_guard lock(mutex_);
   LoadedImage* image = add_fat_binary(code);
   image->library = true;
+  image->optimise = optimise;
   image->log = log;
-  if (const cudaError_t error = load(image)) {
+  try {
+    if (const cudaError_t error = load(image)) {
+      remove(image);
+      return error;
+    }
+  } catch (const std::bad_alloc&) {
     remove(image);
-    return error;
+    throw;
   }
   image->source = nullptr;
   image->log = nullptr;
@@ -39,12 +47,13 @@ cudaError_t Modules::unload_library(LoadedImage* library) {
 Function* Modules::library_function(LoadedImage* library, Kernel* kernel) {
   for (const auto& function : library->functions)
     if (function->kernel == kernel) return function.get();
-  auto& function = library->functions.emplace_back(std::make_unique<Function>());
+  auto function = std::make_unique<Function>();
   function->image = library;
   function->name = runtime().engine.info(kernel).name;
   function->kernel = kernel;
+  library->functions.reserve(library->functions.size() + 1);
   functions_.emplace(function.get(), function.get());
-  return function.get();
+  return library->functions.emplace_back(std::move(function)).get();
 }
 
 cudaError_t Modules::library_kernel(LoadedImage* library, std::string_view name,

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <string>
 
+#include "vm/cudart/graph/memory.h"
 #include "vm/cudart/pools.h"
 #include "vm/cudart/report.h"
 #include "vm/cudart/runtime.h"
@@ -67,6 +68,11 @@ std::string explain(const void* pointer, const char* function) {
 cudaError_t release(void* pointer, std::initializer_list<MemKind> kinds, const char* function) {
   if (!pointer) return cudaSuccess;
   Runtime& rt = runtime();
+  if (const GraphMemoryRef memory = find_graph_memory(pointer)) {
+    rt.scheduler.wait_all();
+    if (const cudaError_t error = synchronised()) return error;
+    return free_graph_memory(memory, rt.scheduler.legacy());
+  }
   const auto live = rt.engine.memory().find(address_of(pointer));
   for (const MemKind kind : kinds) {
     if (!live || live->base != address_of(pointer) || live->kind != kind) continue;
@@ -113,7 +119,10 @@ Range classify(const void* pointer, size_t bytes) {
   if (address + bytes < address) return Range::invalid;
   if (const auto live = memory.find(address))
     return live->end() - address >= bytes ? Range::known : Range::invalid;
-  return memory.is_device_range(address) ? Range::invalid : Range::pageable;
+  if (!memory.is_device_range(address)) return Range::pageable;
+  // Memory of a graph may be named before a launch has allocated it.
+  const uint64_t rest = graph_memory_after(address);
+  return rest && rest >= bytes ? Range::known : Range::invalid;
 }
 
 }  // namespace ridge::vm::cudart

@@ -126,18 +126,23 @@ void Modules::add_variable(LoadedImage* image, const void* host, DeviceVariable 
 cudaError_t Modules::load(LoadedImage* image) {
   const std::lock_guard lock(mutex_);
   if (image->tried) return image->error;
-  image->tried = true;
+  const cudaError_t error = load_now(image);  // throws when the host has no memory for it
+  image->tried = error != cudaErrorMemoryAllocation;
+  return image->error = error;
+}
+
+cudaError_t Modules::load_now(LoadedImage* image) {
   Expected<Text> text = text_of(image->source);
   if (!text) {
     complain(*image, text.error().message);
-    return image->error = cudaError_t(text.error().code);
+    return cudaError_t(text.error().code);
   }
-  return image->error = load_text(image, std::move(text->ptx), text->name);
+  return load_text(image, std::move(text->ptx), text->name);
 }
 
 cudaError_t Modules::load_text(LoadedImage* image, std::string ptx, const std::string& name) {
   Engine& engine = runtime().engine;
-  const auto program = engine.load(std::move(ptx), name);
+  const auto program = engine.load(std::move(ptx), name, image->optimise);
   if (!program) {
     complain(*image, program.error().message);
     return program.error().code > 1 ? cudaError_t(program.error().code) : cudaErrorInvalidPtx;

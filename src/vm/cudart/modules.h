@@ -40,6 +40,7 @@ struct DeviceVariable {
 struct LoadedImage {
   const void* source = nullptr;  // wrapper, container or PTX text
   bool library = false;  // loaded by the program itself; unloaded for good by a device reset
+  bool optimise = true;  // cudaJitOptimizationLevel is not 0
   Program* program = nullptr;
   std::string* log = nullptr;  // where loading says what is wrong; null: stderr
   bool tried = false;          // loading was tried; `error` is its outcome
@@ -57,7 +58,8 @@ class Modules {
 
   // cudaLibrary_t (libraries.cpp). The code may be PTX text, a container, or a wrapper.
   // What is wrong with it goes into `log`, or to stderr.
-  cudaError_t load_library(const void* code, LoadedImage** library, std::string* log = nullptr);
+  cudaError_t load_library(const void* code, bool optimise, LoadedImage** library,
+                           std::string* log = nullptr);
   cudaError_t unload_library(LoadedImage* library);
   bool is_library(const LoadedImage* image);
   cudaError_t library_kernel(LoadedImage* library, std::string_view name, Function** function);
@@ -74,6 +76,7 @@ class Modules {
   void reset();  // forget everything loaded; registrations stay
 
  private:
+  cudaError_t load_now(LoadedImage* image);
   cudaError_t load_text(LoadedImage* image, std::string ptx, const std::string& name);
   const DeviceVariable* find_variable(const void* host) const;
   Function* library_function(LoadedImage* library, Kernel* kernel);

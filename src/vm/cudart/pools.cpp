@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "vm/cudart/capture.h"
+#include "vm/cudart/graph/memory.h"
 #include "vm/cudart/handles.h"
 #include "vm/cudart/memory.h"
 #include "vm/cudart/refuse.h"
 #include "vm/cudart/report.h"
 #include "vm/cudart/runtime.h"
 #include "vm/cudart/streams.h"
+#include "vm/cudart/work.h"
 
 namespace ridge::vm::cudart {
 namespace {
@@ -84,9 +86,12 @@ cudaError_t allocate_async(void** pointer, size_t bytes, const PoolRef& pool, cu
   const StreamRef stream = find_stream(handle);
   if (!stream) return cudaErrorInvalidResourceHandle;
   if (!pointer || !pool) return cudaErrorInvalidValue;
-  if (capture_of(stream)) {
-    refuse_in_capture(stream);
-    return cudaError_t(refuse("cudaMallocAsync in a capturing stream", "graph memory nodes"));
+  if (const CaptureRef capture = capture_of(stream)) {
+    GraphMemoryRef memory;
+    if (const cudaError_t error = make_graph_memory(bytes, &memory)) return error;
+    if (const cudaError_t error = capture_work(capture, stream, AllocWork{memory})) return error;
+    *pointer = memory->pointer();
+    return cudaSuccess;
   }
   if (const cudaError_t error = check_implicit(stream)) return error;
   if (const cudaError_t error = allocate(pointer, bytes, MemKind::device, 0)) return error;
@@ -106,11 +111,16 @@ cudaError_t free_async(void* pointer, cudaStream_t handle) {
   const StreamRef stream = find_stream(handle);
   if (!stream) return cudaErrorInvalidResourceHandle;
   if (!pointer) return cudaSuccess;
-  if (capture_of(stream)) {
-    refuse_in_capture(stream);
-    return cudaError_t(refuse("cudaFreeAsync in a capturing stream", "graph memory nodes"));
+  const GraphMemoryRef memory = find_graph_memory(pointer);
+  if (const CaptureRef capture = capture_of(stream)) {
+    if (const cudaError_t error = check_free_node(*capture->graph, memory)) {
+      (void)refuse_in_capture(stream);
+      return error;
+    }
+    return capture_work(capture, stream, FreeWork{memory});
   }
   if (const cudaError_t error = check_implicit(stream)) return error;
+  if (memory) return free_graph_memory(memory, stream);
   const auto found = find_allocation(pointer);
   const bool freeable = found && found->base == reinterpret_cast<uintptr_t>(pointer) &&
                         found->kind == MemKind::device;

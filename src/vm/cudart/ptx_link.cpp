@@ -186,9 +186,10 @@ std::string prepared(std::string_view text, bool first, size_t offset, size_t& h
     std::string line(text.substr(at, end - at));
     at = end + 1;
     const size_t start = std::min(line.find_first_not_of(kSpace), line.size());
-    const std::string_view trimmed = std::string_view(line).substr(start);
-    if (!first && is_header(trimmed)) line.clear();
-    if (trimmed.starts_with(".file")) {
+    const std::string_view trimmed = std::string_view(line).substr(start);  // until line changes
+    if (!first && is_header(trimmed)) {
+      line.clear();
+    } else if (trimmed.starts_with(".file")) {
       renumber(line, ".file", offset, highest);
     } else if (trimmed.starts_with(".loc ") || trimmed.starts_with(".loc\t")) {
       renumber(line, ".loc", offset, highest);

@@ -5,12 +5,17 @@
 #include <set>
 #include <string>
 
+#include "vm/cudart/logs.h"
+
 namespace ridge::vm::cudart {
 
 void report_verbatim(std::string_view text) {
-  const std::string line = std::string(text) + "\n";
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  flockfile(stderr);  // one line among those of other threads, with nothing allocated
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fputc('\n', stderr);
   std::fflush(stderr);
+  funlockfile(stderr);
+  log_message(text);
 }
 
 void report(std::string_view text) { report_verbatim("ridge: " + std::string(text)); }

@@ -4,7 +4,9 @@
 #include "vm/cudart/capture.h"
 #include "vm/cudart/errors.h"
 #include "vm/cudart/events.h"
+#include "vm/cudart/graph/memory.h"
 #include "vm/cudart/limits.h"
+#include "vm/cudart/managed.h"
 #include "vm/cudart/pools.h"
 #include "vm/cudart/runtime.h"
 #include "vm/cudart/streams.h"
@@ -25,6 +27,8 @@ void reset_device() {
   forget_arrays();
   rt.engine.release_memory();
   reset_pools();
+  forget_advice();
+  reset_graph_memory();
   reset_limits();
   clear_sticky_error();
 }

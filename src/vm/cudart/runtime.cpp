@@ -5,6 +5,7 @@
 #include "vm/cudart/config.h"
 #include "vm/cudart/errors.h"
 #include "vm/cudart/report.h"
+#include "vm/cudart/trace.h"
 #include "vm/exec/children.h"
 #include "vm/observe/profile.h"
 
@@ -31,6 +32,7 @@ Runtime::Runtime() : engine(options()) {
   provide_error_texts([](int32_t code, bool name) {
     return name ? error_name(cudaError_t(code)) : error_text(cudaError_t(code));
   });
+  if (!config().trace_file.empty()) trace_to(config().trace_file);
 }
 
 Runtime& runtime() {
@@ -55,7 +57,10 @@ cudaError_t synchronised() {
 }
 
 void record_fault(const Fault& fault) {
-  if (fault && set_sticky_error(error_of(fault.kind))) report_verbatim(fault.report);
+  if (!fault || !set_sticky_error(error_of(fault.kind))) return;
+  // Where memory ran out there was none for words either.
+  report_verbatim(fault.report.empty() ? "ridge: the host ran out of memory while a stream worked"
+                                       : std::string_view(fault.report));
 }
 
 }  // namespace ridge::vm::cudart

@@ -27,9 +27,9 @@ StreamRef Scheduler::create(StreamKind kind, uint32_t flags, int priority) {
 
 void Scheduler::close(const StreamRef& stream) {
   const Lock lock(mutex_);
-  std::erase(streams_, stream);
   std::erase_if(closing_, [](const StreamRef& other) { return other->last->done; });
   if (stream->last && !stream->last->done) closing_.push_back(stream);
+  std::erase(streams_, stream);
   stream->closed = true;
   stream->arrived.notify_all();
 }
@@ -67,14 +67,15 @@ Ticket Scheduler::submit(const StreamRef& stream, std::function<void()> work,
   const std::vector<Ticket> implicit = implicit_waits(*stream);
   after.insert(after.end(), implicit.begin(), implicit.end());
   auto ticket = std::make_shared<Completion>();
-  stream->last = ticket;
   Stream::Operation operation{std::move(work), std::move(after), ticket};
   if (!operation.work && stream->queue.empty() && !stream->busy && ready(operation)) {
+    stream->last = ticket;
     finish(lock, ticket);
     return ticket;
   }
-  stream->queue.push_back(std::move(operation));
   start_thread(stream);
+  stream->queue.push_back(std::move(operation));
+  stream->last = ticket;  // what can fail has not
   stream->arrived.notify_all();
   return ticket;
 }
@@ -91,10 +92,17 @@ void Scheduler::run_now(const StreamRef& stream, const std::function<void()>& wo
   stream->last = ticket;
   stream->busy = true;
   lock.unlock();
+  struct Finish {  // whatever `work` does
+    Scheduler& scheduler;
+    Stream& stream;
+    const Ticket& ticket;
+    ~Finish() {
+      Lock lock(scheduler.mutex_);
+      stream.busy = false;
+      scheduler.finish(lock, ticket);
+    }
+  } const finish{*this, *stream, ticket};
   work();
-  lock.lock();
-  stream->busy = false;
-  finish(lock, ticket);
 }
 
 Ticket Scheduler::last(const StreamRef& stream) {
@@ -156,8 +164,9 @@ void Scheduler::abandon() {
 }
 
 void Scheduler::start_thread(const StreamRef& stream) {
-  if (std::exchange(stream->has_thread, true)) return;
+  if (stream->has_thread) return;
   std::thread([this, stream] { run_stream(stream); }).detach();  // this object is never destroyed
+  stream->has_thread = true;
 }
 
 void Scheduler::run_stream(const StreamRef& stream) {

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "vm/cudart/handles.h"
@@ -54,8 +55,13 @@ StreamRef find_stream(cudaStream_t handle) {
 }
 
 cudaStream_t create_stream(StreamKind kind, uint32_t flags, int priority) {
-  return static_cast<cudaStream_t>(
-      handles().add(runtime().scheduler.create(kind, flags, priority)));
+  const StreamRef stream = runtime().scheduler.create(kind, flags, priority);
+  try {
+    return static_cast<cudaStream_t>(handles().add(stream));
+  } catch (const std::bad_alloc&) {
+    runtime().scheduler.close(stream);
+    throw;
+  }
 }
 
 cudaError_t destroy_stream(cudaStream_t handle) {

@@ -34,23 +34,30 @@ All& all() {
 
 int limit(cudaDeviceAttr attribute) { return *device_attribute(runtime().gpu(), attribute); }
 
-// Memory of the device as rows of texels.
-cudaError_t memory_image(const void* start, size_t width, size_t height, size_t pitch,
-                         Object* object) {
+// Memory of the device as rows of texels. A texture may be made of more memory than there is: its
+// lookups end where the allocation does.
+cudaError_t memory_image(const void* start, int dimensions, size_t width, size_t height,
+                         size_t pitch, Object* object) {
   Image& image = object->image;
   image.linear = true;
-  image.dimensions = height ? 2 : 1;
+  image.dimensions = dimensions;
   const auto address = reinterpret_cast<uint64_t>(start);
   if (!start || address % uint64_t(limit(cudaDevAttrTextureAlignment)))
     return cudaErrorInvalidValue;
-  const size_t bytes =
-      height ? pitch * (height - 1) + width * image.format.bytes() : width * image.format.bytes();
   const auto allocation = find_allocation(start);
-  if (!allocation || bytes > allocation->end() - address) return cudaErrorInvalidValue;
+  if (!allocation) return cudaErrorInvalidValue;
+  const size_t bytes = allocation->end() - address;
+  const size_t columns = std::min(width, bytes / image.format.bytes());
+  size_t rows = 1;
+  if (image.dimensions == 2) {
+    const size_t row = columns * image.format.bytes();
+    if (row) rows = std::min(height, (bytes - row) / pitch + 1);
+    else rows = 0;
+  }
   Level level;
   level.base = reinterpret_cast<uint8_t*>(address);
-  level.width = uint32_t(width);
-  level.height = uint32_t(std::max<size_t>(1, height));
+  level.width = uint32_t(columns);
+  level.height = uint32_t(rows);
   level.pitch = pitch;
   image.levels = {level};
   object->memory = address;
@@ -62,22 +69,20 @@ cudaError_t linear_image(const cudaResourceDesc& resource, Object* object) {
   const auto& r = resource.res.linear;
   if (const cudaError_t error = format_of(r.desc, &object->image.format)) return error;
   const size_t width = r.sizeInBytes / object->image.format.bytes();
-  if (!width || width > size_t(limit(cudaDevAttrMaxTexture1DLinearWidth)))
-    return cudaErrorInvalidValue;
-  return memory_image(r.devPtr, width, 0, 0, object);
+  if (width > max_linear_width(object->image.format)) return cudaErrorInvalidValue;
+  return memory_image(r.devPtr, 1, width, 1, 0, object);
 }
 
 cudaError_t pitched_image(const cudaResourceDesc& resource, Object* object) {
   const auto& r = resource.res.pitch2D;
   if (const cudaError_t error = format_of(r.desc, &object->image.format)) return error;
-  const bool fits = r.width && r.height &&
-                    r.width <= size_t(limit(cudaDevAttrMaxTexture2DLinearWidth)) &&
+  const bool fits = r.width <= size_t(limit(cudaDevAttrMaxTexture2DLinearWidth)) &&
                     r.height <= size_t(limit(cudaDevAttrMaxTexture2DLinearHeight)) &&
                     r.pitchInBytes <= size_t(limit(cudaDevAttrMaxTexture2DLinearPitch)) &&
                     r.pitchInBytes >= r.width * object->image.format.bytes() &&
                     r.pitchInBytes % size_t(limit(cudaDevAttrTexturePitchAlignment)) == 0;
   if (!fits) return cudaErrorInvalidValue;
-  return memory_image(r.devPtr, r.width, r.height, r.pitchInBytes, object);
+  return memory_image(r.devPtr, 2, r.width, r.height, r.pitchInBytes, object);
 }
 
 void array_image(const Array& array, Object* object) {
@@ -108,16 +113,15 @@ cudaError_t image_of(const cudaResourceDesc& resource, Object* object) {
   return cudaErrorInvalidValue;
 }
 
-// A view is a range of levels and layers, seen in another format of the same size.
+// A view is a range of levels and layers, seen in another format of the same size. Linear memory
+// has none, and does not mind.
 cudaError_t apply(const cudaResourceViewDesc& view, Image& image) {
-  if (image.linear) return cudaErrorInvalidValue;
+  if (image.linear) return cudaSuccess;
   const Level& base = image.levels.front();
-  if (view.format != cudaResViewFormatNone) {
-    texture::Format format;
-    if (const cudaError_t error = format_of(view.format, &format)) return error;
-    if (format.bytes() != image.format.bytes()) return cudaErrorInvalidValue;
-    image.format = format;
-  }
+  texture::Format format;
+  if (const cudaError_t error = format_of(view.format, &format)) return error;
+  if (format.bytes() != image.format.bytes()) return cudaErrorInvalidValue;
+  image.format = format;
   const auto agrees = [](size_t said, size_t is) { return said == is || (said == 0 && is == 1); };
   if (view.width != base.width || !agrees(view.height, base.height)) return cudaErrorInvalidValue;
   if (!image.layers && !agrees(view.depth, base.depth)) return cudaErrorInvalidValue;
@@ -141,8 +145,7 @@ cudaError_t sampler_of(const cudaTextureDesc& desc, const Image& image, texture:
     sampler->address[a] = texture::Address(desc.addressMode[a]);
   }
   if (!known(desc.filterMode, cudaFilterModeLinear) ||
-      !known(desc.mipmapFilterMode, cudaFilterModeLinear) ||
-      !known(desc.readMode, cudaReadModeNormalizedFloat))
+      !known(desc.mipmapFilterMode, cudaFilterModeLinear))
     return cudaErrorInvalidValue;
   sampler->linear = desc.filterMode == cudaFilterModeLinear;
   sampler->mip_linear = desc.mipmapFilterMode == cudaFilterModeLinear;
@@ -153,9 +156,12 @@ cudaError_t sampler_of(const cudaTextureDesc& desc, const Image& image, texture:
   sampler->bias = desc.mipmapLevelBias;
   sampler->min_level = desc.minMipmapLevelClamp;
   sampler->max_level = desc.maxMipmapLevelClamp;
+  const bool fractions = !image.format.is_integer() && image.format.kind != texture::Channel::real;
   if (sampler->reading.normalized && image.format.is_integer() && image.format.bits == 32)
     return cudaErrorInvalidNormSetting;
-  if (sampler->linear && !image.linear && !reads_as_float(image.format, sampler->reading))
+  if (!sampler->reading.normalized && fractions && image.format.bits != 10)
+    return cudaErrorInvalidNormSetting;
+  if (sampler->linear && !reads_as_float(image.format, sampler->reading))
     return cudaErrorInvalidFilterSetting;
   return cudaSuccess;
 }
@@ -164,7 +170,8 @@ cudaError_t sampler_of(const cudaTextureDesc& desc, const Image& image, texture:
 
 cudaError_t make_texture(cudaTextureObject_t* handle, const cudaResourceDesc* resource,
                          const cudaTextureDesc* sampler, const cudaResourceViewDesc* view) {
-  if (!handle || !resource || !sampler || resource->flags) return cudaErrorInvalidValue;
+  if (!sampler) return cudaErrorInvalidResourceHandle;
+  if (!handle || !resource) return cudaErrorInvalidValue;
   Object object;
   if (const cudaError_t error = image_of(*resource, &object)) return error;
   if (view)
@@ -183,7 +190,6 @@ cudaError_t make_surface(cudaSurfaceObject_t* handle, const cudaResourceDesc* re
   if (resource->resType != cudaResourceTypeArray) return cudaErrorInvalidValue;
   const ArrayRef array = find_array(resource->res.array.array);
   if (!array) return cudaErrorInvalidResourceHandle;
-  if (!(array->flags & cudaArraySurfaceLoadStore)) return cudaErrorInvalidValue;
   Object object;
   object.kind = Object::Kind::surface;
   array_image(*array, &object);
@@ -193,17 +199,17 @@ cudaError_t make_surface(cudaSurfaceObject_t* handle, const cudaResourceDesc* re
   return cudaSuccess;
 }
 
+// Handles that mean nothing are destroyed with success.
+
 cudaError_t destroy_texture(cudaTextureObject_t handle) {
-  if (!runtime().engine.textures().destroy(handle, Object::Kind::texture))
-    return cudaErrorInvalidValue;
+  if (!runtime().engine.textures().destroy(handle, Object::Kind::texture)) return cudaSuccess;
   const std::lock_guard lock(all().mutex);
   all().textures.erase(handle);
   return cudaSuccess;
 }
 
 cudaError_t destroy_surface(cudaSurfaceObject_t handle) {
-  if (!runtime().engine.textures().destroy(handle, Object::Kind::surface))
-    return cudaErrorInvalidValue;
+  if (!runtime().engine.textures().destroy(handle, Object::Kind::surface)) return cudaSuccess;
   const std::lock_guard lock(all().mutex);
   all().surfaces.erase(handle);
   return cudaSuccess;
@@ -220,10 +226,10 @@ cudaError_t describe_texture(cudaTextureObject_t handle, cudaResourceDesc* resou
                              cudaTextureDesc* sampler, cudaResourceViewDesc* view) {
   const std::lock_guard lock(all().mutex);
   const auto found = all().textures.find(handle);
-  if (found == all().textures.end() || (view && !found->second.view)) return cudaErrorInvalidValue;
+  if (found == all().textures.end()) return cudaErrorInvalidValue;
   if (resource) *resource = found->second.resource;
   if (sampler) *sampler = found->second.sampler;
-  if (view) *view = *found->second.view;
+  if (view) *view = found->second.view.value_or(cudaResourceViewDesc{});
   return cudaSuccess;
 }
 

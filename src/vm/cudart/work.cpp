@@ -2,9 +2,11 @@
 
 #include "vm/cudart/capture.h"
 #include "vm/cudart/errors.h"
+#include "vm/cudart/graph/memory.h"
 #include "vm/cudart/launch.h"
 #include "vm/cudart/runtime.h"
 #include "vm/cudart/streams.h"
+#include "vm/cudart/trace.h"
 
 namespace ridge::vm::cudart {
 namespace {
@@ -25,6 +27,8 @@ struct Execute {
   void operator()(const EventWaitWork& work) const {
     runtime().scheduler.wait(work.event->ticket());
   }
+  void operator()(const AllocWork& work) const { work.memory->allocate(); }
+  void operator()(const FreeWork& work) const { work.memory->release(); }
 };
 
 struct NodeType {
@@ -38,21 +42,38 @@ struct NodeType {
     return cudaGraphNodeTypeEventRecord;
   }
   cudaGraphNodeType operator()(const EventWaitWork&) const { return cudaGraphNodeTypeWaitEvent; }
+  cudaGraphNodeType operator()(const AllocWork&) const { return cudaGraphNodeTypeMemAlloc; }
+  cudaGraphNodeType operator()(const FreeWork&) const { return cudaGraphNodeTypeMemFree; }
 };
 
 }  // namespace
 
 cudaGraphNodeType node_type(const Work& work) { return std::visit(NodeType{}, work); }
 
-void execute(const Work& work) {
-  if (!sticky_error()) std::visit(Execute{}, work);
+void replace(Work& work, Work by) {
+  auto* old = std::get_if<KernelWork>(&work);
+  auto* kernel = std::get_if<KernelWork>(&by);
+  if (old && kernel) {
+    kernel->hints = std::move(old->hints);
+    kernel->launch.cooperative = old->launch.cooperative;
+  }
+  work = std::move(by);
+}
+
+void execute(const Stream& stream, const Work& work) try {
+  if (sticky_error()) return;
+  const TraceSpan span(stream, work);
+  std::visit(Execute{}, work);
+} catch (const std::bad_alloc&) {  // nobody else is there to hear of it
+  record_fault({.kind = FaultKind::out_of_memory, .report = {}});
 }
 
 cudaError_t enqueue(const StreamRef& stream, Work work) {
   if (const CaptureRef capture = capture_of(stream))
     return capture_work(capture, stream, std::move(work));
   if (const cudaError_t error = check_implicit(stream)) return error;
-  runtime().scheduler.submit(stream, [work = std::move(work)] { execute(work); });
+  runtime().scheduler.submit(stream,
+                             [&on = *stream, work = std::move(work)] { execute(on, work); });
   return cudaSuccess;
 }
 

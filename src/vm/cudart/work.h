@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <variant>
+#include <vector>
 
 #include "vm/cudart/api.h"
 #include "vm/cudart/copy.h"
@@ -13,11 +14,13 @@
 namespace ridge::vm::cudart {
 
 struct Graph;
+struct GraphMemory;
 
 struct EmptyWork {};
 struct KernelWork {
   const void* function = nullptr;  // as the program named it
   Launch launch;
+  std::vector<cudaLaunchAttribute> hints;  // kept, and given back
 };
 struct HostWork {
   cudaHostFn_t function = nullptr;
@@ -32,13 +35,22 @@ struct EventRecordWork {
 struct EventWaitWork {
   EventRef event;
 };
+struct AllocWork {
+  std::shared_ptr<GraphMemory> memory;
+};
+struct FreeWork {
+  std::shared_ptr<GraphMemory> memory;
+};
 using Work = std::variant<EmptyWork, KernelWork, CopyPlan, FillPlan, HostWork, ChildWork,
-                          EventRecordWork, EventWaitWork>;
+                          EventRecordWork, EventWaitWork, AllocWork, FreeWork>;
 
 cudaGraphNodeType node_type(const Work& work);
 
-// Runs it, on a stream's thread. Does nothing once the device is dead.
-void execute(const Work& work);
+// Another piece of work of the same kind in its place. Attributes of a kernel stay.
+void replace(Work& work, Work by);
+
+// Runs it, on the stream's thread. Does nothing once the device is dead.
+void execute(const Stream& stream, const Work& work);
 
 // Into the stream, or, while the stream captures, into its graph.
 cudaError_t enqueue(cudaStream_t stream, Work work);

@@ -1,5 +1,6 @@
 #include "vm/driver/copy_plan.h"
 
+#include "vm/cudart/arrays.h"
 #include "vm/driver/contexts.h"
 
 namespace ridge::vm::driver {
@@ -9,6 +10,7 @@ struct Side {
   CUmemorytype type;
   void* host;
   CUdeviceptr device;
+  CUarray array;
   size_t x, y, z, pitch, height;
 };
 
@@ -18,8 +20,13 @@ cudaError_t box_of(const Side& side, const cudart::BoxExtent& extent, cudart::Bo
     case CU_MEMORYTYPE_HOST: start = static_cast<char*>(side.host); break;
     case CU_MEMORYTYPE_DEVICE:
     case CU_MEMORYTYPE_UNIFIED: start = reinterpret_cast<char*>(side.device); break;
-    case CU_MEMORYTYPE_ARRAY:
-      return refuse_call("a copy from or to a CUarray", "arrays, textures and surfaces");
+    case CU_MEMORYTYPE_ARRAY: {
+      const auto array = cudart::find_array(reinterpret_cast<cudaArray_t>(side.array));
+      if (!array) return kInvalidHandle;
+      return extent.empty() || box_in(*array, side.x, side.y, side.z, extent, box)
+                 ? cudaSuccess
+                 : cudaErrorInvalidValue;
+    }
     default: return cudaErrorInvalidValue;
   }
   // A pitch or height that is never used may be anything.
@@ -45,10 +52,11 @@ cudaError_t box_plan(const Copy* c, cudart::CopyPlan* plan) {
   plan->extent = {c->WidthInBytes, c->Height, c->Depth};
   plan->kind = kind_of(c->srcMemoryType, c->dstMemoryType);
   const Side from{c->srcMemoryType, const_cast<void*>(c->srcHost),
-                  c->srcDevice,     c->srcXInBytes,
-                  c->srcY,          c->srcZ,
-                  c->srcPitch,      c->srcHeight};
-  const Side to{c->dstMemoryType, c->dstHost, c->dstDevice, c->dstXInBytes,
+                  c->srcDevice,     c->srcArray,
+                  c->srcXInBytes,   c->srcY,
+                  c->srcZ,          c->srcPitch,
+                  c->srcHeight};
+  const Side to{c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstXInBytes,
                 c->dstY,          c->dstZ,    c->dstPitch,  c->dstHeight};
   if (c->srcLOD || c->dstLOD) return cudaErrorInvalidValue;
   if (const cudaError_t error = box_of(from, plan->extent, &plan->from)) return error;
@@ -75,12 +83,14 @@ cudaError_t plan_of(const CUDA_MEMCPY2D* c, cudart::CopyPlan* plan) {
   same.srcMemoryType = c->srcMemoryType;
   same.srcHost = c->srcHost;
   same.srcDevice = c->srcDevice;
+  same.srcArray = c->srcArray;
   same.srcPitch = c->srcPitch;
   same.dstXInBytes = c->dstXInBytes;
   same.dstY = c->dstY;
   same.dstMemoryType = c->dstMemoryType;
   same.dstHost = c->dstHost;
   same.dstDevice = c->dstDevice;
+  same.dstArray = c->dstArray;
   same.dstPitch = c->dstPitch;
   same.WidthInBytes = c->WidthInBytes;
   same.Height = c->Height;
@@ -88,26 +98,57 @@ cudaError_t plan_of(const CUDA_MEMCPY2D* c, cudart::CopyPlan* plan) {
   return box_plan(&same, plan);
 }
 
+namespace {
+
+// A side as the program may have described it: where it lies says whether it is an array.
+Side side_of(const cudart::Box& box, cudaMemcpyKind kind, bool host) {
+  Side side{};
+  cudaPos at{};
+  if (const cudart::ArrayRef array = cudart::array_holding(box.start, &at)) {
+    side.type = CU_MEMORYTYPE_ARRAY;
+    side.array = reinterpret_cast<CUarray>(array.get());
+    side.x = at.x * array->texel_bytes();
+    side.y = at.y;
+    side.z = at.z;
+    return side;
+  }
+  side.type = kind == cudaMemcpyDefault ? CU_MEMORYTYPE_UNIFIED
+              : host                    ? CU_MEMORYTYPE_HOST
+                                        : CU_MEMORYTYPE_DEVICE;
+  if (side.type == CU_MEMORYTYPE_HOST) side.host = box.start;
+  else side.device = reinterpret_cast<CUdeviceptr>(box.start);
+  side.pitch = box.pitch;
+  side.height = box.pitch ? box.slice / box.pitch : 0;
+  return side;
+}
+
+}  // namespace
+
 CUDA_MEMCPY3D copy_of(const cudart::CopyPlan& plan) {
-  const bool from_host = plan.kind == cudaMemcpyHostToHost || plan.kind == cudaMemcpyHostToDevice;
-  const bool to_host = plan.kind == cudaMemcpyHostToHost || plan.kind == cudaMemcpyDeviceToHost;
-  const bool unified = plan.kind == cudaMemcpyDefault;
-  const auto height = [](const cudart::Box& box) { return box.pitch ? box.slice / box.pitch : 0; };
+  const Side from =
+      side_of(plan.from, plan.kind,
+              plan.kind == cudaMemcpyHostToHost || plan.kind == cudaMemcpyHostToDevice);
+  const Side to = side_of(plan.to, plan.kind,
+                          plan.kind == cudaMemcpyHostToHost || plan.kind == cudaMemcpyDeviceToHost);
   CUDA_MEMCPY3D c{};
-  c.srcMemoryType = unified     ? CU_MEMORYTYPE_UNIFIED
-                    : from_host ? CU_MEMORYTYPE_HOST
-                                : CU_MEMORYTYPE_DEVICE;
-  c.dstMemoryType = unified   ? CU_MEMORYTYPE_UNIFIED
-                    : to_host ? CU_MEMORYTYPE_HOST
-                              : CU_MEMORYTYPE_DEVICE;
-  if (from_host) c.srcHost = plan.from.start;
-  else c.srcDevice = reinterpret_cast<CUdeviceptr>(plan.from.start);
-  if (to_host) c.dstHost = plan.to.start;
-  else c.dstDevice = reinterpret_cast<CUdeviceptr>(plan.to.start);
-  c.srcPitch = plan.from.pitch;
-  c.dstPitch = plan.to.pitch;
-  c.srcHeight = height(plan.from);
-  c.dstHeight = height(plan.to);
+  c.srcMemoryType = from.type;
+  c.srcHost = from.host;
+  c.srcDevice = from.device;
+  c.srcArray = from.array;
+  c.srcXInBytes = from.x;
+  c.srcY = from.y;
+  c.srcZ = from.z;
+  c.srcPitch = from.pitch;
+  c.srcHeight = from.height;
+  c.dstMemoryType = to.type;
+  c.dstHost = to.host;
+  c.dstDevice = to.device;
+  c.dstArray = to.array;
+  c.dstXInBytes = to.x;
+  c.dstY = to.y;
+  c.dstZ = to.z;
+  c.dstPitch = to.pitch;
+  c.dstHeight = to.height;
   c.WidthInBytes = plan.extent.width;
   c.Height = plan.extent.height;
   c.Depth = plan.extent.depth;

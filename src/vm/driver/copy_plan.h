@@ -7,7 +7,6 @@
 
 namespace ridge::vm::driver {
 
-// Arrays are refused by name.
 cudaError_t plan_of(const CUDA_MEMCPY3D* copy, cudart::CopyPlan* plan);
 cudaError_t plan_of(const CUDA_MEMCPY2D* copy, cudart::CopyPlan* plan);
 cudaError_t plan_of(const CUDA_MEMCPY3D_PEER* copy, cudart::CopyPlan* plan);

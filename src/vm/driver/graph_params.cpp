@@ -71,13 +71,15 @@ cudaError_t work_of(const CUgraphNodeParams* p, cudart::Work* work) {
       const CUDA_HOST_NODE_PARAMS same{p->host.fn, p->host.userData};
       return work_of(&same, work);
     }
-    case CU_GRAPH_NODE_TYPE_GRAPH: return cudart::child_graph(p->graph.graph, work);
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+      return p->graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE
+                 ? cudart::moved_graph(p->graph.graph, work)
+                 : cudart::child_graph(p->graph.graph, work);
     case CU_GRAPH_NODE_TYPE_EMPTY: *work = cudart::EmptyWork{}; return cudaSuccess;
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return cudart::event_record(p->eventRecord.event, work);
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return cudart::event_wait(p->eventWait.event, work);
-    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-    case CU_GRAPH_NODE_TYPE_MEM_FREE:
-      return refuse_call("a memory node of a graph", "memory nodes of graphs");
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:  // added by functions of their own, and never changed
+    case CU_GRAPH_NODE_TYPE_MEM_FREE: return cudaErrorInvalidValue;
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
       return refuse_call("a memory operation node of a graph", "memory operation nodes of graphs");
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:

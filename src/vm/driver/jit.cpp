@@ -23,6 +23,7 @@ cudaError_t JitOptions::read(unsigned count, CUjit_option* options, void** value
         errors_.size_out = &value;
         break;
       case CU_JIT_WALL_TIME: wall_time_ = &value; break;
+      case CU_JIT_OPTIMIZATION_LEVEL: optimises_ = number != 0; break;
       case CU_JIT_LOG_VERBOSE: verbose_ = number != 0; break;
       case CU_JIT_GLOBAL_SYMBOL_NAMES:
       case CU_JIT_GLOBAL_SYMBOL_ADDRESSES:

@@ -16,6 +16,7 @@ class JitOptions {
 
   bool wants_errors() const { return errors_.buffer && errors_.capacity; }
   bool verbose() const { return verbose_; }
+  bool optimises() const { return optimises_; }  // level 0 folds nothing, which shows in results
   // Into the caller's buffers, with their sizes, and the time since `read`.
   void finish(const std::string& errors, const std::string& info);
 
@@ -28,7 +29,7 @@ class JitOptions {
   };
   Log errors_, info_;
   void** wall_time_ = nullptr;
-  bool verbose_ = false;
+  bool verbose_ = false, optimises_ = true;
   std::chrono::steady_clock::time_point start_;
 };
 

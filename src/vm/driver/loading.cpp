@@ -32,7 +32,8 @@ cudaError_t load_image(const void* code, JitOptions& options, cudart::LoadedImag
   if (!code) return cudaErrorInvalidValue;
   std::string errors;
   const cudaError_t error =
-      registrations().load_library(code, image, options.wants_errors() ? &errors : nullptr);
+      registrations().load_library(code, options.optimises(), image,
+                                   options.wants_errors() ? &errors : nullptr);
   options.finish(errors, !error && options.verbose() ? usage_of(*image) : "");
   return error;
 }

@@ -20,6 +20,8 @@ CUresult result_of(cudaError_t error) {
     case cudaErrorInvalidHostPointer:
     case cudaErrorInvalidDevicePointer:
     case cudaErrorInvalidChannelDescriptor:
+    case cudaErrorInvalidNormSetting:
+    case cudaErrorInvalidFilterSetting:
     case cudaErrorInvalidMemcpyDirection: return CUDA_ERROR_INVALID_VALUE;
     case cudaErrorInvalidSymbol: return CUDA_ERROR_NOT_FOUND;
     case cudaErrorInvalidDeviceFunction: return CUDA_ERROR_INVALID_HANDLE;

@@ -102,8 +102,7 @@ bool AsyncQueue::arrive_unblocked(Warp& w, uint32_t lanes) {
     for (uint32_t left = entry.lanes & lanes; left; left &= left - 1) {
       const int i = __builtin_ctz(left);
       if (const char* wrong = mbarrier::arrive(w, entry.destination[i], {.count = 1}))
-        return raise_at(w, entry, FaultKind::illegal_instruction, uint32_t(i), entry.destination[i],
-                        0, wrong);
+        return raise_at(w, entry, FaultKind::trap, uint32_t(i), entry.destination[i], 0, wrong);
     }
     entry.lanes &= ~lanes;
   }
@@ -160,7 +159,7 @@ bool AsyncQueue::land_for_barrier(Warp& w, uint32_t barrier) {
       if (entry.barrier[i] != barrier) continue;
       if (!land(w, entry, 1u << i)) return false;
       if (const char* wrong = mbarrier::complete_tx(w, barrier, entry.source_bytes[i]))
-        return raise_at(w, entry, FaultKind::illegal_instruction, uint32_t(i), barrier, 0, wrong);
+        return raise_at(w, entry, FaultKind::trap, uint32_t(i), barrier, 0, wrong);
     }
   }
   const bool ok = arrive_unblocked(w, waited);

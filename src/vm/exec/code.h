@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -77,8 +78,8 @@ struct Code {
   std::vector<ImageSite> images;
   std::vector<std::vector<uint32_t>> tables;  // brx: instruction indices
   uint32_t register_count = 0;  // 32-bit registers live at once, ptxas's measure, estimated
-  // Instructions that the PTX text does not have (contract.cpp).
-  std::deque<Instruction> contracted;
+  // Instructions that the PTX text does not have (edit.h).
+  std::deque<Instruction> inserted;
   std::deque<std::string> spellings;  // their mnemonics
 
   const InstMeta& meta_of(const Inst* inst) const { return meta[size_t(inst - insts.data())]; }
@@ -118,7 +119,7 @@ class Kernel {
   std::unique_ptr<KernelCode> code;
   KernelUsage usage;
   Error error{0, {}};  // why it cannot be decoded
-  std::once_flag decoded;
+  std::atomic<bool> decoded{false};
 };
 
 // Decodes `function` (its body parsed by now) into kernel->functions. The error is a diagnostic

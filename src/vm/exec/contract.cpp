@@ -13,14 +13,12 @@
 #include <string>
 #include <utility>
 
+#include "vm/exec/edit.h"
+
 namespace ridge::vm {
 namespace {
 
 constexpr uint32_t kNone = ~0u;
-
-std::string_view root_of(const Item& item) {
-  return item.source->mnemonic.substr(0, item.source->mnemonic.find('.'));
-}
 
 bool is_rounded(const Form& form) { return form.index_of({"rn", "rz", "rm", "rp"}) >= 0; }
 
@@ -28,12 +26,6 @@ bool is_half(Type type) {
   return type == Type::f16 || type == Type::bf16 || type == Type::f16x2 || type == Type::bf16x2;
 }
 bool is_contracted(Type type) { return type == Type::f32 || type == Type::f64 || is_half(type); }
-
-// The register type, and the suffix of mov, of a value of this type.
-Type bits_like(Type type) {
-  const int size = size_of(type);
-  return size == 8 ? Type::b64 : size == 4 ? Type::b32 : Type::b16;
-}
 
 uint64_t sign_bit(Type type) { return 1ull << (8 * size_of(type) - 1); }
 
@@ -74,7 +66,11 @@ class Contraction {
  public:
   Contraction(std::vector<Item>& items, std::vector<std::vector<uint32_t>>& tables,
               std::vector<Register>& registers, Code& code)
-      : items_(items), tables_(tables), registers_(registers), code_(code) {}
+      : items_(items),
+        tables_(tables),
+        registers_(registers),
+        code_(code),
+        editor_(items, tables, registers, code) {}
   void run() {
     find_stretches();
     find_crossing();
@@ -85,7 +81,7 @@ class Contraction {
     for (const Sum& sum : sums_) apply(sum);
     if (!changed_) return;
     drop_unread();
-    rebuild();
+    editor_.finish();
   }
 
  private:
@@ -143,9 +139,7 @@ class Contraction {
   Operand save(Node& product, int k);
   Operand negated(Operand op, Type type, uint32_t before);
   Operand insert_unary(const std::string& mnemonic, Type type, const Operand& op, uint32_t before);
-  Instruction& keep(const Instruction& like, const std::string& mnemonic);
   void drop_unread();
-  void rebuild();
 
   Held& held(int32_t reg) { return held_[size_t(reg)]; }
   uint32_t node_in(int32_t reg) const {
@@ -180,8 +174,7 @@ class Contraction {
   uint32_t stretch_ = 0;
   std::vector<Node> nodes_;
   std::vector<Sum> sums_;
-  std::vector<std::pair<uint32_t, Item>> inserted_;  // before an item
-  std::vector<uint8_t> dropped_;
+  ItemEditor editor_;
   bool changed_ = false;
 };
 
@@ -214,7 +207,6 @@ void Contraction::find_crossing() {
   first_read_.assign(n, kNone);
   written_.assign(n, 0);
   held_.assign(n, {});
-  dropped_.assign(items_.size(), 0);
   std::vector<uint32_t> written_in(n, kNone);
   for (size_t i = 0; i < items_.size(); ++i) {
     const Item& item = items_[i];
@@ -530,31 +522,12 @@ void Contraction::take(Sum& sum, int k) {
   if (sum.term[1 - k] != kNone) ++nodes_[nodes_[sum.term[1 - k]].product].others;
 }
 
-Instruction& Contraction::keep(const Instruction& like, const std::string& mnemonic) {
-  code_.spellings.push_back(mnemonic);
-  Instruction& kept = code_.contracted.emplace_back(like);
-  kept.mnemonic = code_.spellings.back();
-  return kept;
-}
-
 // `mnemonic` of op into a new register, before an item.
 Operand Contraction::insert_unary(const std::string& mnemonic, Type type, const Operand& op,
                                   uint32_t before) {
-  Operand result;
-  result.kind = Operand::Kind::reg;
-  result.reg = int32_t(registers_.size());
+  Operand result = editor_.new_register(type);
   result.column = op.column;
-  registers_.push_back({"%contracted", bits_like(type)});
-  Instruction& instruction = keep(*items_[before].source, mnemonic);
-  instruction.operands = {result, op};
-  std::string error;
-  Item item;
-  item.source = &instruction;
-  item.match = find_instruction(mnemonic, &error, 2);
-  item.counts = 0;
-  item.defs = {result.reg};
-  if (op.kind == Operand::Kind::reg) item.uses = {op.reg};
-  inserted_.emplace_back(before, std::move(item));
+  editor_.insert(before, mnemonic, {result, op});
   return result;
 }
 
@@ -605,15 +578,7 @@ void Contraction::apply(const Sum& sum) {
   }
   if (subtracts && k == 0) addend = negated(addend, type, sum.item);
 
-  Instruction& fma = keep(*item.source, mnemonic);
-  fma.operands = {item.source->operands[0], factors[0], factors[1], addend};
-  std::string error;
-  item.match = find_instruction(mnemonic, &error, 4);
-  item.source = &fma;
-  item.uses.clear();
-  if (item.guard >= 0) item.uses.push_back(item.guard);
-  for (size_t j = 1; j < 4; ++j)
-    if (fma.operands[j].kind == Operand::Kind::reg) item.uses.push_back(fma.operands[j].reg);
+  editor_.replace(sum.item, mnemonic, {item.source->operands[0], factors[0], factors[1], addend});
   changed_ = true;
 }
 
@@ -622,32 +587,11 @@ void Contraction::drop_unread() {
   for (size_t k = nodes_.size(); k-- > 0;) {
     const Node& node = nodes_[k];
     if (node.readers || !node.taken) continue;
-    dropped_[node.item] = 1;
+    editor_.drop(node.item);
     if (node.from == kNone) continue;
     --nodes_[node.from].readers;
     nodes_[node.from].taken = true;
   }
-}
-
-void Contraction::rebuild() {
-  std::stable_sort(inserted_.begin(), inserted_.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<Item> rebuilt;
-  rebuilt.reserve(items_.size() + inserted_.size());
-  std::vector<uint32_t> moved(items_.size());
-  auto next = inserted_.begin();
-  for (uint32_t i = 0; i < items_.size(); ++i) {
-    moved[i] = uint32_t(rebuilt.size());
-    for (; next != inserted_.end() && next->first == i; ++next)
-      rebuilt.push_back(std::move(next->second));
-    if (!dropped_[i]) rebuilt.push_back(std::move(items_[i]));
-  }
-  for (Item& item : rebuilt)
-    if (item.kind == Item::Kind::jump || item.kind == Item::Kind::branch)
-      item.target = moved[item.target];
-  for (auto& table : tables_)
-    for (uint32_t& target : table) target = moved[target];
-  items_ = std::move(rebuilt);
 }
 
 }  // namespace

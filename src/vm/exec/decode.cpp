@@ -4,6 +4,7 @@
 #include "vm/exec/contract.h"
 #include "vm/exec/decoder.h"
 #include "vm/exec/merge.h"
+#include "vm/exec/ptxas.h"
 
 namespace ridge::vm {
 namespace {
@@ -100,8 +101,8 @@ void Decoder::fail(const std::string& message, uint32_t column) const {
 void Decoder::run() {
   lay_out_locals();
   read_items();
-  if (!code_.module->debug)
-    contract(items_, tables_, registers_, code_);  // ptxas does not optimise for debuggers
+  follow_ptxas(items_, tables_, registers_, code_);
+  if (code_.module->optimised) contract(items_, tables_, registers_, code_);
   flow_ = build_flow(items_, function_, tables_);
   merge_shared_loads(items_, flow_, registers_);
   slots_ = assign_slots(items_, flow_, registers_, kReservedBytes);

@@ -55,7 +55,6 @@ struct Engine::Impl {
   std::mutex pool_mutex;
   std::condition_variable wake, idle;
   std::list<GridRun*> wanting;  // launches that want help
-  std::unordered_map<GridRun*, int> helping;
   bool closing = false;
   Watch watch;
 
@@ -78,33 +77,42 @@ struct Engine::Impl {
       wake.wait(lock, [&] { return closing || !wanting.empty(); });
       if (closing) return;
       GridRun* grid = wanting.front();
-      ++helping[grid];
+      ++grid->helpers;
       // One more helper is enough for this launch once every block has been handed out.
-      wanting.pop_front();
-      if (grid->next.load() + 1 < grid->blocks) wanting.push_back(grid);
+      if (grid->next.load() + 1 < grid->blocks)
+        wanting.splice(wanting.end(), wanting, wanting.begin());
+      else wanting.pop_front();
       lock.unlock();
       work(*grid, index);
       lock.lock();
       std::erase(wanting, grid);
-      if (--helping[grid] == 0) helping.erase(grid);
+      --grid->helpers;
       idle.notify_all();
     }
+  }
+
+  // As many as there can be: without one, the launch's own thread does all the work.
+  void start_helpers() try {
+    helpers.reserve(options.threads);
+    while (helpers.size() + 1 < options.threads)
+      helpers.emplace_back([this, index = unsigned(helpers.size()) + 1] { help(index); });
+  } catch (const std::bad_alloc&) {
+  } catch (const std::system_error&) {
   }
 
   void run_on_all(GridRun& grid) {
     const bool parallel = options.threads > 1 && grid.blocks > 1;
     if (parallel) {
       const std::lock_guard lock(pool_mutex);
-      while (helpers.size() + 1 < options.threads)
-        helpers.emplace_back([this, index = unsigned(helpers.size()) + 1] { help(index); });
       wanting.push_back(&grid);
+      start_helpers();
       wake.notify_all();
     }
     work(grid, 0);
     if (parallel) {
       std::unique_lock lock(pool_mutex);
       std::erase(wanting, &grid);
-      idle.wait(lock, [&] { return !helping.count(&grid); });
+      idle.wait(lock, [&] { return grid.helpers == 0; });
     }
   }
 };
@@ -116,15 +124,24 @@ const GpuSpec& Engine::gpu() const { return impl_->options.gpu; }
 Allocations& Engine::memory() { return impl_->memory; }
 texture::Objects& Engine::textures() { return impl_->textures; }
 
-Expected<Program*> Engine::load(std::string ptx, std::string name) {
+Expected<Program*> Engine::load(std::string ptx, std::string name, bool optimise) {
   auto module = parse_module(std::move(ptx), std::move(name));
   if (!module) return module.error();
   auto program = std::make_unique<Program>();
   program->module = std::move(*module);
+  program->module->optimised &= optimise;
   {
     const std::lock_guard lock(impl_->mutex);
     program->id = impl_->next_id++;
   }
+  // Its variables go with a program that does not come to be.
+  struct Unplace {
+    Allocations& memory;
+    Program* program;
+    ~Unplace() {
+      if (program) release_variables(*program, memory);
+    }
+  } unplace{impl_->memory, program.get()};
   if (Status placed = place_variables(*program, impl_->memory); !placed) return placed.error();
   for (Function& f : program->module->functions) {
     if (!f.entry || !f.defined) continue;
@@ -136,13 +153,13 @@ Expected<Program*> Engine::load(std::string ptx, std::string name) {
   }
   const std::lock_guard lock(impl_->mutex);
   impl_->programs.push_back(std::move(program));
+  unplace.program = nullptr;
   return impl_->programs.back().get();
 }
 
 void Engine::unload(Program* program) {
   const std::lock_guard lock(impl_->mutex);
-  for (const auto& [variable, address] : program->addresses)
-    impl_->memory.release(address, MemKind::variable);
+  release_variables(*program, impl_->memory);
   std::erase_if(impl_->programs, [&](const auto& p) { return p.get() == program; });
 }
 
@@ -168,23 +185,30 @@ Engine::Symbol Engine::find_variable(Program* program, std::string_view name) {
 
 const KernelInfo& Engine::info(const Kernel* kernel) { return kernel->info; }
 
-Expected<KernelUsage> Engine::usage(Kernel* kernel) {
-  std::call_once(kernel->decoded, [&] {
-    const std::lock_guard lock(kernel->program->mutex);
-    auto code = decode_kernel(*kernel->program, *kernel->function);
-    if (!code) {
-      kernel->error = code.error();
-      return;
-    }
-    kernel->code = std::move(*code);
+// With a mutex rather than std::call_once, which does not survive an exception when memory is
+// short.
+static void decode_once(Kernel& kernel) {
+  if (kernel.decoded.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(kernel.program->mutex);
+  if (kernel.decoded.load(std::memory_order_relaxed)) return;
+  auto code = decode_kernel(*kernel.program, *kernel.function);
+  if (code) {
+    kernel.code = std::move(*code);
     uint32_t registers = 0;
-    for (const auto& [f, c] : kernel->code->functions)
+    for (const auto& [f, c] : kernel.code->functions)
       registers = std::max(registers, c->register_count);
-    kernel->usage.registers = std::clamp<uint32_t>((registers + 7) / 8 * 8, 16, 255);
-    kernel->usage.static_shared = kernel->code->static_shared;
-    kernel->usage.local_bytes = kernel->code->local_bytes;
-    kernel->usage.constant_bytes = kernel->info.param_bytes;
-  });
+    kernel.usage.registers = std::clamp<uint32_t>((registers + 7) / 8 * 8, 16, 255);
+    kernel.usage.static_shared = kernel.code->static_shared;
+    kernel.usage.local_bytes = kernel.code->local_bytes;
+    kernel.usage.constant_bytes = kernel.info.param_bytes;
+  } else {
+    kernel.error = code.error();
+  }
+  kernel.decoded.store(true, std::memory_order_release);
+}
+
+Expected<KernelUsage> Engine::usage(Kernel* kernel) {
+  decode_once(*kernel);
   if (kernel->error.code) return kernel->error;
   return kernel->usage;
 }
@@ -214,22 +238,26 @@ Fault Engine::run(const Launch& launch) {
   if (!launch.cooperative)
     grid.chunk =
         std::clamp<uint64_t>(grid.blocks / (threads * kChunksPerWorker), 1, kMostBlocksAChunk);
-  std::optional<uint64_t> workspace;
+  struct Workspace {
+    Allocations& memory;
+    std::optional<uint64_t> address;
+    ~Workspace() {
+      if (address) memory.release(*address, MemKind::variable);
+    }
+  } workspace{impl_->memory, {}};
   if (launch.cooperative) {
-    workspace = impl_->memory.allocate(kWorkspaceBytes, 256, MemKind::variable, 0,
-                                       "cooperative launch workspace");
-    if (!workspace)
+    workspace.address = impl_->memory.allocate(kWorkspaceBytes, 256, MemKind::variable, 0,
+                                               "cooperative launch workspace");
+    if (!workspace.address)
       return {FaultKind::out_of_memory, "no memory for the cooperative launch's workspace"};
-    std::memset(reinterpret_cast<void*>(*workspace), 0, kWorkspaceBytes);
-    grid.workspace = *workspace;
+    std::memset(reinterpret_cast<void*>(*workspace.address), 0, kWorkspaceBytes);
+    grid.workspace = *workspace.address;
   }
   grid.observer = observer.load();
-  impl_->watch.begin(&grid);
+  const Watched watched(impl_->watch, grid);
   if (grid.observer) grid.observer->begin(grid, impl_->options.threads);
   impl_->run_on_all(grid);
   if (grid.observer) grid.observer->end(grid);
-  impl_->watch.end(&grid);
-  if (workspace) impl_->memory.release(*workspace, MemKind::variable);
   impl_->warp_instructions += grid.warp_instructions;
   impl_->thread_instructions += grid.thread_instructions;
   if (grid.fault) grid.children.work.clear();

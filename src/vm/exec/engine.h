@@ -106,7 +106,8 @@ class Engine {
   texture::Objects& textures();  // and surfaces
 
   // Parses the module's top level, places its variables in memory and resolves their initialisers.
-  Expected<Program*> load(std::string ptx, std::string name);
+  // Without `optimise`, results are those of code that a compiler has left as it was written.
+  Expected<Program*> load(std::string ptx, std::string name, bool optimise = true);
   void unload(Program* program);
 
   Kernel* find_kernel(Program* program, std::string_view name);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -19,28 +20,58 @@ namespace {
 // that another worker is about to finish.
 constexpr int kPatience = 64;
 
-// Blocks keep their memory between launches.
-thread_local std::vector<std::unique_ptr<Block>> spare_blocks;
-constexpr size_t kSpareBlocks = 4;
+// Blocks keep their memory between launches. A worker takes one along and gives its own back when
+// it is done. (Not a thread's own: glibc ends the process when it has no memory to note a
+// thread_local's destructor.)
+class SpareBlocks {
+ public:
+  SpareBlocks() {
+    mine_.reserve(kMine);
+    Shared& all = shared();
+    const std::lock_guard lock(all.mutex);
+    if (all.blocks.empty()) return;
+    mine_.push_back(std::move(all.blocks.back()));
+    all.blocks.pop_back();
+  }
+  ~SpareBlocks() {
+    Shared& all = shared();
+    const std::lock_guard lock(all.mutex);
+    for (auto& block : mine_)
+      if (all.blocks.size() < all.blocks.capacity()) all.blocks.push_back(std::move(block));
+  }
+  SpareBlocks(const SpareBlocks&) = delete;
 
-std::unique_ptr<Block> take_block() {
-  if (spare_blocks.empty()) return std::make_unique<Block>();
-  auto block = std::move(spare_blocks.back());
-  spare_blocks.pop_back();
-  return block;
-}
-void give_back(std::unique_ptr<Block> block) {
-  if (spare_blocks.size() < kSpareBlocks) spare_blocks.push_back(std::move(block));
-}
+  std::unique_ptr<Block> take() {
+    if (mine_.empty()) return std::make_unique<Block>();
+    auto block = std::move(mine_.back());
+    mine_.pop_back();
+    return block;
+  }
+  void give_back(std::unique_ptr<Block> block) {
+    if (mine_.size() < kMine) mine_.push_back(std::move(block));
+  }
 
-}  // namespace
+ private:
+  static constexpr size_t kMine = 4, kShared = 64;
+  struct Shared {
+    Shared() { blocks.reserve(kShared); }
+    std::mutex mutex;
+    std::vector<std::unique_ptr<Block>> blocks;
+  };
+  static Shared& shared() {
+    static Shared& all = *new Shared;  // workers may outlive main
+    return all;
+  }
+  std::vector<std::unique_ptr<Block>> mine_;
+};
 
-void work(GridRun& grid, unsigned index) {
+void run_blocks(GridRun& grid, unsigned index) {
   Worker worker;
   worker.engine = grid.engine;
   worker.memory = &grid.engine->memory();
   worker.grid = &grid;
   worker.index = index;
+  SpareBlocks spare;
   std::deque<std::unique_ptr<Block>> resident;
   int patience = 0;
   uint64_t next = 0, end = 0;  // this worker's chunk of blocks
@@ -56,7 +87,7 @@ void work(GridRun& grid, unsigned index) {
         return false;
       }
     }
-    auto block = take_block();
+    auto block = spare.take();
     start_block(worker, *block, next++);
     resident.push_front(std::move(block));
     return true;
@@ -78,7 +109,7 @@ void work(GridRun& grid, unsigned index) {
     }
     switch (run_block(worker, *resident.front())) {
       case BlockState::done:
-        give_back(std::move(resident.front()));
+        spare.give_back(std::move(resident.front()));
         resident.pop_front();
         if (!resident.empty()) grid.extra.fetch_sub(1);
         ++done;
@@ -109,12 +140,24 @@ void work(GridRun& grid, unsigned index) {
       grid.fault = {FaultKind::timeout, describe_timeout(grid, resident.front().get())};
   }
   while (!resident.empty()) {
-    give_back(std::move(resident.front()));
+    spare.give_back(std::move(resident.front()));
     resident.pop_front();
   }
   grid.done.fetch_add(done);
   grid.warp_instructions += worker.warp_instructions;
   grid.thread_instructions += worker.thread_instructions;
+}
+
+}  // namespace
+
+// The host's memory may be used up; other workers still have the grid in hand, so that it is a
+// fault of the launch, and not an exception.
+void work(GridRun& grid, unsigned index) try {
+  run_blocks(grid, index);
+} catch (const std::bad_alloc&) {
+  const std::lock_guard lock(grid.mutex);
+  if (!grid.fault) grid.fault.kind = FaultKind::out_of_memory;
+  grid.stop.store(true);
 }
 
 }  // namespace ridge::vm

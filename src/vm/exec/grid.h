@@ -31,6 +31,7 @@ struct GridRun {
   std::atomic<bool> timed_out{false};
   std::mutex mutex;  // guards fault
   Fault fault;       // the first one
+  int helpers = 0;   // other threads at work on it; guarded by the engine's pool
   Children children;
 
   // Written by every worker all the time: on a cache line of their own, away from what all read.

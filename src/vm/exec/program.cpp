@@ -65,13 +65,15 @@ Status place_variables(Program& program, Allocations& memory) {
   uint64_t next = kFunctionWindow + (program.id << 24);
   for (const Function& f : module.functions) program.function_addresses[&f] = next += 16;
 
+  program.addresses.reserve(module.variables.size());
   for (const Variable& v : module.variables) {
     if (v.space != Space::global && v.space != Space::constant) continue;
     if (v.linkage == Linkage::external && v.size == 0) continue;
+    uint64_t& home = program.addresses[&v];  // 0 until it has one
     const auto address = memory.allocate(std::max<uint64_t>(v.size, 1), v.align, MemKind::variable,
                                          v.managed ? kManagedVariable : 0, v.name);
     if (!address) return Error{2, "out of memory while placing the variable '" + v.name + "'"};
-    program.addresses[&v] = *address;
+    home = *address;
     auto* bytes = reinterpret_cast<uint8_t*>(*address);
     std::memset(bytes, 0, v.size);
     std::copy_n(v.init.begin(), std::min<size_t>(v.init.size(), v.size), bytes);
@@ -100,6 +102,11 @@ Status place_variables(Program& program, Allocations& memory) {
   return {};
 }
 
+void release_variables(Program& program, Allocations& memory) {
+  for (const auto& [variable, address] : program.addresses)
+    if (address) memory.release(address, MemKind::variable);
+}
+
 KernelInfo describe(const Module& module, const Function& function, const GpuSpec& gpu) {
   KernelInfo info;
   info.name = function.name;
@@ -110,14 +117,18 @@ KernelInfo describe(const Module& module, const Function& function, const GpuSpe
     offset += uint32_t(p.size);
   }
   info.param_bytes = offset;
-  if (function.maxntid[0])
-    info.max_threads =
-        function.maxntid[0] * std::max(function.maxntid[1], 1u) * std::max(function.maxntid[2], 1u);
-  if (function.maxntid[0]) {  // this many blocks of this size must fit; a warp gets its registers
-                              // in steps of 256
-    const uint32_t warps = (info.max_threads + 31) / 32 * std::max(function.minnctapersm, 1u);
-    info.max_registers = std::min<uint32_t>(
-        info.max_registers, uint32_t(gpu.registers_per_sm) / warps / 256 * 256 / 32);
+  if (function.maxntid[0]) {
+    constexpr uint64_t kLimit = KernelInfo{}.max_threads;  // any three numbers, without overflow
+    uint64_t threads = 1;
+    for (const uint32_t n : function.maxntid) threads = std::min(threads * std::max(n, 1u), kLimit);
+    info.max_threads = uint32_t(threads);
+    // This many blocks of this size must fit; a warp gets its registers in steps of 256. What
+    // cannot fit is ignored, as ptxas does.
+    const uint64_t resident = std::max(function.minnctapersm, 1u);
+    const uint64_t warps = (threads + 31) / 32 * resident;
+    if (warps * 32 <= uint64_t(gpu.max_threads_per_sm))
+      info.max_registers = std::min(info.max_registers,
+                                    uint32_t(gpu.registers_per_sm / warps / 256 * 256 / 32));
   }
   if (function.maxnreg) info.max_registers = std::min(info.max_registers, function.maxnreg);
   for (int k = 0; k < 3; ++k) info.required_threads[k] = function.reqntid[k];

@@ -136,7 +136,7 @@ const char* headline(FaultKind kind) {
     case FaultKind::illegal_instruction: return "illegal instruction";
     case FaultKind::hardware_stack: return "stack overflow";
     case FaultKind::assert_failed: return "device assertion failed";
-    case FaultKind::trap: return "trap";
+    case FaultKind::trap: return "launch failure";
     case FaultKind::image: return "illegal texture or surface access";
     case FaultKind::timeout: return "the kernel cannot finish";
     default: return "launch failed";

@@ -25,8 +25,8 @@ Watch::~Watch() {
 void Watch::begin(GridRun* grid) {
   if (timeout_ <= 0 && !progress_) return;
   const std::lock_guard lock(mutex_);
-  grids_.push_back(grid);
   if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
+  grids_.push_back(grid);
   if (grids_.size() == 1) changed_.notify_all();
 }
 

@@ -33,4 +33,16 @@ class Watch {
   std::thread thread_;
 };
 
+// Between begin and end.
+class Watched {
+ public:
+  Watched(Watch& watch, GridRun& grid) : watch_(watch), grid_(grid) { watch_.begin(&grid_); }
+  ~Watched() { watch_.end(&grid_); }
+  Watched(const Watched&) = delete;
+
+ private:
+  Watch& watch_;
+  GridRun& grid_;
+};
+
 }  // namespace ridge::vm

@@ -142,7 +142,7 @@ const Inst* arrive(Warp& w, const Inst* inst) {
   for (uint32_t left = Increments ? w.mask : 0; left; left &= left - 1) {
     const int i = __builtin_ctz(left);
     if (const char* wrong = mbarrier::add_pending(w, at[i]))
-      return raise(w, inst, FaultKind::illegal_instruction, uint32_t(i), at[i], 0, wrong);
+      return raise(w, inst, FaultKind::trap, uint32_t(i), at[i], 0, wrong);
   }
   AsyncEntry& entry = w.async.push(w, Kind::arrive, w.mask, inst);
   each_active(w.mask, [&](int i) { entry.destination[i] = at[i]; });

@@ -17,12 +17,16 @@ enum HalfFlags : uint32_t {
   kHalfSat = 2,
   kHalfRelu = 4,
   kHalfNan = 8,
-  kHalfXorSign = 16
+  kHalfXorSign = 16,
+  kHalfOob = 32
 };
+// What tensor copies put outside their tensor, with either sign: fma.oob makes a zero of a product
+// with it. It is the same in f16 and bf16.
+inline constexpr uint16_t kOobNan = 0x7ff7;
 uint32_t half_flags(const Form& form) {
   return (form.has("ftz") ? kHalfFtz : 0u) | (form.has("sat") ? kHalfSat : 0u) |
          (form.has("relu") ? kHalfRelu : 0u) | (form.has("NaN") ? kHalfNan : 0u) |
-         (form.has("xorsign") ? kHalfXorSign : 0u);
+         (form.has("xorsign") ? kHalfXorSign : 0u) | (form.has("oob") ? kHalfOob : 0u);
 }
 
 // The neighbour of `rounded` with an odd last bit, where the exact value lies off by `error`.
@@ -130,6 +134,11 @@ const Inst* half_arithmetic(Warp& w, const Inst* inst) {
     store(a + i, r);
   }
   narrow<K, N>(a, out);
+  if (flags & kHalfOob) {
+    const uint16_t *pa = w.src<uint16_t>(inst->a), *pb = w.src<uint16_t>(inst->b);
+    for (int i = 0; i < N; ++i)
+      if ((pa[i] & 0x7fff) == kOobNan || (pb[i] & 0x7fff) == kOobNan) out[i] = 0;
+  }
   store_halves<N>(w, inst->d, out);
   return inst + (Plain ? 1 : 2);
 }
@@ -215,6 +224,8 @@ constexpr InstrDef kRows[] = {
     {"mul{rn}[bf16|bf16x2]", "d,a,b", Unit::half, kRegs, arithmetic<HalfMultiply>},
     {"fma[rn]{ftz}{sat|relu}[f16|f16x2]", "d,a,b,c", Unit::half, kRegs, arithmetic<HalfFused>},
     {"fma[rn]{relu}[bf16|bf16x2]", "d,a,b,c", Unit::half, kRegs, arithmetic<HalfFused>},
+    {"fma[rn][oob]{relu}[f16|f16x2|bf16|bf16x2]", "d,a,b,c", Unit::half, kRegs,
+     arithmetic<HalfFused>},
     {"min{ftz}{NaN}{xorsign}{abs}[f16|f16x2]", "d,a,b", Unit::half, kRegs, minmax<false>},
     {"min{NaN}{xorsign}{abs}[bf16|bf16x2]", "d,a,b", Unit::half, kRegs, minmax<false>},
     {"max{ftz}{NaN}{xorsign}{abs}[f16|f16x2]", "d,a,b", Unit::half, kRegs, minmax<true>},

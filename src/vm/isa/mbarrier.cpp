@@ -28,6 +28,14 @@ struct Object {
   }
 };
 
+// PTX allows counts from 1 to kCountMask. Hardware counts upwards to 2^20, where the phase's parity
+// stands, and takes any number without complaint: what is above goes into the parity.
+Object initial(uint32_t count) {
+  const uint32_t missing = kCountMask + 1 - count;
+  const uint32_t pending = (kCountMask + 1 - (missing & kCountMask)) & kCountMask;
+  return {pending, pending, 0, missing >> 20 & 1, true};
+}
+
 uint64_t read(const Warp& w, uint32_t address) { return load_as<uint64_t>(w.shared + address); }
 void write(Warp& w, uint32_t address, uint64_t bits) {
   std::memcpy(w.shared + address, &bits, sizeof bits);
@@ -146,11 +154,7 @@ const Inst* update(Warp& w, const Inst* inst) {
     const uint32_t value = values ? values[i] : 1;
     const char* wrong = nullptr;
     switch (O) {
-      case Op::init:
-        if (value == 0 || value > kCountMask)
-          wrong = "mbarrier.init with a count of 0 or above 1048575";
-        else write(w, at[i], Object{value, value, 0, 0, true}.bits());
-        break;
+      case Op::init: write(w, at[i], initial(value).bits()); break;
       case Op::inval: write(w, at[i], 0); break;
       case Op::expect_tx: wrong = expect_tx(w, at[i], value); break;
       case Op::complete_tx: wrong = complete_tx(w, at[i], value); break;
@@ -158,7 +162,7 @@ const Inst* update(Warp& w, const Inst* inst) {
         wrong = arrive(w, at[i],
                        {.count = kTx ? 1 : value, .expect_tx = kTx ? value : 0, .drops = kDrops});
     }
-    if (wrong) return raise(w, inst, FaultKind::illegal_instruction, uint32_t(i), at[i], 0, wrong);
+    if (wrong) return raise(w, inst, FaultKind::trap, uint32_t(i), at[i], 0, wrong);
     if (state) state[i] = before;
   }
   return inst + 1;

@@ -196,7 +196,22 @@ Handler halves(const TensorForm& form) {
 
 // --- m8n8k4 ---
 // Four products, each by the eight lanes 4 q … 4 q + 3 and 16 more; the upper ones hold the lower
-// half of the rows (columns). Newer hardware has no such operation: ptxas writes it in f32.
+// half of the rows (columns). Newer hardware has no such operation: ptxas writes it in f32, with C
+// in the middle of the sum where C and D are f16, and after it elsewhere.
+
+template <bool Halves>
+float quad_pair_sum(const float a[4], const float b[4][8], uint32_t column, float c) {
+  const auto y = [&](int k) { return b[k][column]; };
+  if constexpr (Halves) {
+    const float first = std::fma(a[1], y(1), a[0] * y(0));
+    const float second = std::fma(a[3], y(3), a[2] * y(2));
+    return canonical((c + first) + second);
+  } else {
+    float sum = 0;
+    for (int k = 0; k < 4; ++k) sum = std::fma(a[k], y(k), sum);
+    return canonical(c + sum);
+  }
+}
 
 template <bool HalfC, bool HalfD>
 const Inst* multiply_quad_pairs(Warp& w, const Inst* inst) {
@@ -233,9 +248,8 @@ const Inst* multiply_quad_pairs(Warp& w, const Inst* inst) {
           HalfC ? half_to_float(uint16_t(w.src<uint32_t>(c[i / 2])[lane] >> (16 * (i % 2))))
                 : w.src<float>(c[i])[lane];
       const uint32_t pair = lane / 4 % 4;
-      float sum = 0;
-      for (int k = 0; k < 4; ++k) sum = std::fma(left[pair][row][k], right[pair][k][column], sum);
-      sums[pair][row][column] = canonical(addend + sum);
+      sums[pair][row][column] =
+          quad_pair_sum < HalfC && HalfD > (left[pair][row], right[pair], column, addend);
     }
   for (uint32_t lane = 0; lane < kWarpSize; ++lane)
     for (uint32_t i = 0; i < 8; ++i) {

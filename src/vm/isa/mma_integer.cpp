@@ -119,6 +119,15 @@ const Inst* multiply_bits(Warp& w, const Inst* inst) {
   return after_fragments(inst);
 }
 
+// One multiply-add of f64. Of several NaNs b's goes on, then the sum's, then a's, as in fma.
+double fused(double a, double b, double sum) {
+  const double r = std::fma(a, b, sum);
+  if (r == r) return r;
+  for (const double x : {b, sum, a})
+    if (x != x) return double_of(bits_of(x) | kQuiet64);
+  return double_of(kNan64);
+}
+
 // A chain of fused multiply-adds along K, each rounded.
 const Inst* multiply_doubles(Warp& w, const Inst* inst) {
   if (!whole_warp(w, inst)) return nullptr;
@@ -142,7 +151,7 @@ const Inst* multiply_doubles(Warp& w, const Inst* inst) {
       for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
         const auto [row, column] = place_in_sums(g, false, i, lane, 0);
         double sum = w.src<double>(o.c[i])[lane];
-        for (uint32_t k = 0; k < form.k; ++k) sum = std::fma(x[row][k], y[column][k], sum);
+        for (uint32_t k = 0; k < form.k; ++k) sum = fused(x[row][k], y[column][k], sum);
         result[i][lane] = sum;
       }
   }

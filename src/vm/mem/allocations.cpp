@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <new>
 
 namespace ridge::vm {
 namespace {
@@ -29,7 +30,12 @@ Allocations::Allocations(uint64_t capacity_bytes) : capacity_(capacity_bytes) {
     if (p == MAP_FAILED) continue;
     arena_ = reinterpret_cast<uint64_t>(p);
     arena_size_ = size;
-    free_[arena_] = size;
+    try {
+      free_.emplace(arena_, size);
+    } catch (const std::bad_alloc&) {
+      munmap(p, size);
+      throw;
+    }
     return;
   }
   capacity_ = 0;
@@ -44,10 +50,9 @@ uint64_t Allocations::take_range(uint64_t size, uint64_t align) {
     const uint64_t base = round_up(it->first, align);
     const uint64_t lead = base - it->first;
     if (it->second < lead || it->second - lead < size) continue;
-    const uint64_t gap = it->first, gap_size = it->second;
-    free_.erase(it);
-    if (lead) free_[gap] = lead;
-    if (gap_size - lead > size) free_[base + size] = gap_size - lead - size;
+    if (it->second - lead > size) free_.emplace(base + size, it->second - lead - size);
+    if (lead) it->second = lead;
+    else free_.erase(it);
     return base;
   }
   return 0;
@@ -59,29 +64,25 @@ uint64_t Allocations::take_highest(uint64_t size, uint64_t align) {
     if (gap_size < size) continue;
     const uint64_t base = (gap + gap_size - size) / align * align;
     if (base < gap) continue;
-    free_.erase(gap);
+    if (base + size < gap + gap_size) free_.emplace(base + size, gap + gap_size - base - size);
     if (base > gap) free_[gap] = base - gap;
-    if (base + size < gap + gap_size) free_[base + size] = gap + gap_size - base - size;
+    else free_.erase(gap);
     return base;
   }
   return 0;
 }
 
 void Allocations::return_range(uint64_t base, uint64_t size) {
-  auto next = free_.lower_bound(base);
-  if (next != free_.begin()) {
-    const auto before = std::prev(next);
-    if (before->first + before->second == base) {
-      base = before->first;
-      size += before->second;
-      free_.erase(before);
-    }
-  }
-  if (next != free_.end() && base + size == next->first) {
-    size += next->second;
+  auto gap = free_.emplace(base, size).first;
+  if (const auto next = std::next(gap); next != free_.end() && base + size == next->first) {
+    gap->second += next->second;
     free_.erase(next);
   }
-  free_[base] = size;
+  if (gap == free_.begin()) return;
+  const auto before = std::prev(gap);
+  if (before->first + before->second != base) return;
+  before->second += gap->second;
+  free_.erase(gap);
 }
 
 void Allocations::end_quarantine() {
@@ -100,13 +101,19 @@ std::optional<uint64_t> Allocations::allocate(uint64_t size, uint64_t align, Mem
     return kind == MemKind::variable ? take_highest(footprint(size), unit)
                                      : take_range(footprint(size), unit);
   };
+  // Its entry first, so that no memory for it means nothing was taken.
+  std::map<uint64_t, Allocation> entry;
+  entry.emplace(0, Allocation{0, size, kind, flags, next_id_, std::move(name)});
   uint64_t base = take();
   while (!base && quarantined_) {  // rather reuse freed memory early than fail
     end_quarantine();
     base = take();
   }
   if (!base) return std::nullopt;
-  live_[base] = {base, size, kind, flags, next_id_++, std::move(name)};
+  auto node = entry.extract(entry.begin());
+  node.key() = node.mapped().base = base;
+  live_.insert(std::move(node));
+  ++next_id_;
   used_ += size;
   epoch_.fetch_add(1, std::memory_order_release);
   return base;
@@ -157,8 +164,8 @@ bool Allocations::release(uint64_t base, MemKind kind) {
   const std::unique_lock lock(mutex_);
   const auto it = live_.find(base);
   if (it == live_.end() || it->second.kind != kind) return false;
-  const Allocation freed = it->second;
-  live_.erase(it);
+  auto node = live_.extract(it);
+  Allocation& freed = node.mapped();
   epoch_.fetch_add(1, std::memory_order_release);
   if (kind == MemKind::registered || kind == MemKind::mapped) return true;
   used_ -= freed.size;
@@ -166,9 +173,14 @@ bool Allocations::release(uint64_t base, MemKind kind) {
     const uint64_t first = round_up(freed.base, 4096), last = freed.end() / 4096 * 4096;
     if (last > first) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
   }
-  freed_.push_back(freed);
-  if (++quarantined_ > kQuarantine) end_quarantine();
-  if (freed_.size() > kRemembered) freed_.pop_front();
+  try {
+    if (quarantined_ == kQuarantine) end_quarantine();
+    freed_.push_back(std::move(freed));
+    ++quarantined_;
+    if (freed_.size() > kRemembered) freed_.pop_front();
+  } catch (const std::bad_alloc&) {
+    // No memory to remember the range by: its addresses stay unused.
+  }
   return true;
 }
 

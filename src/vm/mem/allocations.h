@@ -43,8 +43,8 @@ class Allocations {
   ~Allocations();
   Allocations(const Allocations&) = delete;
 
-  // nullopt when the capacity is used up. Size 0 is the caller's business. Memory is zero-filled
-  // only by chance: as on a device, its contents are unspecified.
+  // nullopt when the capacity is used up; std::bad_alloc, with nothing changed, when the host is out
+  // of memory. Size 0 is the caller's business. What is in the memory is unspecified.
   std::optional<uint64_t> allocate(uint64_t size, uint64_t align, MemKind kind, uint32_t flags = 0,
                                    std::string name = {});
   // Host memory the program owns (cudaHostRegister); false when it overlaps a live range.
@@ -57,7 +57,7 @@ class Allocations {
   bool claim(uint64_t size);  // false when the capacity is used up
   void unclaim(uint64_t size);
   bool add_mapped(uint64_t base, uint64_t size);  // false when it overlaps a live range
-  // False when `base` is not the start of a live allocation of this kind.
+  // False when `base` is not the start of a live allocation of this kind. Never throws.
   bool release(uint64_t base, MemKind kind);
   void release_all();
 

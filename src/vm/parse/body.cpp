@@ -274,23 +274,28 @@ Status parse_body(Module& module, Function& function) {
   if (!function.defined)
     return Error{1, diagnostic(module, function.line, 1,
                                "'" + function.name + "' is declared but has no body")};
-  std::string message;
+  // What was read before an error is dropped.
+  struct Drop {
+    Function& function;
+    ~Drop() {
+      if (function.parsed) return;
+      function.registers.clear();
+      function.instructions.clear();
+      function.locs.clear();
+      function.tables.clear();
+      function.variables.clear();
+      function.spellings.clear();
+    }
+  } const drop{function};
   try {
     parse::BodyParser(module, function).body();
     function.parsed = true;
     return Status::ok();
   } catch (const parse::SyntaxError& e) {
-    message = diagnostic(module, e.line, e.column, e.message);
-  } catch (const std::exception& e) {  // out of memory
-    message = module.name + ": cannot read the body of '" + function.name + "': " + e.what();
+    return Error{1, diagnostic(module, e.line, e.column, e.message)};
+  } catch (const std::length_error& e) {
+    return Error{1, module.name + ": cannot read the body of '" + function.name + "': " + e.what()};
   }
-  function.registers.clear();
-  function.instructions.clear();
-  function.locs.clear();
-  function.tables.clear();
-  function.variables.clear();
-  function.spellings.clear();
-  return Error{1, message};
 }
 
 }  // namespace ridge::vm

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <new>
 #include <stdexcept>
 
 #include "vm/parse/parser.h"
@@ -110,7 +109,7 @@ void ModuleParser::version() {
 void ModuleParser::target() {
   module_.target = name("a target such as sm_90");
   while (accept(','))
-    if (name("a target option") == "debug") module_.debug = true;
+    if (name("a target option") == "debug") module_.optimised = false;
 }
 
 // file = '.file' integer string (',' integer ',' integer)?
@@ -294,7 +293,7 @@ Expected<std::unique_ptr<Module>> parse_module(std::string text, std::string nam
     return module;
   } catch (const parse::SyntaxError& e) {
     return Error{1, diagnostic(*module, e.line, e.column, e.message)};
-  } catch (const std::exception& e) {  // out of memory
+  } catch (const std::length_error& e) {
     return Error{1, module->name + ": cannot read this module: " + e.what()};
   }
 }

@@ -153,7 +153,7 @@ struct Module {
   std::string text;
   int version_major = 0, version_minor = 0;
   std::string target;  // "sm_90"
-  bool debug = false;  // .target …, debug
+  bool optimised = true;  // not with .target …, debug, or when the loader says so
   int address_size = 64;
   std::vector<std::string> files;  // by .file index; empty strings for gaps
   std::deque<Variable> variables;
@@ -162,8 +162,8 @@ struct Module {
   std::unordered_map<std::string_view, Function*> function_by_name;
 };
 
-// Reads everything but function bodies. An error is "name:line:column: what" with the line and a
-// caret below it.
+// Reads all but function bodies. An error is "name:line:column: what" with the line and a caret
+// below it. Out of memory is std::bad_alloc, here and in parse_body, which may be tried again.
 Expected<std::unique_ptr<Module>> parse_module(std::string text, std::string name);
 
 // Reads one function's body; does nothing when already read. Not thread-safe: the loader holds the

@@ -158,6 +158,12 @@ int64_t fixed_level(const Object& texture, const Lookup& lookup) {
   return to_fixed(std::clamp(level, 0.0, most));
 }
 
+// A texture of no texels, which linear memory may be.
+bool is_empty(const Object& texture) {
+  const Level& level = texture.image.levels.front();
+  return level.width == 0 || level.height == 0;
+}
+
 // Integer coordinates name a texel; outside there is nothing.
 Texel fetch(const Object& texture, const Lookup& lookup) {
   const auto level = size_t(std::max(0.0, lookup.has_level ? lookup.level : 0));
@@ -174,6 +180,7 @@ Texel fetch(const Object& texture, const Lookup& lookup) {
 }  // namespace
 
 Texel sample(const Object& texture, const Lookup& lookup) {
+  if (is_empty(texture)) return {0, 0, 0, 0};
   if (lookup.whole) return fetch(texture, lookup);
   const int64_t level = texture.image.levels.size() > 1 ? fixed_level(texture, lookup) : 0;
   const bool between = texture.sampler.mip_linear && (level & (kOne - 1));
@@ -204,6 +211,7 @@ Texel sample(const Object& texture, const Lookup& lookup) {
 }
 
 Texel gather(const Object& texture, const Lookup& lookup, int channel) {
+  if (is_empty(texture)) return {0, 0, 0, 0};
   const Place p = place(texture, lookup, 0);
   const Tap x = linear_tap(p.at[0]), y = linear_tap(p.at[1]);
   const int64_t corners[4][3] = {{x.first, y.first + 1, 0},

@@ -48,6 +48,9 @@ class Documentation(unittest.TestCase):
         self.refused = re.findall(r"`(_*cuda\w+)`", refused)
         table = pathlib.Path(ROOT, "src/vm/cudart/abi/refused.def").read_text()
         self.table = set(re.findall(r"^RIDGE_REFUSED\((\w+),", table, re.M))
+        counted = pathlib.Path(ROOT, "tests/vm/cudart/counted_functions.txt").read_text()
+        self.counted = {line.split("\t")[1] for line in counted.splitlines() if not line.startswith("#")}
+        self.text = text
 
     def test_refused_functions_are_the_table(self):
         self.assertEqual(sorted(self.refused), sorted(n for n in self.table if not PER_THREAD.search(n)))
@@ -55,6 +58,13 @@ class Documentation(unittest.TestCase):
     def test_supported_functions_are_the_rest(self):
         names = {symbol.split("@")[0] for symbol in exports(OURS)}
         self.assertEqual(sorted(self.supported), sorted(n for n in names - self.table if not PER_THREAD.search(n)))
+
+    def test_the_counts(self):
+        everything = {symbol.split("@")[0] for symbol in exports(OURS)}
+        for what, names in (("that 498 public programs import", self.counted), ("exported", everything)):
+            refused = len(names & self.table)
+            self.assertIn(f"| {what} | {len(names)} | {len(names) - refused} | {refused} |", self.text)
+        self.assertEqual(sorted(self.counted - everything), [], "counted, but not exported")
 
 
 if __name__ == "__main__":

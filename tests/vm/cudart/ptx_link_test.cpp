@@ -88,6 +88,16 @@ TEST(PtxLink, FileNumbersStayApart) {
   EXPECT_EQ(count(linked, "inlined_at 1 2 3"), 1u);
 }
 
+// A line that grows moves in memory. (Fuzzing found a read of where it was; the sanitizers see it.)
+TEST(PtxLink, ALineMayGrow) {
+  const std::string first = ".file 9 \"a.cu\"\n";
+  for (size_t length = 0; length < 64; ++length) {
+    const std::string name(length, 'x');
+    EXPECT_EQ(link_ptx({first, ".file 1 \"" + name + "\"\n.loc 1 2 3" + name + "\n"}),
+              first + ".file 10 \"" + name + "\"\n.loc 10 2 3" + name + "\n");
+  }
+}
+
 TEST(PtxLink, OneUnitIsItself) {
   EXPECT_EQ(link_ptx({kSecond}), kSecond);
   EXPECT_EQ(link_ptx({}), "");

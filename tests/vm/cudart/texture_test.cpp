@@ -52,6 +52,8 @@ TEST_F(ArrayTest, ShapesThatExistAndThatDoNot) {
       {{8, 8, 7}, cudaArrayCubemap | cudaArrayLayered, bad},
       {{8, 8, 12}, cudaArrayCubemap, bad},
       {{8, 4, 2}, cudaArrayTextureGather, bad},
+      {{8, 4, 2}, cudaArrayTextureGather | cudaArrayLayered, bad},
+      {{8, 8, 6}, cudaArrayTextureGather | cudaArrayCubemap, bad},
       {{8, 4, 0}, 0x1000, bad},
       {{1 << 18, 4, 0}, 0, bad},
       {{8, 4, 0}, cudaArraySparse, cudaErrorNotSupported},
@@ -111,7 +113,8 @@ TEST_F(ArrayTest, MipmappedLevelsHalve) {
     EXPECT_EQ(extent.height, std::max(1u, 8u >> k));
   }
   EXPECT_EQ(cudaGetMipmappedArrayLevel(&level, m, 5), cudaErrorInvalidValue);
-  EXPECT_EQ(cudaFreeArray(level), cudaErrorInvalidResourceHandle);  // the whole owns it
+  EXPECT_EQ(cudaFreeArray(level), cudaSuccess);  // without effect: the whole owns it
+  EXPECT_EQ(cudaArrayGetInfo(nullptr, nullptr, nullptr, level), cudaSuccess);
   EXPECT_EQ(cudaFreeMipmappedArray(m), cudaSuccess);
   EXPECT_EQ(cudaFreeMipmappedArray(m), cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaArrayGetInfo(nullptr, nullptr, nullptr, level), cudaErrorInvalidResourceHandle);
@@ -202,9 +205,10 @@ TEST_F(TextureTest, ObjectsAreMadeToldAndDestroyed) {
   EXPECT_EQ(told_r.res.array.array, r.res.array.array);
   EXPECT_EQ(cudaGetTextureObjectTextureDesc(&told_s, t), cudaSuccess);
   EXPECT_EQ(told_s.borderColor[2], 7);
-  EXPECT_EQ(cudaGetTextureObjectResourceViewDesc(&told_v, t), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetTextureObjectResourceViewDesc(&told_v, t), cudaSuccess);
+  EXPECT_EQ(told_v.format, cudaResViewFormatNone);
   EXPECT_EQ(cudaDestroyTextureObject(t), cudaSuccess);
-  EXPECT_EQ(cudaDestroyTextureObject(t), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaDestroyTextureObject(t), cudaSuccess);  // again, without complaint
   EXPECT_EQ(cudaGetTextureObjectResourceDesc(&told_r, t), cudaErrorInvalidValue);
   EXPECT_FALSE(runtime().engine.textures().find(t));
   EXPECT_TRUE(runtime().engine.textures().find(other));
@@ -227,7 +231,7 @@ TEST_F(TextureTest, SettingsThatDoNotGoTogether) {
   EXPECT_EQ(cudaCreateTextureObject(&t, &bytes, &linear, nullptr), cudaSuccess);
   EXPECT_EQ(cudaCreateTextureObject(&t, &bytes, &wrong, nullptr), cudaErrorInvalidValue);
   EXPECT_EQ(cudaCreateTextureObject(&t, nullptr, &linear, nullptr), cudaErrorInvalidValue);
-  EXPECT_EQ(cudaCreateTextureObject(&t, &bytes, nullptr, nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaCreateTextureObject(&t, &bytes, nullptr, nullptr), cudaErrorInvalidResourceHandle);
 }
 
 TEST_F(TextureTest, MemoryMustBeAlignedAndThere) {
@@ -244,7 +248,10 @@ TEST_F(TextureTest, MemoryMustBeAlignedAndThere) {
   EXPECT_EQ(linear(memory, 4096), cudaSuccess);
   EXPECT_EQ(linear(memory + 512, 64), cudaSuccess);
   EXPECT_EQ(linear(memory + 32, 64), cudaErrorInvalidValue);
-  EXPECT_EQ(linear(memory, 0), cudaErrorInvalidValue);
+  EXPECT_EQ(linear(memory, 0), cudaSuccess);
+  EXPECT_EQ(runtime().engine.textures().find(t)->image.levels[0].width, 0u);
+  EXPECT_EQ(linear(memory, 1 << 20), cudaSuccess);  // more than there is: what is there
+  EXPECT_EQ(runtime().engine.textures().find(t)->image.levels[0].width, 1024u);
   EXPECT_EQ(linear(nullptr, 64), cudaErrorInvalidValue);
   r.resType = cudaResourceTypePitch2D;
   const auto pitched = [&](size_t width, size_t height, size_t pitch) {
@@ -254,7 +261,11 @@ TEST_F(TextureTest, MemoryMustBeAlignedAndThere) {
   EXPECT_EQ(pitched(8, 4, 64), cudaSuccess);
   EXPECT_EQ(pitched(8, 4, 33), cudaErrorInvalidValue);
   EXPECT_EQ(pitched(24, 4, 64), cudaErrorInvalidValue);
-  EXPECT_EQ(pitched(8, 0, 64), cudaErrorInvalidValue);
+  EXPECT_EQ(pitched(8, 0, 64), cudaSuccess);
+  EXPECT_EQ(runtime().engine.textures().find(t)->image.levels[0].height, 0u);
+  EXPECT_EQ(pitched(0, 4, 0), cudaSuccess);
+  EXPECT_EQ(pitched(8, 100, 64), cudaSuccess);
+  EXPECT_EQ(runtime().engine.textures().find(t)->image.levels[0].height, 64u);
 }
 
 TEST_F(TextureTest, ViewsAreInsideAndOfTheSameSize) {
@@ -269,6 +280,8 @@ TEST_F(TextureTest, ViewsAreInsideAndOfTheSameSize) {
   v.format = cudaResViewFormatFloat2;
   EXPECT_EQ(cudaCreateTextureObject(&t, &r, &s, &v), cudaErrorInvalidValue);
   v.format = cudaResViewFormatNone;
+  EXPECT_EQ(cudaCreateTextureObject(&t, &r, &s, &v), cudaErrorInvalidValue);
+  v.format = cudaResViewFormatSignedInt1;
   v.lastLayer = 6;
   EXPECT_EQ(cudaCreateTextureObject(&t, &r, &s, &v), cudaErrorInvalidValue);
   v.lastLayer = 4;
@@ -276,18 +289,20 @@ TEST_F(TextureTest, ViewsAreInsideAndOfTheSameSize) {
   EXPECT_EQ(cudaCreateTextureObject(&t, &r, &s, &v), cudaErrorInvalidValue);
 }
 
-TEST_F(TextureTest, SurfacesNeedTheFlag) {
+TEST_F(TextureTest, Surfaces) {
   cudaSurfaceObject_t s = 0;
   cudaResourceDesc r = resource(array({8, 4, 0}));
-  EXPECT_EQ(cudaCreateSurfaceObject(&s, &r), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaCreateSurfaceObject(&s, &r), cudaSuccess);  // even without the flag
   r = resource(array({8, 4, 0}, cudaArraySurfaceLoadStore));
   ASSERT_EQ(cudaCreateSurfaceObject(&s, &r), cudaSuccess);
   cudaResourceDesc told{};
   EXPECT_EQ(cudaGetSurfaceObjectResourceDesc(&told, s), cudaSuccess);
   EXPECT_EQ(told.res.array.array, r.res.array.array);
-  EXPECT_EQ(cudaDestroyTextureObject(s), cudaErrorInvalidValue);  // it is no texture
+  EXPECT_EQ(cudaDestroyTextureObject(s), cudaSuccess);  // it is no texture, and stays
+  EXPECT_TRUE(runtime().engine.textures().find(s));
   EXPECT_EQ(cudaDestroySurfaceObject(s), cudaSuccess);
-  EXPECT_EQ(cudaDestroySurfaceObject(s), cudaErrorInvalidValue);
+  EXPECT_FALSE(runtime().engine.textures().find(s));
+  EXPECT_EQ(cudaDestroySurfaceObject(s), cudaSuccess);
 }
 
 }  // namespace

@@ -32,6 +32,18 @@ TEST_F(Both, MemoryAndStreamsAreShared) {
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
+TEST_F(Both, HintsAreOnePerProcess) {
+  CUfunc_cache seen = CU_FUNC_CACHE_PREFER_NONE;
+  cudaFuncCache back = cudaFuncCachePreferNone;
+  EXPECT_EQ(cudaDeviceSetCacheConfig(cudaFuncCachePreferL1), cudaSuccess);
+  EXPECT_OK(cuCtxGetCacheConfig(&seen));
+  EXPECT_EQ(seen, CU_FUNC_CACHE_PREFER_L1);
+  EXPECT_OK(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_SHARED));
+  EXPECT_EQ(cudaDeviceGetCacheConfig(&back), cudaSuccess);
+  EXPECT_EQ(back, cudaFuncCachePreferShared);
+  EXPECT_OK(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_NONE));
+}
+
 TEST_F(Both, TheRuntimeLaunchesADriversKernel) {
   CUlibrary library = nullptr;
   CUkernel kernel = nullptr;

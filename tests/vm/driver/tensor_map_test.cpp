@@ -81,6 +81,31 @@ TEST_F(TensorMaps, TheSameArgumentsGiveTheSameBytes) {
   EXPECT_EQ(std::memcmp(&a, &b, sizeof a), 0);
 }
 
+// Everything a copy must know is in the bytes.
+TEST_F(TensorMaps, OtherArgumentsGiveOtherBytes) {
+  CUtensorMap a, b;
+  ASSERT_OK(Tiled().encode(&a));
+#define DIFFERS(change)                          \
+  do {                                           \
+    SCOPED_TRACE(#change);                       \
+    Tiled t;                                     \
+    change;                                      \
+    EXPECT_OK(t.encode(&b));                     \
+    EXPECT_NE(std::memcmp(&a, &b, sizeof a), 0); \
+  } while (0)
+  DIFFERS(t.type = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);
+  DIFFERS(t.rank = 2);
+  DIFFERS(t.sizes[2] = 15);
+  DIFFERS(t.strides[1] += 128);
+  DIFFERS(t.box[1] = 4);
+  DIFFERS(t.steps[2] = 2);
+  DIFFERS((t.interleave = CU_TENSOR_MAP_INTERLEAVE_16B));
+  DIFFERS((t.swizzle = CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B));
+  DIFFERS((t.promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_128B));
+  DIFFERS((t.fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA));
+#undef DIFFERS
+}
+
 TEST_F(TensorMaps, CornersOfIm2col) {
   CUtensorMap map;
   const Tiled t;

@@ -126,22 +126,34 @@ END:
 }
 
 TEST(Mbarrier, WrongUseIsReported) {
-  const std::pair<std::string, std::string> cases[] = {
+  struct {
+    std::string body, text;
+    FaultKind kind = FaultKind::trap;
+  } const cases[] = {
       {"st.shared.u64 [b], 0;" + kArrive, "has not been initialised"},
       {kInit + "mbarrier.inval.shared.b64 [b];" + kArrive, "has not been initialised"},
       {kInit + "mbarrier.arrive.shared.b64 _, [b], 3;", "more arrivals than"},
-      {"mbarrier.init.shared.b64 [b], 0;", "count of 0"},
+      {"mbarrier.init.shared.b64 [b], 0;" + kArrive, "more arrivals than"},
       {kInit + "mbarrier.expect_tx.shared.b64 [b], 1048576;", "tx-count is out of range"},
-      {"mbarrier.init.shared.b64 [b+4], 1;", "multiple of 8"},
-      {"mbarrier.init.b64 [%out], 1;", "outside shared memory"},
+      {"mbarrier.init.shared.b64 [b+4], 1;", "multiple of 8", FaultKind::misaligned_address},
+      {"mbarrier.init.b64 [%out], 1;", "outside shared memory", FaultKind::invalid_address_space},
   };
-  for (const auto& [body, text] : cases) {
+  for (const auto& c : cases) {
     Machine m;
-    m.load_body(".shared .align 8 .b64 b;\n" + body);
+    m.load_body(".shared .align 8 .b64 b;\n" + c.body);
     const Fault fault = m.run({1}, {1}, m.allocate(std::vector<uint32_t>(1)));
-    EXPECT_TRUE(fault) << body;
-    EXPECT_NE(fault.report.find(text), std::string::npos) << text << "\n" << fault.report;
+    EXPECT_EQ(fault.kind, c.kind) << c.body;
+    EXPECT_NE(fault.report.find(c.text), std::string::npos) << c.text << "\n" << fault.report;
   }
+}
+
+// Counts that PTX does not allow are taken: what is above 2^20 goes into the parity.
+TEST(Mbarrier, AnyCountIsTaken) {
+  const auto init = [](const std::string& count) {
+    return "mov.u32 %r1, 0; mbarrier.init.shared.b64 [b], " + count + ";\n";
+  };
+  EXPECT_EQ(run_one(init("2097152") + test(0, 0)), 1u);
+  EXPECT_EQ(run_one(init("1048575") + test(0, 0)), 0u);
 }
 
 }  // namespace

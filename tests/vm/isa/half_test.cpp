@@ -144,6 +144,31 @@ TEST(Half, FusedRoundsOnce) {
             reference(kBf16, Op::fma, {}, {0x3f81, 0x3fc0, 0x8001}));
 }
 
+// What an H200 gives for every a and for b = 1, c = 2, and with a and b exchanged: fma's result,
+// but zero where the factor is the NaN that stands for what is outside a tensor.
+TEST(Half, FusedOutOfBounds) {
+  for (const auto& [type, one] : {std::pair<std::string, uint64_t>{"f16", 0x3c00},
+                                  std::pair<std::string, uint64_t>{"bf16", 0x3f80}}) {
+    std::vector<Row> rows, exchanged;
+    for (uint64_t a = 0; a < 65536; ++a) {
+      rows.push_back({a, one, 0x4000});
+      exchanged.push_back({one, a, 0x4000});
+    }
+    for (const std::string relu : {"", ".relu"}) {
+      const auto plain = run_rows("fma.rn" + relu + "." + type, rows);
+      const auto left = run_rows("fma.rn.oob" + relu + "." + type, rows);
+      const auto right = run_rows("fma.rn.oob" + relu + "." + type, exchanged);
+      for (uint64_t a = 0; a < 65536; ++a) {
+        const uint64_t want = (a & 0x7fff) == 0x7ff7 ? 0 : plain[a];
+        ASSERT_EQ(left[a], want) << type << relu << " " << a;
+        ASSERT_EQ(right[a], want) << type << relu << " " << a;
+      }
+    }
+  }
+  // The halves of a pair are independent.
+  EXPECT_EQ(run_rows("fma.rn.oob.f16x2", {{0x3c007ff7, 0x3c003c00, 0x40004000}})[0], 0x42000000u);
+}
+
 TEST(Half, MinMax) {
   for (const Format& f : kFormats) {
     const Layout& l = f.layout;

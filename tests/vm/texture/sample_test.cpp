@@ -157,6 +157,19 @@ TEST(Sample, LayersClamp) {
   }
 }
 
+TEST(Sample, AnEmptyTextureIsZero) {
+  Picture p(kFloat, 2, 0, 4);
+  const Texel zero = {0, 0, 0, 0};
+  Lookup l = lookup({0.5, 0.5});
+  for (const bool linear : {false, true}) {
+    p.object.sampler.linear = linear;
+    EXPECT_EQ(sample(p.object, l), zero);
+  }
+  EXPECT_EQ(gather(p.object, l, 0), zero);
+  l.whole = true;
+  EXPECT_EQ(sample(p.object, l), zero);
+}
+
 TEST(Sample, GatherGoesCounterClockwiseFromTheLowerLeft) {
   Picture p(kFloat, 2, 4, 4);
   fill(p);

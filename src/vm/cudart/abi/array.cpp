@@ -3,9 +3,7 @@
 
 #include "vm/cudart/capture.h"
 #include "vm/cudart/channels.h"
-#include "vm/cudart/device.h"
 #include "vm/cudart/errors.h"
-#include "vm/cudart/runtime.h"
 
 using namespace ridge::vm;
 using namespace ridge::vm::cudart;
@@ -113,7 +111,7 @@ cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* width, const cudaChanne
     if (!width || !desc) return cudaErrorInvalidValue;
     if (device != 0) return cudaErrorInvalidDevice;
     if (const cudaError_t error = format_of(*desc, &format)) return error;
-    *width = size_t(*device_attribute(runtime().gpu(), cudaDevAttrMaxTexture1DLinearWidth));
+    *width = max_linear_width(format);
     return cudaSuccess;
   });
 }

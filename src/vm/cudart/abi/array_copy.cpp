@@ -13,14 +13,23 @@ namespace {
 
 // One side of a copy: an array and where in it, or memory and its pitch.
 struct Side {
+  bool in_array = false;
   cudaArray_const_t array = nullptr;
   size_t x = 0, y = 0;  // bytes, rows
   void* memory = nullptr;
   size_t pitch = 0;
 };
 
+// An array is on the device: the kind must say so.
+cudaError_t check_kind(const Side& to, const Side& from, cudaMemcpyKind kind) {
+  if (kind == cudaMemcpyDefault || kind == cudaMemcpyDeviceToDevice) return cudaSuccess;
+  const bool fits = (kind == cudaMemcpyHostToDevice && !from.in_array) ||
+                    (kind == cudaMemcpyDeviceToHost && !to.in_array);
+  return fits ? cudaSuccess : cudaErrorInvalidMemcpyDirection;
+}
+
 cudaError_t box_of(const Side& side, const BoxExtent& extent, Box* box) {
-  if (!side.array) {
+  if (!side.in_array) {
     if (side.memory && side.pitch < extent.width) return cudaErrorInvalidPitchValue;
     *box = {side.memory, side.pitch};
     return cudaSuccess;
@@ -33,15 +42,16 @@ cudaError_t box_of(const Side& side, const BoxExtent& extent, Box* box) {
 cudaError_t copy_rectangle(const Side& to, const Side& from, size_t width, size_t height,
                            cudaMemcpyKind kind, cudaStream_t stream, bool blocking) {
   CopyPlan plan{.to = {}, .from = {}, .extent = {width, height}, .kind = kind};
+  if (const cudaError_t error = check_kind(to, from, kind)) return error;
   if (plan.extent.empty()) return cudaSuccess;
   if (const cudaError_t error = box_of(to, plan.extent, &plan.to)) return error;
   if (const cudaError_t error = box_of(from, plan.extent, &plan.from)) return error;
   return copy(plan, stream, blocking);
 }
 
-Side array_side(cudaArray_const_t array, size_t x, size_t y) { return {array, x, y}; }
+Side array_side(cudaArray_const_t array, size_t x, size_t y) { return {true, array, x, y}; }
 Side memory_side(const void* memory, size_t pitch) {
-  return {nullptr, 0, 0, const_cast<void*>(memory), pitch};
+  return {false, nullptr, 0, 0, const_cast<void*>(memory), pitch};
 }
 
 // How many bytes follow `side` before its row ends.
@@ -51,7 +61,7 @@ size_t rest_of_row(const Side& side, size_t count) {
                                               : count;
 }
 void advance(Side& side, size_t bytes) {
-  if (!side.array) {
+  if (!side.in_array) {
     side.memory = static_cast<char*>(side.memory) + bytes;
     return;
   }
@@ -67,6 +77,7 @@ void advance(Side& side, size_t bytes) {
 // unless all of it can be.
 cudaError_t copy_run(Side to, Side from, size_t count, cudaMemcpyKind kind, cudaStream_t stream,
                      bool blocking) {
+  if (const cudaError_t error = check_kind(to, from, kind)) return error;
   std::vector<CopyPlan> pieces;
   while (count) {
     const size_t bytes = std::min(rest_of_row(to, count), rest_of_row(from, count));

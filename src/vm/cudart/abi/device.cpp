@@ -1,7 +1,7 @@
 // The device: count, choice, properties, limits, synchronisation, reset.
 #include "vm/cudart/device.h"
 
-#include <atomic>
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -20,9 +20,6 @@ namespace {
 constexpr int kVersion = CUDART_VERSION / 1000 * 1000;  // the runtime this library stands in for
 
 cudaError_t check_device(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
-
-std::atomic<unsigned> schedule_flags{0};
-std::atomic<cudaFuncCache> cache_config{cudaFuncCachePreferNone};
 
 template <class T>
 cudaError_t answer(T* out, T value) {  // queries work on a dead device, too
@@ -73,7 +70,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 
 cudaError_t cudaGetDeviceFlags(unsigned* flags) {
-  return answer(flags, schedule_flags | cudaDeviceMapHost);
+  return answer(flags, device_hints().schedule_flags | cudaDeviceMapHost);
 }
 
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
@@ -81,7 +78,7 @@ cudaError_t cudaSetDeviceFlags(unsigned flags) {
   const bool one_policy = (schedule & (schedule - 1)) == 0;
   if ((flags & ~unsigned(cudaDeviceMask)) || !one_policy) return remember(cudaErrorInvalidValue);
   // How a host thread waits changes nothing it sees.
-  schedule_flags = flags & ~unsigned(cudaDeviceMapHost);
+  device_hints().schedule_flags = flags & ~unsigned(cudaDeviceMapHost);
   return cudaSuccess;
 }
 
@@ -114,14 +111,16 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
 }
 
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* value) {
-  return api([&] { return value ? (*value = cache_config, cudaSuccess) : cudaErrorInvalidValue; });
+  return api([&] {
+    return value ? (*value = device_hints().cache_config, cudaSuccess) : cudaErrorInvalidValue;
+  });
 }
 
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache value) {
   return api([&] {
     if (value < cudaFuncCachePreferNone || value > cudaFuncCachePreferEqual)
       return cudaErrorInvalidValue;
-    cache_config = value;  // a hint
+    device_hints().cache_config = value;
     return cudaSuccess;
   });
 }
@@ -173,6 +172,24 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
 
 cudaError_t cudaDeviceGetP2PAttribute(int*, cudaDeviceP2PAttr, int, int) {
   return remember(cudaErrorInvalidDevice);  // there is one device, and none is its own peer
+}
+
+// Atomics over the link to the host: none that the link does by itself, as the attribute
+// cudaDevAttrHostNativeAtomicSupported says.
+cudaError_t cudaDeviceGetHostAtomicCapabilities(unsigned* capabilities,
+                                                const cudaAtomicOperation* operations,
+                                                unsigned count, int device) {
+  if (!capabilities || !operations || !count) return remember(cudaErrorInvalidValue);
+  if (check_device(device)) return remember(cudaErrorInvalidDevice);
+  for (unsigned i = 0; i < count; ++i)
+    if (operations[i] > cudaAtomicOperationFloatMax) return remember(cudaErrorInvalidValue);
+  std::fill_n(capabilities, count, 0u);
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetP2PAtomicCapabilities(unsigned*, const cudaAtomicOperation*, unsigned, int,
+                                               int) {
+  return remember(cudaErrorInvalidDevice);  // as cudaDeviceGetP2PAttribute
 }
 
 cudaError_t cudaProfilerStart() {

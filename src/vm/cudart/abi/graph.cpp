@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "vm/cudart/errors.h"
+#include "vm/cudart/graph/memory.h"
 
 using namespace ridge::vm::cudart;
 
@@ -58,8 +59,9 @@ cudaError_t edges_of(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaG
 }
 
 const char* label(const Work& work) {
-  constexpr const char* kLabels[] = {"KERNEL", "MEMCPY", "MEMSET",     "HOST",
-                                     "GRAPH",  "EMPTY",  "WAIT_EVENT", "EVENT_RECORD"};
+  constexpr const char* kLabels[] = {"KERNEL",     "MEMCPY",   "MEMSET",     "HOST",
+                                     "GRAPH",      "EMPTY",    "WAIT_EVENT", "EVENT_RECORD",
+                                     "EXT_SIGNAL", "EXT_WAIT", "MEM_ALLOC",  "MEM_FREE"};
   const size_t type = size_t(node_type(work));
   return type < std::size(kLabels) ? kLabels[type] : "NODE";
 }
@@ -83,6 +85,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) {
   return with_graph(original, [&](Graph& graph) {
     if (!clone) return cudaErrorInvalidValue;
+    if (has_memory_nodes(graph)) return cudaErrorNotSupported;
     *clone = graph_handle(graph.clone());
     return cudaSuccess;
   });
@@ -178,13 +181,18 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
     if (const cudaError_t error = edges_of(graph, from, to, count, &edges)) return error;
     for (const Edge& edge : edges)
       if (!connected(edge.from, edge.to)) return cudaErrorInvalidValue;
+    if (has_memory_nodes(*find_graph(graph))) return cudaErrorNotSupported;
     for (const Edge& edge : edges) disconnect(edge.from, edge.to);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
-  return with_node(node, [](GraphNode& n) { return n.graph->remove(&n), cudaSuccess; });
+  return with_node(node, [](GraphNode& n) {
+    if (has_memory_nodes(*n.graph)) return cudaErrorNotSupported;
+    n.graph->remove(&n);
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned) {

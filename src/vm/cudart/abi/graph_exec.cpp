@@ -138,6 +138,18 @@ cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t
                                            const cudaHostNodeParams* params) {
   return change_step(exec, node, [&](Work* work) { return work_of(params, work); });
 }
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t handle, cudaGraphNode_t node,
+                                                 cudaGraph_t child) {
+  return api([&] {
+    const GraphExecRef exec = find_exec(handle);
+    const GraphRef graph = find_graph(child);
+    if (!exec || !graph) return cudaErrorInvalidValue;
+    const std::lock_guard lock(exec->mutex);
+    GraphExec::Step* step = find_step(*exec, reinterpret_cast<const GraphNode*>(node));
+    if (!step || !std::holds_alternative<ChildWork>(step->work)) return cudaErrorInvalidValue;
+    return update_child(*exec, *step, graph);
+  });
+}
 cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                  cudaEvent_t event) {
   return change_step(exec, node, [&](Work* work) { return event_record(event, work); });

@@ -3,7 +3,7 @@
 #include "vm/cudart/graph/edit.h"
 #include "vm/cudart/graph/graph.h"
 #include "vm/cudart/graph/params.h"
-#include "vm/cudart/refuse.h"
+#include "vm/cudart/launch_attributes.h"
 
 using namespace ridge::vm::cudart;
 
@@ -14,6 +14,15 @@ cudaError_t read(cudaGraphNode_t handle, Params* params) {
   return api([&] {
     GraphNode* node = find_node(handle);
     return node ? params_of(*node, params) : cudaErrorInvalidValue;
+  });
+}
+
+template <class Body>
+cudaError_t with_kernel(cudaGraphNode_t handle, Body&& body) {
+  return api([&] {
+    GraphNode* node = find_node(handle);
+    auto* work = node ? std::get_if<KernelWork>(&node->work) : nullptr;
+    return work ? body(*work) : cudaErrorInvalidValue;
   });
 }
 
@@ -34,6 +43,13 @@ extern "C" {
 
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                              const cudaGraphEdgeData*, size_t count, cudaGraphNodeParams* params) {
+  if (params && params->type == cudaGraphNodeTypeMemAlloc) {
+    static_assert(sizeof params->alloc == sizeof(cudaMemAllocNodeParams));
+    return cudaGraphAddMemAllocNode(node, graph, after, count,
+                                    reinterpret_cast<cudaMemAllocNodeParams*>(&params->alloc));
+  }
+  if (params && params->type == cudaGraphNodeTypeMemFree)
+    return cudaGraphAddMemFreeNode(node, graph, after, count, params->free.dptr);
   return add_node(node, graph, after, count, [&](Work* work) { return work_of(params, work); });
 }
 
@@ -51,6 +67,25 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
 }
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* params) {
   return change_node(node, [&](Work* work) { return work_of(params, work); });
+}
+
+cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
+                                            cudaLaunchAttributeValue* value) {
+  return with_kernel(node, [&](KernelWork& work) { return node_attribute(work, id, value); });
+}
+cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
+                                            const cudaLaunchAttributeValue* value) {
+  return with_kernel(node, [&](KernelWork& work) {
+    return value ? set_node_attribute(work, id, *value) : cudaErrorInvalidValue;
+  });
+}
+cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from) {
+  return with_kernel(from, [&](KernelWork& source) {
+    return with_kernel(to, [&](KernelWork& target) {
+      copy_node_attributes(target, source);
+      return cudaSuccess;
+    });
+  });
 }
 
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,

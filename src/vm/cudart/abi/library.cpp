@@ -14,10 +14,17 @@ namespace {
 
 LoadedImage* image_of(cudaLibrary_t library) { return reinterpret_cast<LoadedImage*>(library); }
 
-cudaError_t load(cudaLibrary_t* library, const void* code) {
+// Of the compiler's options one shows in the results: at optimisation level 0 nothing is folded.
+bool optimises(const cudaJitOption* options, void* const* values, unsigned count) {
+  for (unsigned i = 0; options && values && i < count; ++i)
+    if (options[i] == cudaJitOptimizationLevel) return reinterpret_cast<uintptr_t>(values[i]) != 0;
+  return true;
+}
+
+cudaError_t load(cudaLibrary_t* library, const void* code, bool optimise) {
   if (!library || !code) return cudaErrorInvalidValue;
   LoadedImage* image = nullptr;
-  if (const cudaError_t error = registrations().load_library(code, &image)) return error;
+  if (const cudaError_t error = registrations().load_library(code, optimise, &image)) return error;
   *library = reinterpret_cast<cudaLibrary_t>(image);
   return cudaSuccess;
 }
@@ -49,18 +56,20 @@ cudaError_t variable(void** pointer, size_t* bytes, cudaLibrary_t library, const
 
 extern "C" {
 
-// Compiler options (JIT) do not apply: PTX is interpreted.
-cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption*, void**,
-                                unsigned, cudaLibraryOption*, void**, unsigned) {
-  return api([&] { return load(library, code); });
+// Most compiler options (JIT) do not apply: PTX is interpreted.
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption* options,
+                                void** values, unsigned count, cudaLibraryOption*, void**,
+                                unsigned) {
+  return api([&] { return load(library, code, optimises(options, values, count)); });
 }
 
-cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path, cudaJitOption*,
-                                    void**, unsigned, cudaLibraryOption*, void**, unsigned) {
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path,
+                                    cudaJitOption* options, void** values, unsigned count,
+                                    cudaLibraryOption*, void**, unsigned) {
   return api([&] {
     std::string bytes;
     if (const cudaError_t error = read_file(path, &bytes)) return error;
-    return load(library, bytes.c_str());
+    return load(library, bytes.c_str(), optimises(options, values, count));
   });
 }
 

@@ -1,31 +1,11 @@
-// Managed memory: hints. Host and device share memory, so nothing has to move; the arguments are
-// checked as on hardware.
+// Managed memory: hints. The arguments are checked as on hardware.
+#include "vm/cudart/managed.h"
+
 #include "vm/cudart/errors.h"
-#include "vm/cudart/memory.h"
 #include "vm/cudart/work.h"
 
 using namespace ridge::vm;
 using namespace ridge::vm::cudart;
-
-namespace {
-
-cudaError_t check_location(const cudaMemLocation& location) {
-  switch (location.type) {
-    case cudaMemLocationTypeDevice: return location.id == 0 ? cudaSuccess : cudaErrorInvalidDevice;
-    case cudaMemLocationTypeHost:
-    case cudaMemLocationTypeHostNuma:
-    case cudaMemLocationTypeHostNumaCurrent: return cudaSuccess;
-    default: return cudaErrorInvalidValue;
-  }
-}
-
-cudaError_t check_range(const void* pointer, size_t bytes) {
-  const auto found = find_allocation(pointer);
-  if (!bytes || !found || !is_managed(*found)) return cudaErrorInvalidValue;
-  return classify(pointer, bytes) == Range::known ? cudaSuccess : cudaErrorInvalidValue;
-}
-
-}  // namespace
 
 extern "C" {
 
@@ -33,9 +13,11 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocat
                                  unsigned flags, cudaStream_t stream) {
   return api([&] {
     if (flags) return cudaErrorInvalidValue;
-    if (const cudaError_t error = check_range(pointer, bytes)) return error;
+    if (const cudaError_t error = check_managed(pointer, bytes)) return error;
     if (const cudaError_t error = check_location(location)) return error;
-    return enqueue(stream, EmptyWork{});
+    if (const cudaError_t error = enqueue(stream, EmptyWork{})) return error;
+    note_prefetch(pointer, bytes, location);
+    return cudaSuccess;
   });
 }
 
@@ -46,9 +28,28 @@ cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise ad
       return cudaErrorInvalidValue;
     const bool read_mostly =
         advice == cudaMemAdviseSetReadMostly || advice == cudaMemAdviseUnsetReadMostly;
-    if (const cudaError_t error = check_range(pointer, bytes)) return error;
-    // Read-mostly ignores the location.
-    return read_mostly ? cudaSuccess : check_location(location);
+    if (const cudaError_t error = check_managed(pointer, bytes)) return error;
+    if (!read_mostly)  // which ignores the location
+      if (const cudaError_t error = check_location(location)) return error;
+    note_advice(pointer, bytes, advice, location);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemRangeGetAttribute(void* data, size_t bytes, cudaMemRangeAttribute attribute,
+                                     const void* pointer, size_t count) {
+  return api([&] { return range_attribute(data, bytes, attribute, pointer, count); });
+}
+
+cudaError_t cudaMemRangeGetAttributes(void** data, size_t* sizes, cudaMemRangeAttribute* attributes,
+                                      size_t number, const void* pointer, size_t count) {
+  return api([&] {
+    if (!data || !sizes || !attributes || !number) return cudaErrorInvalidValue;
+    for (size_t i = 0; i < number; ++i)
+      if (const cudaError_t error =
+              range_attribute(data[i], sizes[i], attributes[i], pointer, count))
+        return error;
+    return cudaSuccess;
   });
 }
 

@@ -246,6 +246,29 @@ cudaError_t cudaStreamUpdateCaptureDependencies_ptsz(cudaStream_t a, cudaGraphNo
 cudaError_t cudaStreamWaitEvent_ptsz(cudaStream_t a, cudaEvent_t b, unsigned c) {
   return per_thread([&] { return cudaStreamWaitEvent(a, b, c); });
 }
+cudaError_t cudaMemDiscardAndPrefetchBatchAsync_ptsz(void** a, size_t* b, size_t c,
+                                                     cudaMemLocation* d, size_t* e, size_t f,
+                                                     unsigned long long g, cudaStream_t h) {
+  return per_thread([&] { return cudaMemDiscardAndPrefetchBatchAsync(a, b, c, d, e, f, g, h); });
+}
+cudaError_t cudaMemDiscardBatchAsync_ptsz(void** a, size_t* b, size_t c, unsigned long long d,
+                                          cudaStream_t e) {
+  return per_thread([&] { return cudaMemDiscardBatchAsync(a, b, c, d, e); });
+}
+cudaError_t cudaMemPrefetchBatchAsync_ptsz(void** a, size_t* b, size_t c, cudaMemLocation* d,
+                                           size_t* e, size_t f, unsigned long long g,
+                                           cudaStream_t h) {
+  return per_thread([&] { return cudaMemPrefetchBatchAsync(a, b, c, d, e, f, g, h); });
+}
+cudaError_t cudaMemcpy3DBatchAsync_ptsz(size_t a, cudaMemcpy3DBatchOp* b, unsigned long long c,
+                                        cudaStream_t d) {
+  return per_thread([&] { return cudaMemcpy3DBatchAsync(a, b, c, d); });
+}
+cudaError_t cudaMemcpyBatchAsync_ptsz(void* const* a, const void* const* b, const size_t* c,
+                                      size_t d, cudaMemcpyAttributes* e, size_t* f, size_t g,
+                                      cudaStream_t h) {
+  return per_thread([&] { return cudaMemcpyBatchAsync(a, b, c, d, e, f, g, h); });
+}
 
 }  // extern "C"
 #pragma GCC visibility pop

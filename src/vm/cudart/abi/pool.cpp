@@ -1,6 +1,7 @@
 // Stream-ordered allocation and memory pools.
 #include "vm/cudart/errors.h"
 #include "vm/cudart/pools.h"
+#include "vm/cudart/refuse.h"
 
 using namespace ridge::vm::cudart;
 
@@ -20,6 +21,24 @@ cudaError_t device_pool(cudaMemPool_t* pool, int device, cudaMemPool_t (*which)(
     if (device != 0) return cudaErrorInvalidDevice;
     *pool = which();
     return cudaSuccess;
+  });
+}
+
+// The pool of a place and kind of memory. There is one place with pools, and one kind.
+template <class Body>
+cudaError_t located_pool(const cudaMemLocation* location, cudaMemAllocationType type, Body&& body) {
+  return api([&] {
+    if (!location) return cudaErrorInvalidValue;
+    if (type == cudaMemAllocationTypeManaged)
+      return cudaError_t(refuse("a memory pool of managed memory", "memory pools"));
+    if (type != cudaMemAllocationTypePinned) return cudaErrorInvalidValue;
+    switch (location->type) {
+      case cudaMemLocationTypeDevice: return location->id == 0 ? body() : cudaErrorInvalidDevice;
+      case cudaMemLocationTypeHost:
+      case cudaMemLocationTypeHostNuma:
+        return cudaError_t(refuse("a memory pool of host memory", "memory pools"));
+      default: return cudaErrorInvalidValue;
+    }
   });
 }
 
@@ -50,6 +69,21 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
   return api([&] { return device == 0 ? set_current_pool(pool) : cudaErrorInvalidDevice; });
+}
+
+cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
+                                     cudaMemAllocationType type) {
+  return located_pool(location, type, [&] { return cudaDeviceGetDefaultMemPool(pool, 0); });
+}
+
+cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
+                              cudaMemAllocationType type) {
+  return located_pool(location, type, [&] { return cudaDeviceGetMemPool(pool, 0); });
+}
+
+cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type,
+                              cudaMemPool_t pool) {
+  return located_pool(location, type, [&] { return set_current_pool(pool); });
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {

@@ -1,7 +1,6 @@
 // What nvcc's host code calls by itself: before main to register, at each <<<>>> to launch, after
 // main to unregister.
 #include <utility>
-#include <vector>
 
 #include "vm/cudart/errors.h"
 #include "vm/cudart/launch.h"
@@ -18,7 +17,14 @@ struct CallConfiguration {
   size_t shared;
   cudaStream_t stream;
 };
-thread_local std::vector<CallConfiguration> configurations;
+// Between <<<…>>> and the stub it calls nothing else launches, so that one would do. No vector: a
+// thread that starts to use one needs memory that it may not get.
+struct Configurations {
+  static constexpr size_t kMost = 16;
+  CallConfiguration all[kMost];
+  size_t count;
+};
+thread_local Configurations configurations;
 
 }  // namespace
 
@@ -58,14 +64,14 @@ char __cudaInitModule(void** handle) {
 }
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
-  configurations.push_back({grid, block, shared, stream});
+  if (configurations.count == Configurations::kMost) return remember(cudaErrorInvalidConfiguration);
+  configurations.all[configurations.count++] = {grid, block, shared, stream};
   return 0;
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream) {
-  if (configurations.empty()) return remember(cudaErrorMissingConfiguration);
-  const CallConfiguration c = configurations.back();
-  configurations.pop_back();
+  if (configurations.count == 0) return remember(cudaErrorMissingConfiguration);
+  const CallConfiguration c = configurations.all[--configurations.count];
   *grid = c.grid;
   *block = c.block;
   *shared = c.shared;

@@ -9,6 +9,7 @@
 #include "vm/cudart/memory.h"
 #include "vm/cudart/refuse.h"
 #include "vm/cudart/runtime.h"
+#include "vm/cudart/trace.h"
 #include "vm/cudart/work.h"
 
 using namespace ridge::vm;
@@ -93,7 +94,10 @@ cudaError_t cudaStreamAddCallback(cudaStream_t handle, cudaStreamCallback_t call
     if (!callback || flags) return cudaErrorInvalidValue;
     if (const cudaError_t error = refuse_in_capture(stream)) return error;
     if (const cudaError_t error = check_implicit(stream)) return error;
-    runtime().scheduler.submit(stream, [=] { callback(handle, sticky_error(), data); });
+    runtime().scheduler.submit(stream, [=, &on = *stream] {
+      const TraceSpan span(on, reinterpret_cast<const void*>(callback));
+      callback(handle, sticky_error(), data);
+    });
     return cudaSuccess;
   });
 }

@@ -38,7 +38,7 @@ cudaError_t change_node(cudaGraphNode_t handle, Make&& make) {
     if (!node) return cudaErrorInvalidValue;
     if (const cudaError_t error = make(&work)) return error;
     if (work.index() != node->work.index()) return cudaErrorInvalidValue;
-    node->work = std::move(work);
+    replace(node->work, std::move(work));
     return cudaSuccess;
   });
 }
@@ -61,7 +61,7 @@ cudaError_t change_step(cudaGraphExec_t exec, cudaGraphNode_t node, Make&& make)
     Work work;
     if (const cudaError_t error = make(&work)) return error;
     if (work.index() != step.work.index()) return cudaErrorInvalidValue;
-    step.work = std::move(work);
+    replace(step.work, std::move(work));
     return cudaSuccess;
   });
 }

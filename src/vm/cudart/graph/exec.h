@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "vm/cudart/graph/graph.h"
+#include "vm/cudart/graph/memory.h"
 #include "vm/cudart/scheduler.h"
 
 namespace ridge::vm::cudart {
@@ -16,11 +17,15 @@ struct GraphExec {
     const GraphNode* node;  // of the graph it came from, for updates; only compared, never followed
     Work work;
     std::vector<size_t> after;  // steps it depends on
+    size_t first = 0;           // of a child graph: where its steps begin, which end here
     bool enabled = true;
   };
   std::mutex mutex;
   std::vector<Step> steps;
   unsigned long long flags = 0;
+  std::vector<HeldObject> objects;
+  // What a launch leaves allocated, and what of other graphs it frees.
+  std::vector<GraphMemoryRef> allocated, freed;
   Ticket last;  // launches of one executable graph follow each other
 };
 using GraphExecRef = std::shared_ptr<GraphExec>;
@@ -29,6 +34,8 @@ cudaError_t instantiate(const GraphRef& graph, unsigned long long flags, GraphEx
 cudaError_t launch(const GraphExecRef& exec, cudaStream_t stream);
 // The new graph must have the same shape; its parameters replace the old ones.
 cudaError_t update(GraphExec& exec, const GraphRef& graph, cudaGraphExecUpdateResultInfo* result);
+// The same for the steps of one child graph.
+cudaError_t update_child(GraphExec& exec, GraphExec::Step& child, const GraphRef& graph);
 // Null: the node is not of this graph.
 GraphExec::Step* find_step(GraphExec& exec, const GraphNode* node);
 

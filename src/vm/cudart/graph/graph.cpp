@@ -61,6 +61,7 @@ size_t Graph::edges() const {
 
 std::shared_ptr<Graph> Graph::clone() const {
   auto copy = std::make_shared<Graph>();
+  copy->objects = objects;
   std::unordered_map<const GraphNode*, GraphNode*> copies;
   for (const auto& node : nodes) {
     Work work = node->work;
@@ -119,7 +120,9 @@ GraphRef find_graph(cudaGraph_t handle) {
   return found == live().borrowed.end() ? nullptr : found->second.lock();
 }
 
-bool destroy_graph(cudaGraph_t handle) { return live().graphs.take(handle) != nullptr; }
+GraphRef take_graph(cudaGraph_t handle) { return live().graphs.take(handle); }
+
+bool destroy_graph(cudaGraph_t handle) { return take_graph(handle) != nullptr; }
 
 GraphNode* find_node(cudaGraphNode_t handle) {
   const std::lock_guard lock(live().mutex);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "vm/cudart/api.h"
+#include "vm/cudart/graph/user_objects.h"
 #include "vm/cudart/work.h"
 
 namespace ridge::vm::cudart {
@@ -20,8 +21,12 @@ struct GraphNode {
   std::vector<void*> argument_pointers;  // what cudaGraphKernelNodeGetParams hands out
 };
 
+struct GraphExec;
+
 struct Graph {
   std::vector<std::unique_ptr<GraphNode>> nodes;
+  std::vector<HeldObject> objects;    // user objects, as long as the graph is
+  std::weak_ptr<GraphExec> instance;  // the newest executable graph
 
   Graph() = default;
   Graph(const Graph&) = delete;
@@ -45,6 +50,7 @@ cudaGraph_t graph_handle(GraphRef graph);  // owns the graph until destroyed
 cudaGraph_t borrowed_handle(const GraphRef& graph);
 GraphRef find_graph(cudaGraph_t handle);  // null: no such graph
 bool destroy_graph(cudaGraph_t handle);
+GraphRef take_graph(cudaGraph_t handle);       // away from the program; null: not its own
 GraphNode* find_node(cudaGraphNode_t handle);  // null: no such node
 inline cudaGraphNode_t node_handle(GraphNode* node) {
   return reinterpret_cast<cudaGraphNode_t>(node);

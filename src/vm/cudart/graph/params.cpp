@@ -1,6 +1,7 @@
 #include "vm/cudart/graph/params.h"
 
 #include "vm/cudart/arrays.h"
+#include "vm/cudart/graph/memory.h"
 #include "vm/cudart/launch.h"
 #include "vm/cudart/refuse.h"
 #include "vm/cudart/runtime.h"
@@ -11,7 +12,7 @@ cudaError_t work_of(const cudaKernelNodeParams* p, Work* work) {
   if (!p) return cudaErrorInvalidValue;
   if (p->extra && !p->kernelParams)
     return cudaError_t(refuse("cudaKernelNodeParams::extra", "graphs"));
-  KernelWork kernel{.function = p->func, .launch = {}};
+  KernelWork kernel{.function = p->func, .launch = {}, .hints = {}};
   const LaunchRequest request{.function = p->func,
                               .grid = p->gridDim,
                               .block = p->blockDim,
@@ -84,7 +85,15 @@ cudaError_t event_wait(cudaEvent_t event, Work* work) {
 cudaError_t child_graph(cudaGraph_t graph, Work* work) {
   const GraphRef found = find_graph(graph);
   if (!found) return cudaErrorInvalidValue;
+  if (has_memory_nodes(*found)) return cudaErrorNotSupported;  // it cannot be cloned
   *work = ChildWork{found->clone()};
+  return cudaSuccess;
+}
+
+cudaError_t moved_graph(cudaGraph_t graph, Work* work) {
+  GraphRef taken = take_graph(graph);
+  if (!taken) return cudaErrorInvalidValue;
+  *work = ChildWork{std::move(taken)};
   return cudaSuccess;
 }
 
@@ -107,13 +116,15 @@ cudaError_t work_of(const cudaGraphNodeParams* p, Work* work) {
       const cudaHostNodeParams same{p->host.fn, p->host.userData};
       return work_of(&same, work);
     }
-    case cudaGraphNodeTypeGraph: return child_graph(p->graph.graph, work);
+    case cudaGraphNodeTypeGraph:
+      return p->graph.ownership == cudaGraphChildGraphOwnershipMove
+                 ? moved_graph(p->graph.graph, work)
+                 : child_graph(p->graph.graph, work);
     case cudaGraphNodeTypeEmpty: *work = EmptyWork{}; return cudaSuccess;
     case cudaGraphNodeTypeEventRecord: return event_record(p->eventRecord.event, work);
     case cudaGraphNodeTypeWaitEvent: return event_wait(p->eventWait.event, work);
-    case cudaGraphNodeTypeMemAlloc:
-    case cudaGraphNodeTypeMemFree:
-      return cudaError_t(refuse("a memory node of a graph", "graph memory nodes"));
+    case cudaGraphNodeTypeMemAlloc:  // added by functions of their own, and never changed
+    case cudaGraphNodeTypeMemFree: return cudaErrorInvalidValue;
     case cudaGraphNodeTypeConditional:
       return cudaError_t(refuse("a conditional node of a graph", "conditional graph nodes"));
     default:

@@ -18,6 +18,7 @@ cudaError_t symbol_copy(const void* symbol, void* other, size_t bytes, size_t of
 cudaError_t event_record(cudaEvent_t event, Work* work);
 cudaError_t event_wait(cudaEvent_t event, Work* work);
 cudaError_t child_graph(cudaGraph_t graph, Work* work);  // clones it
+cudaError_t moved_graph(cudaGraph_t graph, Work* work);  // takes it away from the program
 
 // The pointers handed out stay valid until the node changes.
 cudaError_t params_of(GraphNode& node, cudaKernelNodeParams* params);

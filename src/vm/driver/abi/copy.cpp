@@ -1,4 +1,4 @@
-// cuMemcpy in all its forms that do not touch arrays.
+// cuMemcpy in all its forms but runs of bytes in arrays.
 #include "vm/driver/contexts.h"
 #include "vm/driver/copy_plan.h"
 

@@ -128,4 +128,17 @@ CUresult cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType type,
   });
 }
 
+CUresult cuDeviceGetHostAtomicCapabilities(unsigned* capabilities,
+                                           const CUatomicOperation* operations, unsigned count,
+                                           CUdevice device) {
+  return driver_call([&] {
+    return cudaDeviceGetHostAtomicCapabilities(
+        capabilities, reinterpret_cast<const cudaAtomicOperation*>(operations), count, device);
+  });
+}
+CUresult cuDeviceGetP2PAtomicCapabilities(unsigned*, const CUatomicOperation*, unsigned, CUdevice,
+                                          CUdevice) {
+  return driver_call([] { return cudaErrorInvalidDevice; });  // none is its own peer
+}
+
 }  // extern "C"

@@ -52,11 +52,18 @@ extern "C" {
 
 CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
                            const CUgraphEdgeData*, size_t count, CUgraphNodeParams* params) {
+  if (params && params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
+    static_assert(sizeof params->alloc == sizeof(CUDA_MEM_ALLOC_NODE_PARAMS));
+    return cuGraphAddMemAllocNode(node, graph, after, count,
+                                  reinterpret_cast<CUDA_MEM_ALLOC_NODE_PARAMS*>(&params->alloc));
+  }
+  if (params && params->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
+    return cuGraphAddMemFreeNode(node, graph, after, count, params->free.dptr);
   return add(node, graph, after, count, params);
 }
 CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,
                         CUgraphNodeParams* params) {
-  return add(node, graph, after, count, params);
+  return cuGraphAddNode_v2(node, graph, after, nullptr, count, params);
 }
 CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* params) {
   return change(node, params);
@@ -154,6 +161,10 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgrap
 }
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph* graph) {
   return driver_call([&] { return cudaGraphChildGraphNodeGetGraph(node, graph); });
+}
+
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child) {
+  return driver_call([&] { return cudaGraphExecChildGraphNodeSetParams(exec, node, child); });
 }
 
 CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,

@@ -1,8 +1,10 @@
 // Starting the driver, its version, its errors, and its functions by name.
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
+#include "vm/cudart/report.h"
 #include "vm/driver/result.h"
 
 using namespace ridge::vm::driver;
@@ -14,6 +16,10 @@ int refuse_function(const char* name, const char* group) { return refuse_call(na
 }  // namespace ridge::vm::driver
 
 namespace {
+
+// The table that the toolkit's static runtime asks for when it starts.
+constexpr unsigned char kStaticRuntime[16] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
+                                              0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
 
 constexpr int kVersion = CUDA_VERSION / 1000 * 1000;  // the driver this library stands in for
 
@@ -94,10 +100,16 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, c
   return CUDA_SUCCESS;
 }
 
-// Tables of functions that are not documented: none. NVRTC asks and goes on without.
+// Tables of functions that are not documented: none. NVRTC asks and goes on without; the static
+// runtime, which asks for this one, cannot.
 CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   if (!table || !id) return CUDA_ERROR_INVALID_VALUE;
   *table = nullptr;
+  if (std::memcmp(id->bytes, kStaticRuntime, sizeof kStaticRuntime) == 0)
+    ridge::vm::cudart::report_once(
+        "static runtime",
+        "the program is linked with the static CUDA runtime, which only a GPU can "
+        "serve. Rebuild it with the shared one: nvcc -cudart shared");
   return CUDA_ERROR_NOT_FOUND;
 }
 

@@ -134,7 +134,7 @@ CUresult cuLinkComplete(CUlinkState handle, void** out, size_t* size) {
     LoadedImage* image = nullptr;
     std::string errors;
     if (const cudaError_t error =
-            registrations().load_library(state.linked.c_str(), &image, &errors))
+            registrations().load_library(state.linked.c_str(), true, &image, &errors))
       return fail(state, errors, error);
     (void)registrations().unload_library(image);
     state.options.finish(state.errors, "");

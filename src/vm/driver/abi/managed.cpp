@@ -34,6 +34,11 @@ CUresult allocate(CUdeviceptr* address, size_t bytes, Make&& make) {
   });
 }
 
+cudaMemLocation* same(CUmemLocation* location) {
+  static_assert(sizeof *location == sizeof(cudaMemLocation));
+  return reinterpret_cast<cudaMemLocation*>(location);
+}
+
 }  // namespace
 
 extern "C" {
@@ -58,6 +63,22 @@ CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUd
   return cuMemAdvise_v2(address, bytes, advice, location_of(device));
 }
 
+CUresult cuMemRangeGetAttribute(void* data, size_t bytes, CUmem_range_attribute attribute,
+                                CUdeviceptr address, size_t count) {
+  return context_call([&] {
+    return cudaMemRangeGetAttribute(data, bytes, cudaMemRangeAttribute(attribute), pointer(address),
+                                    count);
+  });
+}
+CUresult cuMemRangeGetAttributes(void** data, size_t* sizes, CUmem_range_attribute* attributes,
+                                 size_t number, CUdeviceptr address, size_t count) {
+  return context_call([&] {
+    return cudaMemRangeGetAttributes(data, sizes,
+                                     reinterpret_cast<cudaMemRangeAttribute*>(attributes), number,
+                                     pointer(address), count);
+  });
+}
+
 CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream stream) {
   return allocate(address, bytes,
                   [&](void** made) { return cudaMallocAsync(made, bytes, stream); });
@@ -79,6 +100,20 @@ CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
 }
 CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
   return driver_call([&] { return cudaDeviceSetMemPool(device, pool); });
+}
+
+CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool, CUmemLocation* location,
+                                CUmemAllocationType type) {
+  return driver_call(
+      [&] { return cudaMemGetDefaultMemPool(pool, same(location), cudaMemAllocationType(type)); });
+}
+CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
+  return driver_call(
+      [&] { return cudaMemGetMemPool(pool, same(location), cudaMemAllocationType(type)); });
+}
+CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
+  return driver_call(
+      [&] { return cudaMemSetMemPool(same(location), cudaMemAllocationType(type), pool); });
 }
 
 CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {

@@ -262,5 +262,56 @@ CUresult cuStreamWriteValue64_ptsz(CUstream a, CUdeviceptr b, cuuint64_t c, unsi
 CUresult cuStreamWriteValue64_v2_ptsz(CUstream a, CUdeviceptr b, cuuint64_t c, unsigned d) {
   return per_thread([&] { return cuStreamWriteValue64_v2(a, b, c, d); });
 }
+CUresult cuMemDiscardAndPrefetchBatchAsync_ptsz(CUdeviceptr* a, size_t* b, size_t c,
+                                                CUmemLocation* d, size_t* e, size_t f,
+                                                unsigned long long g, CUstream h) {
+  return per_thread([&] { return cuMemDiscardAndPrefetchBatchAsync(a, b, c, d, e, f, g, h); });
+}
+CUresult cuMemDiscardBatchAsync_ptsz(CUdeviceptr* a, size_t* b, size_t c, unsigned long long d,
+                                     CUstream e) {
+  return per_thread([&] { return cuMemDiscardBatchAsync(a, b, c, d, e); });
+}
+CUresult cuMemPrefetchBatchAsync_ptsz(CUdeviceptr* a, size_t* b, size_t c, CUmemLocation* d,
+                                      size_t* e, size_t f, unsigned long long g, CUstream h) {
+  return per_thread([&] { return cuMemPrefetchBatchAsync(a, b, c, d, e, f, g, h); });
+}
+CUresult cuMemcpy3DBatchAsync_ptsz(size_t a, CUDA_MEMCPY3D_BATCH_OP* b, size_t* c,
+                                   unsigned long long d, CUstream e) {
+  return per_thread([&] { return cuMemcpy3DBatchAsync(a, b, c, d, e); });
+}
+CUresult cuMemcpy3DBatchAsync_v2_ptsz(size_t a, CUDA_MEMCPY3D_BATCH_OP* b, unsigned long long c,
+                                      CUstream d) {
+  return per_thread([&] { return cuMemcpy3DBatchAsync_v2(a, b, c, d); });
+}
+CUresult cuMemcpyBatchAsync_ptsz(CUdeviceptr* a, CUdeviceptr* b, size_t* c, size_t d,
+                                 CUmemcpyAttributes* e, size_t* f, size_t g, size_t* h,
+                                 CUstream i) {
+  return per_thread([&] { return cuMemcpyBatchAsync(a, b, c, d, e, f, g, h, i); });
+}
+CUresult cuMemcpyBatchAsync_v2_ptsz(CUdeviceptr* a, CUdeviceptr* b, size_t* c, size_t d,
+                                    CUmemcpyAttributes* e, size_t* f, size_t g, CUstream h) {
+  return per_thread([&] { return cuMemcpyBatchAsync_v2(a, b, c, d, e, f, g, h); });
+}
+CUresult cuMemcpyAtoA_v2_ptds(CUarray a, size_t b, CUarray c, size_t d, size_t e) {
+  return per_thread([&] { return cuMemcpyAtoA_v2(a, b, c, d, e); });
+}
+CUresult cuMemcpyAtoD_v2_ptds(CUdeviceptr a, CUarray b, size_t c, size_t d) {
+  return per_thread([&] { return cuMemcpyAtoD_v2(a, b, c, d); });
+}
+CUresult cuMemcpyAtoHAsync_v2_ptsz(void* a, CUarray b, size_t c, size_t d, CUstream e) {
+  return per_thread([&] { return cuMemcpyAtoHAsync_v2(a, b, c, d, e); });
+}
+CUresult cuMemcpyAtoH_v2_ptds(void* a, CUarray b, size_t c, size_t d) {
+  return per_thread([&] { return cuMemcpyAtoH_v2(a, b, c, d); });
+}
+CUresult cuMemcpyDtoA_v2_ptds(CUarray a, size_t b, CUdeviceptr c, size_t d) {
+  return per_thread([&] { return cuMemcpyDtoA_v2(a, b, c, d); });
+}
+CUresult cuMemcpyHtoAAsync_v2_ptsz(CUarray a, size_t b, const void* c, size_t d, CUstream e) {
+  return per_thread([&] { return cuMemcpyHtoAAsync_v2(a, b, c, d, e); });
+}
+CUresult cuMemcpyHtoA_v2_ptds(CUarray a, size_t b, const void* c, size_t d) {
+  return per_thread([&] { return cuMemcpyHtoA_v2(a, b, c, d); });
+}
 
 }  // extern "C"

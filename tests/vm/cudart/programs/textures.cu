@@ -210,6 +210,7 @@ void mipmaps() {
   RIDGE_CHECK(read(t, kGradient, 0.5f, 0.5f, 0, 0.5f).x == 2);
   RIDGE_CUDA(cudaDestroyTextureObject(t), cudaSuccess);
   cudaResourceViewDesc view{};
+  view.format = cudaResViewFormatFloat1;
   view.width = view.height = 8;
   view.firstMipmapLevel = 2;
   view.lastMipmapLevel = 3;

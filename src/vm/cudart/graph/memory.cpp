@@ -1,0 +1,166 @@
+#include "vm/cudart/graph/memory.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+
+#include "vm/cudart/graph/graph.h"
+#include "vm/cudart/report.h"
+#include "vm/cudart/runtime.h"
+
+namespace ridge::vm::cudart {
+namespace {
+
+constexpr uint64_t kAlign = 512;
+
+struct All {
+  std::mutex mutex;
+  std::map<uint64_t, std::weak_ptr<GraphMemory>> ranges;  // by base
+  std::unordered_map<const GraphMemory*, GraphMemoryRef> promised;
+  // Nothing is kept for reuse, so reserved and used bytes are the same number.
+  uint64_t used = 0, used_high = 0, reserved_high = 0;
+};
+All& all() {
+  static auto& instance = *new All;
+  return instance;
+}
+using Lock = std::lock_guard<std::mutex>;
+
+Allocations& memory() { return runtime().engine.memory(); }
+
+GraphMemoryRef holding(uint64_t address) {
+  const Lock lock(all().mutex);
+  const auto after = all().ranges.upper_bound(address);
+  if (after == all().ranges.begin()) return nullptr;
+  GraphMemoryRef held = std::prev(after)->second.lock();
+  return held && address < held->base + held->size ? held : nullptr;
+}
+
+}  // namespace
+
+GraphMemory::~GraphMemory() {
+  {
+    const Lock lock(all().mutex);
+    all().ranges.erase(base);
+  }
+  release();
+  memory().unclaim(size);
+  memory().unreserve(base, size);
+}
+
+void GraphMemory::allocate() {
+  if (!memory().add_mapped(base, size)) return;  // it is there already
+  const Lock lock(all().mutex);
+  all().used += size;
+  all().used_high = std::max(all().used_high, all().used);
+  all().reserved_high = std::max(all().reserved_high, all().used);
+}
+
+void GraphMemory::release() {
+  if (!memory().release(base, MemKind::mapped)) return;
+  const Lock lock(all().mutex);
+  all().used -= size;
+}
+
+cudaError_t make_graph_memory(uint64_t bytes, GraphMemoryRef* made) {
+  if (!bytes) return cudaErrorInvalidValue;
+  if (!memory().claim(bytes)) return cudaErrorMemoryAllocation;
+  const auto base = memory().reserve(bytes, kAlign);
+  if (!base) {
+    memory().unclaim(bytes);
+    return cudaErrorMemoryAllocation;
+  }
+  *made = std::make_shared<GraphMemory>(*base, bytes);
+  const Lock lock(all().mutex);
+  all().ranges[*base] = *made;
+  return cudaSuccess;
+}
+
+GraphMemoryRef find_graph_memory(const void* pointer) {
+  const Lock lock(all().mutex);
+  const auto found = all().ranges.find(reinterpret_cast<uintptr_t>(pointer));
+  return found == all().ranges.end() ? nullptr : found->second.lock();
+}
+
+uint64_t graph_memory_after(uint64_t address) {
+  const GraphMemoryRef held = holding(address);
+  return held ? held->base + held->size - address : 0;
+}
+
+bool graph_memory_is_gone(uint64_t address) {
+  const GraphMemoryRef held = holding(address);
+  return held && !is_promised(held);
+}
+
+bool exchange_promises(const std::vector<GraphMemoryRef>& allocated,
+                       const std::vector<GraphMemoryRef>& freed) {
+  const Lock lock(all().mutex);
+  for (const GraphMemoryRef& m : allocated)
+    if (all().promised.contains(m.get())) return false;
+  for (const GraphMemoryRef& m : freed)
+    if (!all().promised.contains(m.get())) return false;
+  for (const GraphMemoryRef& m : allocated) all().promised.emplace(m.get(), m);
+  for (const GraphMemoryRef& m : freed) all().promised.erase(m.get());
+  return true;
+}
+
+bool is_promised(const GraphMemoryRef& m) {
+  const Lock lock(all().mutex);
+  return all().promised.contains(m.get());
+}
+
+cudaError_t free_graph_memory(const GraphMemoryRef& m, const StreamRef& stream) {
+  if (!exchange_promises({}, {m})) {
+    report("memory of a graph is freed, but no launch has left it allocated");
+    return cudaErrorInvalidValue;
+  }
+  runtime().scheduler.submit(stream, [m] { m->release(); });
+  return cudaSuccess;
+}
+
+bool has_memory_nodes(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes, [](const auto& node) {
+    if (const auto* child = std::get_if<ChildWork>(&node->work))
+      return has_memory_nodes(*child->graph);
+    return std::holds_alternative<AllocWork>(node->work) ||
+           std::holds_alternative<FreeWork>(node->work);
+  });
+}
+
+cudaError_t check_free_node(const Graph& graph, const GraphMemoryRef& memory) {
+  if (!memory) return cudaErrorInvalidValue;
+  for (const auto& node : graph.nodes)
+    if (const auto* work = std::get_if<FreeWork>(&node->work); work && work->memory == memory)
+      return cudaErrorInvalidValue;  // freed twice
+  return cudaSuccess;
+}
+
+cudaError_t graph_memory_attribute(cudaGraphMemAttributeType attribute, uint64_t* value) {
+  const Lock lock(all().mutex);
+  switch (attribute) {
+    case cudaGraphMemAttrUsedMemCurrent:
+    case cudaGraphMemAttrReservedMemCurrent: *value = all().used; return cudaSuccess;
+    case cudaGraphMemAttrUsedMemHigh: *value = all().used_high; return cudaSuccess;
+    case cudaGraphMemAttrReservedMemHigh: *value = all().reserved_high; return cudaSuccess;
+  }
+  return cudaErrorInvalidValue;
+}
+
+cudaError_t reset_graph_memory_mark(cudaGraphMemAttributeType attribute) {
+  const Lock lock(all().mutex);
+  switch (attribute) {
+    case cudaGraphMemAttrUsedMemHigh: all().used_high = all().used; return cudaSuccess;
+    case cudaGraphMemAttrReservedMemHigh: all().reserved_high = all().used; return cudaSuccess;
+    default: return cudaErrorInvalidValue;
+  }
+}
+
+void reset_graph_memory() {
+  std::unordered_map<const GraphMemory*, GraphMemoryRef> gone;
+  const Lock lock(all().mutex);
+  gone.swap(all().promised);  // let go after the lock is
+  all().used = all().used_high = all().reserved_high = 0;
+}
+
+}  // namespace ridge::vm::cudart

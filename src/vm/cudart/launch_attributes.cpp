@@ -1,0 +1,167 @@
+#include "vm/cudart/launch_attributes.h"
+
+#include <algorithm>
+#include <string>
+
+#include "vm/cudart/device.h"
+#include "vm/cudart/events.h"
+#include "vm/cudart/refuse.h"
+#include "vm/cudart/runtime.h"
+
+namespace ridge::vm::cudart {
+namespace {
+
+using Value = cudaLaunchAttributeValue;
+
+enum class Effect : uint8_t {
+  unknown,
+  none,
+  hint,
+  cooperative,
+  cluster,
+  event,    // recorded behind the kernel
+  refused,  // by name
+};
+struct Row {
+  cudaLaunchAttributeID id;
+  Effect effect;
+  bool of_nodes;  // graph nodes have it, too
+  const char* name;
+};
+constexpr Row kRows[] = {
+    {cudaLaunchAttributeIgnore, Effect::none, false, "ignore"},
+    {cudaLaunchAttributeAccessPolicyWindow, Effect::hint, true, "access policy window"},
+    {cudaLaunchAttributeCooperative, Effect::cooperative, true, "cooperative"},
+    {cudaLaunchAttributeClusterDimension, Effect::cluster, true, "cluster dimension"},
+    {cudaLaunchAttributeClusterSchedulingPolicyPreference, Effect::hint, true,
+     "cluster scheduling policy"},
+    // Allows an overlap; running in order is one of the allowed outcomes.
+    {cudaLaunchAttributeProgrammaticStreamSerialization, Effect::hint, false,
+     "programmatic stream serialization"},
+    {cudaLaunchAttributeProgrammaticEvent, Effect::event, false, "programmatic event"},
+    // Kernels of one process share all cores.
+    {cudaLaunchAttributePriority, Effect::hint, true, "priority"},
+    {cudaLaunchAttributeMemSyncDomainMap, Effect::hint, true, "memory sync domain map"},
+    {cudaLaunchAttributeMemSyncDomain, Effect::hint, true, "memory sync domain"},
+    {cudaLaunchAttributePreferredClusterDimension, Effect::cluster, true,
+     "preferred cluster dimension"},
+    {cudaLaunchAttributeLaunchCompletionEvent, Effect::event, false, "launch completion event"},
+    {cudaLaunchAttributeDeviceUpdatableKernelNode, Effect::refused, true,
+     "device-updatable kernel node"},
+    {cudaLaunchAttributePreferredSharedMemoryCarveout, Effect::hint, true,
+     "preferred shared memory carveout"},
+    {cudaLaunchAttributeNvlinkUtilCentricScheduling, Effect::hint, true,
+     "scheduling for the use of NVLink"},
+};
+
+const Row& row_of(cudaLaunchAttributeID id) {
+  static constexpr Row kUnknown{cudaLaunchAttributeIgnore, Effect::unknown, false, ""};
+  const auto* found = std::ranges::find(kRows, id, &Row::id);
+  return found == std::end(kRows) ? kUnknown : *found;
+}
+
+cudaError_t check_hint(cudaLaunchAttributeID id, const Value& v) {
+  const auto fine = [](bool is) { return is ? cudaSuccess : cudaErrorInvalidValue; };
+  switch (id) {
+    case cudaLaunchAttributeAccessPolicyWindow: {
+      const auto most = device_attribute(runtime().gpu(), cudaDevAttrMaxAccessPolicyWindowSize);
+      const cudaAccessPolicyWindow& w = v.accessPolicyWindow;
+      return fine(w.hitRatio >= 0 && w.hitRatio <= 1 && w.num_bytes <= size_t(*most));
+    }
+    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+      return fine(v.clusterSchedulingPolicyPreference <= cudaClusterSchedulingPolicyLoadBalancing);
+    case cudaLaunchAttributeMemSyncDomain:
+      return fine(v.memSyncDomain <= cudaLaunchMemSyncDomainRemote);
+    case cudaLaunchAttributePreferredSharedMemoryCarveout:
+      return fine(int(v.sharedMemCarveout) >= -1 && int(v.sharedMemCarveout) <= 100);
+    default: return cudaSuccess;
+  }
+}
+
+cudaError_t check_cluster(const Row& row, const Value& v) {
+  const auto& c = v.clusterDim;
+  if (c.x == 1 && c.y == 1 && c.z == 1) return cudaSuccess;
+  return cudaError_t(refuse((std::string("launch attribute ") + row.name).c_str(), "clusters"));
+}
+
+// Both kinds of event may come as late as the kernel's end.
+cudaError_t add_event(cudaEvent_t event, int flags, LaunchRequest& request) {
+  const EventRef found = find_event(event);
+  if (!found) return cudaErrorInvalidResourceHandle;
+  if (!(found->flags & cudaEventDisableTiming)) return cudaErrorInvalidValue;
+  request.events.push_back({event, unsigned(flags)});
+  return cudaSuccess;
+}
+
+void keep(std::vector<cudaLaunchAttribute>& hints, cudaLaunchAttributeID id, const Value& value) {
+  const auto found = std::ranges::find(hints, id, &cudaLaunchAttribute::id);
+  if (found != hints.end()) {
+    found->val = value;
+    return;
+  }
+  cudaLaunchAttribute kept{};
+  kept.id = id;
+  kept.val = value;
+  hints.push_back(kept);
+}
+
+cudaError_t refused(const Row& row) {
+  return cudaError_t(
+      refuse((std::string("launch attribute ") + row.name).c_str(), "launch attributes"));
+}
+
+}  // namespace
+
+cudaError_t apply(const cudaLaunchAttribute& attribute, LaunchRequest& request) {
+  const Row& row = row_of(attribute.id);
+  const Value& v = attribute.val;
+  switch (row.effect) {
+    case Effect::none: return cudaSuccess;
+    case Effect::hint:
+      if (const cudaError_t error = check_hint(attribute.id, v)) return error;
+      if (row.of_nodes) keep(request.hints, attribute.id, v);
+      return cudaSuccess;
+    case Effect::cooperative: request.cooperative = v.cooperative != 0; return cudaSuccess;
+    case Effect::cluster: return check_cluster(row, v);
+    case Effect::event:
+      return attribute.id == cudaLaunchAttributeProgrammaticEvent
+                 ? add_event(v.programmaticEvent.event, v.programmaticEvent.flags, request)
+                 : add_event(v.launchCompletionEvent.event, v.launchCompletionEvent.flags, request);
+    case Effect::refused: return refused(row);
+    case Effect::unknown: break;
+  }
+  return cudaErrorInvalidValue;
+}
+
+cudaError_t set_node_attribute(KernelWork& work, cudaLaunchAttributeID id, const Value& value) {
+  const Row& row = row_of(id);
+  if (!row.of_nodes) return cudaErrorInvalidValue;
+  switch (row.effect) {
+    case Effect::cooperative: work.launch.cooperative = value.cooperative != 0; return cudaSuccess;
+    case Effect::refused: return refused(row);
+    case Effect::cluster:
+      if (const cudaError_t error = check_cluster(row, value)) return error;
+      break;
+    default:
+      if (const cudaError_t error = check_hint(id, value)) return error;
+  }
+  keep(work.hints, id, value);
+  return cudaSuccess;
+}
+
+cudaError_t node_attribute(const KernelWork& work, cudaLaunchAttributeID id, Value* value) {
+  if (!value || !row_of(id).of_nodes) return cudaErrorInvalidValue;
+  *value = {};
+  const auto found = std::ranges::find(work.hints, id, &cudaLaunchAttribute::id);
+  if (found != work.hints.end()) *value = found->val;
+  else if (id == cudaLaunchAttributeCooperative) value->cooperative = work.launch.cooperative;
+  else if (id == cudaLaunchAttributeMemSyncDomainMap) value->memSyncDomainMap = {0, 1};
+  return cudaSuccess;
+}
+
+void copy_node_attributes(KernelWork& to, const KernelWork& from) {
+  to.hints = from.hints;
+  to.launch.cooperative = from.launch.cooperative;
+}
+
+}  // namespace ridge::vm::cudart
