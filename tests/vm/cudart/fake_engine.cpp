@@ -87,7 +87,7 @@ const GpuSpec& Engine::gpu() const { return impl_->gpu; }
 Allocations& Engine::memory() { return impl_->memory; }
 texture::Objects& Engine::textures() { return impl_->textures; }
 
-Expected<Program*> Engine::load(std::string ptx, std::string name) {
+Expected<Program*> Engine::load(std::string ptx, std::string name, bool) {
   auto program = std::make_unique<Program>();
   std::istringstream lines(ptx);
   for (std::string line; std::getline(lines, line);) {
