@@ -33,11 +33,7 @@ constexpr uint64_t kMostBlocksAChunk = 8;
 constexpr uint64_t kHeapAlign = 16, kHeapBytes = 8 << 20;  // cudaLimitMallocHeapSize, unset
 constexpr uint64_t kWorkspaceBytes = 4096;  // cooperative launches: the grid barrier and its kin
 
-std::atomic<Observer*> observer{nullptr};
-
 }  // namespace
-
-void set_observer(Observer* who) { observer = who; }
 
 struct Engine::Impl {
   EngineOptions options;
@@ -253,7 +249,7 @@ Fault Engine::run(const Launch& launch) {
     std::memset(reinterpret_cast<void*>(*workspace.address), 0, kWorkspaceBytes);
     grid.workspace = *workspace.address;
   }
-  grid.observer = observer.load();
+  grid.observer = observer();
   const Watched watched(impl_->watch, grid);
   if (grid.observer) grid.observer->begin(grid, impl_->options.threads);
   impl_->run_on_all(grid);

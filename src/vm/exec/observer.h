@@ -21,5 +21,6 @@ class Observer {
 
 // Of all launches of the process from now on; nullptr: of none. It outlives them.
 void set_observer(Observer* observer);
+Observer* observer();
 
 }  // namespace ridge::vm
