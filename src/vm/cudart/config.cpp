@@ -48,7 +48,6 @@ Config read() {
   c.count = !count.empty() && count != "0";
   if (c.count && count != "1") c.count_file = count;
   c.trace_file = variable("RIDGE_TRACE");
-  c.profile_file = variable("RIDGE_PROFILE");
   return c;
 }
 

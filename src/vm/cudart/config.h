@@ -16,7 +16,6 @@ struct Config {
   bool count = false;          // RIDGE_COUNT=1 or a path
   std::string count_file;      // RIDGE_COUNT=path: the totals as JSON
   std::string trace_file;      // RIDGE_TRACE=path: a timeline, see trace.h
-  std::string profile_file;    // RIDGE_PROFILE=path: what every instruction did, as JSON lines
 };
 
 const Config& config();  // read once, on first use

@@ -6,7 +6,7 @@
 #include "vm/cudart/config.h"
 #include "vm/cudart/report.h"
 #include "vm/cudart/runtime.h"
-#include "vm/observe/json.h"
+#include "vm/exec/observer.h"
 
 namespace ridge::vm::cudart {
 namespace {
@@ -28,16 +28,6 @@ void tell_counts(const InstructionCounts& counts) {
   std::fclose(file);
 }
 
-void tell_profile(observe::Profiler& profiler) {
-  FILE* file = std::fopen(config().profile_file.c_str(), "we");
-  if (!file) {
-    report("cannot write the profile to " + config().profile_file);
-    return;
-  }
-  observe::write_json(file, profiler.take());
-  std::fclose(file);
-}
-
 // Runs after main's static objects and atexit handlers, because the program depends on this
 // library.
 __attribute__((destructor)) void at_exit() {
@@ -45,7 +35,7 @@ __attribute__((destructor)) void at_exit() {
   runtime().scheduler.abandon();
   runtime().engine.flush_printf();
   if (config().count) tell_counts(runtime().engine.counts());
-  if (runtime().profiler) tell_profile(*runtime().profiler);
+  if (Observer* watching = observer()) watching->finish();
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include "vm/cudart/report.h"
 #include "vm/cudart/trace.h"
 #include "vm/exec/children.h"
-#include "vm/observe/profile.h"
 
 namespace ridge::vm::cudart {
 namespace {
@@ -25,10 +24,6 @@ EngineOptions options() {
 
 Runtime::Runtime() : engine(options()) {
   engine.set_counting(config().count);
-  if (!config().profile_file.empty()) {
-    profiler = std::make_shared<observe::Profiler>();
-    set_observer(profiler.get());
-  }
   provide_error_texts([](int32_t code, bool name) {
     return name ? error_name(cudaError_t(code)) : error_text(cudaError_t(code));
   });

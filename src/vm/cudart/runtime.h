@@ -6,16 +6,11 @@
 #include "vm/cudart/scheduler.h"
 #include "vm/exec/engine.h"
 
-namespace ridge::vm::observe {
-class Profiler;
-}
-
 namespace ridge::vm::cudart {
 
 struct Runtime {
   Engine engine;
   Scheduler scheduler;
-  std::shared_ptr<observe::Profiler> profiler;  // of all launches; nullptr: nobody watches
 
   Runtime();
   const GpuSpec& gpu() const { return engine.gpu(); }

@@ -17,9 +17,12 @@ class Observer {
   // Before an instruction that w.mask's lanes are about to execute. On a worker's own thread;
   // launches may overlap.
   virtual void before(const Warp& w, const Inst* inst) = 0;
+  // The process ends: time to tell what was seen.
+  virtual void finish() = 0;
 };
 
-// Of all launches of the process from now on; nullptr: of none. It outlives them.
+// Of all launches of the process from now on; nullptr: of none. It outlives them. Observers subscribe
+// themselves when the software GPU is loaded (../observe/start.cpp).
 void set_observer(Observer* observer);
 Observer* observer();
 

@@ -6,6 +6,7 @@
 #include "vm/exec/grid.h"
 #include "vm/isa/memory.h"
 #include "vm/observe/access.h"
+#include "vm/observe/json.h"
 
 namespace ridge::vm::observe {
 namespace {
@@ -121,7 +122,7 @@ struct Profiler::Run {
   std::vector<WorkerCounts> workers;
 };
 
-Profiler::Profiler() = default;
+Profiler::Profiler(std::FILE* out) : out_(out) {}
 Profiler::~Profiler() = default;
 
 void Profiler::begin(const GridRun& grid, unsigned workers) {
@@ -190,9 +191,10 @@ void Profiler::end(const GridRun& grid) {
   ended_.push_back(std::move(launch));
 }
 
-std::vector<LaunchProfile> Profiler::take() {
+void Profiler::finish() {
   const std::lock_guard lock(mutex_);
-  return std::exchange(ended_, {});
+  write_json(out_, std::exchange(ended_, {}));
+  std::fflush(out_);
 }
 
 }  // namespace ridge::vm::observe

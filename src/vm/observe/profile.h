@@ -2,6 +2,7 @@
 // memory accesses cost. One record a launch.
 #pragma once
 
+#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -55,19 +56,19 @@ struct LaunchProfile {
 
 class Profiler : public Observer {
  public:
-  Profiler();
+  explicit Profiler(std::FILE* out);  // where the profiles go in the end, as JSON lines
   ~Profiler() override;
   void begin(const GridRun& grid, unsigned workers) override;
   void before(const Warp& w, const Inst* inst) override;
   void end(const GridRun& grid) override;
 
-  // The launches that have ended since the last call.
-  std::vector<LaunchProfile> take();
+  void finish() override;
 
  private:
   struct CodeSites;
   struct WorkerCounts;
   struct Run;
+  std::FILE* const out_;
   std::mutex mutex_;
   std::unordered_map<const GridRun*, std::unique_ptr<Run>> runs_;
   std::vector<LaunchProfile> ended_;
