@@ -7,6 +7,7 @@
 #include "vm/isa/memory.h"
 #include "vm/observe/access.h"
 #include "vm/observe/json.h"
+#include "vm/observe/keep_ptx.h"
 
 namespace ridge::vm::observe {
 namespace {
@@ -167,6 +168,7 @@ void Profiler::end(const GridRun& grid) {
   launch.block = grid.launch->block;
   launch.dynamic_shared = grid.launch->dynamic_shared;
   launch.usage = grid.launch->kernel->usage;
+  keep_ptx(*grid.code->code->module);
   for (const auto& [function, code] : grid.code->functions) {
     for (size_t i = 0; i < code->insts.size(); ++i) {
       InstructionProfile one;
