@@ -6,6 +6,7 @@
 
 #include "vm/exec/grid.h"
 #include "vm/exec/observer.h"
+#include "vm/isa/internal.h"
 
 namespace ridge::vm {
 namespace {
@@ -38,14 +39,38 @@ void execute_counting(Warp& w, const Inst* pc) {
   }
 }
 
+// The guarded instructions behind `guard`, watched like all others.
+const Inst* execute_guarded(Warp& w, const Inst* guard, Observer& observer) {
+  const uint32_t all = w.mask, lanes = w.pred(guard->d) & all;
+  const Inst* const end = guard + 1 + guard->a;
+  if (lanes == 0) return end;
+  const Inst* pc = guard + 1;
+  w.mask = lanes;
+  while (pc && pc != end) {
+    observer.before(w, pc);
+    pc = lanes == kAllLanes ? pc->full(w, pc) : pc->masked(w, pc);
+  }
+  w.mask = all;
+  return pc;
+}
+
 // The same with somebody watching.
 void execute_observed(Warp& w, const Inst* pc, Observer& observer) {
   const Code& code = *w.frame->code;
   const bool full = w.mask == kAllLanes;
   while (pc) {
-    observer.before(w, pc);
-    pc = full ? pc->full(w, pc) : pc->masked(w, pc);
+    const Inst* const inst = pc;
+    observer.before(w, inst);
+    if (inst->full == internal::kGuard.full) {
+      pc = execute_guarded(w, inst, observer);
+      continue;
+    }
+    const uint32_t lanes = w.mask;
+    pc = full ? inst->full(w, inst) : inst->masked(w, inst);
     if (pc && &code != w.frame->code) return execute_observed(w, pc, observer);
+    if (pc || w.stop != Stop::reschedule) continue;
+    for (const Fragment& f : w.fragments)
+      if (f.pc == inst && (f.mask & lanes)) return observer.put_off(w, inst);
   }
 }
 

@@ -56,8 +56,9 @@ struct Instruction {
   std::string unit;
   Reach reach = Reach::none;
   Action action = Action::load;
-  uint32_t bytes = 0;  // a lane
-  uint32_t merged_into = 0;
+  uint32_t bytes = 0;        // a lane
+  uint32_t width = 0;        // a lane, as the machine moves it: ptxas merges neighbours
+  uint32_t merged_into = 0;  // the PTX line whose access does this one's work
   Counters counters;
   std::optional<Access> worst;
 };

@@ -88,7 +88,7 @@ std::optional<Access> access(const json& object, uint32_t bytes) {
   Access access;
   access.bytes = number(*found, "bytes") ? uint32_t(number(*found, "bytes")) : std::max(bytes, 1u);
   access.mask = uint32_t(std::strtoul(text(*found, "mask").c_str(), nullptr, 16));
-  access.base = number(*found, "base");
+  access.base = number(*found, "least");
   access.cost = number(*found, "cost");
   access.warps = number(*found, "warps");
   const auto addresses = found->find("addresses");
@@ -112,7 +112,9 @@ Instruction instruction(const json& object, double scale) {
   for (const CounterName& counter : kCounterNames)
     one.counters.*counter.field =
         uint64_t(std::llround(double(number(object, counter.name)) * scale));
-  one.worst = access(object, one.bytes);
+  // Where ptxas merges neighbours the machine moves more than the PTX says.
+  one.width = number(object, "width") ? uint32_t(number(object, "width")) : one.bytes;
+  one.worst = access(object, one.width);
   // A generic access is what its lanes turned out to reach.
   if (text(object, "reach") == "generic" && one.counters.wavefronts > one.counters.sectors)
     one.reach = Reach::shared;
