@@ -129,7 +129,14 @@ void place(InstructionProfile& one, const Entry& entry, const Code& code) {
   if (entry.source->loc < 0) return;
   const SourceLoc& loc = code.function->locs[size_t(entry.source->loc)];
   one.line = loc.line;
-  if (loc.file < code.module->files.size()) one.file = code.module->files[loc.file];
+  const auto file = [&](const SourceLoc& l) {
+    return l.file < code.module->files.size() ? code.module->files[l.file] : std::string();
+  };
+  one.file = file(loc);
+  for (int32_t at = loc.inlined_at; at >= 0; at = code.function->locs[size_t(at)].inlined_at) {
+    const SourceLoc& outer = code.function->locs[size_t(at)];
+    one.inlined_at.push_back({file(outer), outer.line});
+  }
 }
 
 }  // namespace

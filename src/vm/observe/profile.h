@@ -43,6 +43,11 @@ struct Counters {
 struct InstructionProfile {
   std::string file;   // of the user's source; empty without line information
   uint32_t line = 0;  // in it
+  struct Place {
+    std::string file;
+    uint32_t line = 0;
+  };
+  std::vector<Place> inlined_at;  // where that was inlined, the nearest first
   uint32_t ptx_line = 0;
   uint32_t merged_into = 0;  // a PTX line; 0: nothing
   uint32_t width = 0;        // bytes a lane that the machine moves

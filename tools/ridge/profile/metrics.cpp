@@ -38,13 +38,17 @@ Value conflicts(const Kernel& kernel) {
          shared_sum<action>(kernel, &Counters::ideal_wavefronts);
 }
 
-// A load that ptxas merges into another is no instruction of its own.
+// A load that ptxas merges into another is no instruction of its own. One that only some warps come
+// to may be guarded in the machine code, where all others count as well: nobody can tell.
 template <Reach reach, Action action>
 Value executed(const Kernel& kernel) {
+  const uint64_t warps = kernel.blocks * kernel.warps_per_block();
   double total = 0;
-  for (const Instruction& one : kernel.instructions)
-    if (one.reach == reach && one.action == action && !one.merged_into)
-      total += double(one.counters.warps);
+  for (const Instruction& one : kernel.instructions) {
+    if (one.reach != reach || one.action != action || one.merged_into) continue;
+    if (!warps || one.counters.warps % warps) return std::nullopt;
+    total += double(one.counters.warps);
+  }
   return total;
 }
 
@@ -57,7 +61,7 @@ Value unknown(const Kernel&) { return std::nullopt; }
 
 Value registers(const Kernel& kernel) {
   if (!kernel.resources.from_ptxas) return std::nullopt;
-  return kernel.resources.registers;
+  return kernel.resources.allocated;
 }
 Value static_shared(const Kernel& kernel) { return kernel.resources.static_shared; }
 

@@ -51,8 +51,9 @@ struct Access {
 struct Instruction {
   std::string ptx;
   uint32_t ptx_line = 0;
-  std::string file;   // empty: no line information
-  uint32_t line = 0;  // of the source
+  std::string file;     // empty: no line information
+  uint32_t line = 0;    // of the source: where a function of the toolkit's headers was called
+  std::string library;  // that function's own place, "sm_60_atomic_functions.h:84"
   std::string unit;
   Reach reach = Reach::none;
   Action action = Action::load;
@@ -77,6 +78,7 @@ struct Resources {
   uint32_t registers = 0, static_shared = 0, dynamic_shared = 0;
   uint32_t local_bytes = 0;                    // a thread
   uint32_t spill_stores = 0, spill_loads = 0;  // bytes, known from ptxas only
+  uint32_t allocated = 0;                      // registers that a launch takes
   bool from_ptxas = false;                     // otherwise registers are an estimate
 };
 

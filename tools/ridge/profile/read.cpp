@@ -98,12 +98,37 @@ std::optional<Access> access(const json& object, uint32_t bytes) {
   return access.mask ? std::optional(access) : std::nullopt;
 }
 
+// Headers that come with the compiler, whose lines are no use to a reader.
+bool is_library(const std::string& file) {
+  for (const char* part :
+       {"/crt/", "/cccl/", "/cub/", "/thrust/", "/cuda/std/", "/cooperative_groups",
+        "/usr/include/", "/usr/lib/", "/cuda/include/", "_functions.h", "/cuda_fp16.h",
+        "/cuda_bf16.h", "/cuda_fp8.h", "/targets/x86_64-linux/include/"})
+    if (file.find(part) != std::string::npos) return true;
+  return false;
+}
+
+// The innermost place that is the user's own.
+void find_place(Instruction& one, const json& object) {
+  one.file = text(object, "file");
+  one.line = uint32_t(number(object, "line"));
+  const auto outer = object.find("inlined_at");
+  if (!is_library(one.file) || outer == object.end() || !outer->is_array()) return;
+  for (const json& place : *outer) {
+    if (!place.is_object() || is_library(text(place, "file"))) continue;
+    one.library =
+        fmt::format("{}:{}", std::filesystem::path(one.file).filename().string(), one.line);
+    one.file = text(place, "file");
+    one.line = uint32_t(number(place, "line"));
+    return;
+  }
+}
+
 Instruction instruction(const json& object, double scale) {
   Instruction one;
   one.ptx = text(object, "ptx");
   one.ptx_line = uint32_t(number(object, "ptx_line"));
-  one.file = text(object, "file");
-  one.line = uint32_t(number(object, "line"));
+  find_place(one, object);
   one.unit = text(object, "unit");
   one.reach = reach_of(text(object, "reach"));
   one.action = action_of(text(object, "action"));

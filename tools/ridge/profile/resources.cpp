@@ -1,5 +1,6 @@
 #include "profile/resources.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <map>
@@ -73,6 +74,8 @@ void ask_ptxas(Profile& profile, const GpuSpec& gpu) {
                .kill_after = kPatience})
               .output;
     read_ptxas(answer->second, kernel.resources);
+    // Since compute capability 9 a thread has 16 at least.
+    kernel.resources.allocated = std::max(kernel.resources.registers, gpu.major >= 9 ? 16u : 1u);
   }
 }
 

@@ -17,7 +17,7 @@ constexpr size_t kSourceWidth = 76;  // of a source line's text
 
 std::string percent(double fraction) { return fmt::format("{:.0f} %", 100 * fraction); }
 
-std::string resources_text(const Kernel& kernel) {
+std::string resources_text(const Kernel& kernel, const GpuSpec& gpu) {
   const Resources& r = kernel.resources;
   std::string text = fmt::format("{} registers{}", r.registers,
                                  r.from_ptxas ? " (ptxas)" : " (an estimate: ptxas was not asked)");
@@ -32,6 +32,9 @@ std::string resources_text(const Kernel& kernel) {
   if (o.blocks_per_sm)
     text +=
         fmt::format(", occupancy {} (limited by {})", percent(o.fraction), to_string(o.limiter));
+  if (kernel.grid.count() < uint64_t(gpu.sm_count))
+    text += fmt::format(", {} of {} SMs idle", uint64_t(gpu.sm_count) - kernel.grid.count(),
+                        gpu.sm_count);
   return text;
 }
 
@@ -125,7 +128,7 @@ void add_advice(std::string& text, const Advice& advice, std::string_view indent
 std::string kernel_text(const Kernel& kernel, const std::vector<Advice>& advice, const GpuSpec& gpu,
                         size_t top) {
   std::string text = title(kernel) + '\n';
-  text += fmt::format("  {}\n", resources_text(kernel));
+  text += fmt::format("  {}\n", resources_text(kernel, gpu));
   text += counts(kernel);
   const double all = cost_of(kernel, gpu).sum();
   std::string file;
@@ -149,7 +152,7 @@ std::string kernel_text(const Kernel& kernel, const std::vector<Advice>& advice,
   }
   bool first = true;
   for (const Advice& one : advice)
-    if (one.line == 0) {
+    if (one.line == 0 && one.kind != Kind::idle_sms) {  // that stands above
       if (std::exchange(first, false)) text += "\n  the kernel as a whole\n";
       add_advice(text, one, "    ");
     }

@@ -41,6 +41,7 @@ json instruction_json(const Instruction& one) {
     out["action"] = name_of(one.action);
     out["bytes"] = one.bytes;
   }
+  if (!one.library.empty()) out["library"] = one.library;
   if (one.merged_into) out["merged_into"] = one.merged_into;
   if (one.worst) out["worst"] = access_json(*one.worst, one.reach);
   return out;
