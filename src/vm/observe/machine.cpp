@@ -40,6 +40,66 @@ struct Key {
 };
 using Open = std::map<Key, std::vector<Piece>>;
 
+// The bodies of ifs that become predicated: short, straight, without anything that waits, and
+// without a load from global memory that arithmetic waits for.
+class Predication {
+ public:
+  Predication(const Function& function, const Addresses& addresses)
+      : all_(function.instructions), addresses_(addresses) {}
+
+  void find(MachineCode& code) {
+    for (size_t i = 0; i < all_.size(); ++i) {
+      if (!is_branch(i) || all_[i].guard < 0) continue;
+      const size_t target = all_[i].operands[0].target;
+      if (target <= i + 1 || target >= all_.size() || leaves(target)) continue;
+      size_t last = target;
+      const bool has_else = is_branch(target - 1) && all_[target - 1].guard < 0;
+      if (has_else) last = all_[target - 1].operands[0].target;
+      if (last < target || last >= all_.size()) continue;
+      const uint32_t most = has_else ? 6 : 8;
+      const size_t end = has_else ? target - 1 : target;
+      if (!is_short(code, i + 1, end, most)) continue;
+      if (has_else && !is_short(code, target, last, most)) continue;
+      for (size_t k = i + 1; k < last; ++k) code.predicated[&all_[k]] = &all_[i];
+    }
+  }
+
+ private:
+  // A branch to the end is an exit, which takes its warps away.
+  bool leaves(size_t i) const {
+    return all_[i].guard < 0 && (all_[i].mnemonic.starts_with("ret") || all_[i].mnemonic == "exit");
+  }
+  bool is_branch(size_t i) const {
+    return all_[i].mnemonic.starts_with("bra") && !all_[i].mnemonic.starts_with("brx") &&
+           !all_[i].operands.empty() && all_[i].operands[0].kind == Operand::Kind::label;
+  }
+  bool is_short(const MachineCode& code, size_t begin, size_t end, uint32_t most) const {
+    uint32_t count = 0;
+    std::unordered_set<int32_t> from_global;
+    for (size_t k = begin; k < end; ++k) {
+      if (k > begin && addresses_.begins_block(k)) return false;
+      const Match* match = match_of(all_[k]);
+      if (!match) return false;
+      const InstrDef& row = *match->row;
+      if (row.touches & (kAtomic | kLanes | kConverges | kControl | kFence)) return false;
+      const bool is_store = row.touches & kWrites;
+      for (const Operand& op : all_[k].operands)
+        if (&op != &all_[k].operands[0] && op.kind == Operand::Kind::reg && !is_store &&
+            from_global.count(op.reg))
+          return false;
+      if (row.touches == kReads && row.unit == Unit::memory &&
+          match->form.space() == Space::global && all_[k].operands[0].kind == Operand::Kind::reg)
+        from_global.insert(all_[k].operands[0].reg);
+      const auto changed = code.changed.find(&all_[k]);
+      if (changed == code.changed.end() || changed->second.lead == &all_[k]) ++count;
+    }
+    return count <= most;
+  }
+
+  const std::vector<Instruction>& all_;
+  const Addresses& addresses_;
+};
+
 class Merger {
  public:
   Merger(const Function& function, const std::unordered_map<const Variable*, uint32_t>& shared)
@@ -59,6 +119,7 @@ class Merger {
       if (const Match* match = match_of(ins)) visit(ins, *match, optimised);
     }
     close_all();
+    if (optimised) Predication(function_, addresses_).find(code_);
     return std::move(code_);
   }
 

@@ -21,6 +21,9 @@ struct MachineCode {
   // Accesses that are not what PTX says. No lead: the machine has no such access at all.
   std::unordered_map<const Instruction*, MachineAccess> changed;
   std::unordered_set<const Instruction*> unread;  // atomics whose result nobody reads
+  // Instructions of a body short enough that the machine has no branch around it and predicates
+  // them instead: the branch, which every warp passes that passes them.
+  std::unordered_map<const Instruction*, const Instruction*> predicated;
 };
 
 // `optimised` is the module's: without, all remains as written.

@@ -115,6 +115,8 @@ class Planner {
       one.width = found->second.bytes;
       if (found->second.lead != source) one.merged_into = found->second.lead;
     }
+    if (const auto found = machine_.predicated.find(source); found != machine_.predicated.end())
+      one.passed_by = found->second;
     entries_[source] = uint32_t(plan_.entries.size());
     plan_.entries.push_back(one);
     return uint32_t(plan_.entries.size() - 1);
