@@ -215,7 +215,7 @@ Sum Addresses::value(const Operand& op, int bits) {
     }
     case Operand::Kind::symbol: {
       if (!op.variable) return unknown("function", 0);
-      if (const auto at = shared_.find(op.variable); at != shared_.end() && !op.variable->unsized) {
+      if (const auto at = shared_.find(op.variable); at != shared_.end()) {
         Sum sum = unknown("shared memory", kAll, true);
         sum.constant = cut(at->second + uint64_t(op.offset), bits);
         return sum;
