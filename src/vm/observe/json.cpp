@@ -97,6 +97,7 @@ void write(std::FILE* file, const InstructionProfile& one) {
   number("shared_requests", c.shared_requests);
   number("wavefronts", c.wavefronts);
   number("ideal_wavefronts", c.ideal_wavefronts);
+  number("switched_off", one.switched_off);
   number("branches", c.branches);
   number("divergent", c.divergent);
   number("barriers", c.barriers);

@@ -112,9 +112,13 @@ class Planner {
       one.as_written.action = Action::reduction;
     one.width = one.as_written.bytes;
     if (const auto found = machine_.changed.find(source); found != machine_.changed.end()) {
-      one.width = found->second.bytes;
-      if (found->second.lead != source) one.merged_into = found->second.lead;
+      one.width = found->second.empty() ? 0 : found->second[0].bytes;
+      const bool leads = std::any_of(found->second.begin(), found->second.end(),
+                                     [&](const MachineAccess& a) { return a.lead == source; });
+      if (!leads && one.width) one.merged_into = found->second[0].lead;
     }
+    if (const auto found = machine_.predicated.find(source); found != machine_.predicated.end())
+      one.passed_by = found->second;
     entries_[source] = uint32_t(plan_.entries.size());
     plan_.entries.push_back(one);
     return uint32_t(plan_.entries.size() - 1);
@@ -127,11 +131,17 @@ class Planner {
     if (!one.width && touch.kind == Touch::Kind::lanes) return;  // the machine has no such access
     touch.entry = entry;
     touch.offset = offset;
-    if (const auto found = machine_.changed.find(one.source); found != machine_.changed.end()) {
-      touch.offset += found->second.start;
-      touch.bytes = found->second.bytes;
+    const auto found = machine_.changed.find(one.source);
+    if (found == machine_.changed.end()) {
+      plan_.touches.push_back(touch);
+      return;
     }
-    plan_.touches.push_back(touch);
+    for (const MachineAccess& access : found->second) {
+      if (access.lead != one.source) continue;
+      touch.offset = offset + access.start;
+      touch.bytes = access.bytes;
+      plan_.touches.push_back(touch);
+    }
   }
 
   const Code& code_;

@@ -32,6 +32,7 @@ struct Entry {
   Touch as_written;                          // what PTX says it touches
   uint8_t width = 0;                         // bytes a lane that the machine moves for it; 0: none
   const Instruction* merged_into = nullptr;  // another's access does this one's work
+  const Instruction* passed_by = nullptr;    // predicated: the branch that the machine has not
 };
 
 // One decoded instruction.

@@ -181,11 +181,17 @@ void Profiler::end(const GridRun& grid) {
       plan = this->plan(*code);
     }
     const size_t begin = launch.instructions.size();
+    std::unordered_map<const Instruction*, uint64_t> branches;
+    for (size_t k = 0; k < sum.size(); ++k) branches[plan->entries[k].source] = sum[k].branches;
     for (size_t k = 0; k < sum.size(); ++k) {
-      if (!sum[k].warps) continue;
       InstructionProfile one;
       place(one, plan->entries[k], *code);
       one.counters = sum[k];
+      if (plan->entries[k].passed_by && one.touch.reach != Reach::none && one.width &&
+          !one.merged_into)
+        one.switched_off =
+            std::max(branches[plan->entries[k].passed_by], sum[k].warps) - sum[k].warps;
+      if (!sum[k].warps && !one.switched_off) continue;
       launch.instructions.push_back(std::move(one));
     }
     std::stable_sort(launch.instructions.begin() + long(begin), launch.instructions.end(),

@@ -49,8 +49,9 @@ struct InstructionProfile {
   };
   std::vector<Place> inlined_at;  // where that was inlined, the nearest first
   uint32_t ptx_line = 0;
-  uint32_t merged_into = 0;  // a PTX line; 0: nothing
-  uint32_t width = 0;        // bytes a lane that the machine moves
+  uint32_t merged_into = 0;   // a PTX line; 0: nothing
+  uint32_t width = 0;         // bytes a lane that the machine moves
+  uint64_t switched_off = 0;  // accesses that the machine executes with no lane switched on
   std::string mnemonic;
   Touch touch;
   Unit unit = Unit::alu;

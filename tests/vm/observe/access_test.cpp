@@ -28,8 +28,12 @@ TEST(GlobalCost, CountsSectorsLinesAndBytes) {
   EXPECT_EQ(cost(access(16, [](uint32_t i) { return 16 * i; })), (Cost{16, 4, 512}));
   EXPECT_EQ(cost(access(1, [](uint32_t i) { return 96 + i; })), (Cost{1, 1, 32}));
   EXPECT_EQ(cost(access(8, [](uint32_t i) { return 4 * i; })), (Cost{5, 2, 132}));  // overlapping
-  EXPECT_EQ(cost(access(4, [](uint32_t i) { return 4 * i; }, 0xffff)), (Cost{2, 1, 64}));
-  EXPECT_EQ(cost(access(4, [](uint32_t i) { return 4 * i; }, 0)), (Cost{0, 0, 0}));
+  EXPECT_EQ(cost(access(
+                4, [](uint32_t i) { return 4 * i; }, 0xffff)),
+            (Cost{2, 1, 64}));
+  EXPECT_EQ(cost(access(
+                4, [](uint32_t i) { return 4 * i; }, 0)),
+            (Cost{0, 0, 0}));
 }
 
 TEST(AtomicSectors, LanesOfOneAddressTakeTurns) {
@@ -55,7 +59,9 @@ TEST(SharedCost, CountsWavefronts) {
   EXPECT_EQ(cost(access(16, [](uint32_t i) { return 16 * (i ^ 8); })), (Cost{4, 4}));
   // Two rows of 16 lanes, each reading one place: a wavefront a half.
   EXPECT_EQ(cost(access(16, [](uint32_t i) { return 64 * (i / 16); })), (Cost{2, 2}));
-  EXPECT_EQ(cost(access(4, [](uint32_t i) { return 128 * i; }, 0)), (Cost{0, 0}));
+  EXPECT_EQ(cost(access(
+                4, [](uint32_t i) { return 128 * i; }, 0)),
+            (Cost{0, 0}));
 }
 
 }  // namespace
