@@ -4,6 +4,7 @@
 
 #include "harness/inputs.h"
 #include "harness/verify.h"
+#include "ladder/cases.h"
 
 namespace ridge::ladders {
 namespace {

@@ -11,6 +11,7 @@ namespace ridge::tools::profile {
 namespace {
 
 constexpr double kLowOccupancy = 0.5;
+constexpr double kWorthSplitting = 0.1;  // of the lanes' time lost
 
 Advice of_kernel(Kind kind) { return Advice{.kind = kind}; }
 
@@ -23,6 +24,9 @@ double idle_lanes(const Kernel& kernel) {
 }
 
 void add_divergence(const Kernel& kernel, std::vector<Advice>& out) {
+  // A guard around a few instructions, as `if (lane == 0)`, is how it should be.
+  const double lost = idle_lanes(kernel);
+  if (lost < kWorthSplitting * double(kernel.total.warps) / 4) return;
   uint64_t all = 0;
   for (const Instruction& one : kernel.instructions) all += one.counters.divergent;
   for (const Instruction& one : kernel.instructions) {
@@ -43,7 +47,7 @@ void add_divergence(const Kernel& kernel, std::vector<Advice>& out) {
     advice.fix =
         "decide by warp, not by lane (threadIdx.x / 32), or number the work so that neighbouring "
         "lanes decide alike";
-    advice.saves = idle_lanes(kernel) * double(c.divergent) / double(all);
+    advice.saves = lost * double(c.divergent) / double(all);
     out.push_back(std::move(advice));
   }
 }
