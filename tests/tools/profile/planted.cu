@@ -63,15 +63,14 @@ __global__ void redundant_bad(const float* a, const float* b, float* c) {
   c[y * kSide + x] = sum;
 }
 __global__ void redundant_good(const float* a, const float* b, float* c) {
-  __shared__ float left[32][32], right[32][32];
+  __shared__ float left[32][32];
   const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
   float sum = 0;
 #pragma unroll 1
   for (int k = 0; k < kSide; k += 32) {
     left[threadIdx.y][threadIdx.x] = a[y * kSide + k + threadIdx.x];
-    right[threadIdx.y][threadIdx.x] = b[(k + threadIdx.y) * kSide + x];
     __syncthreads();
-    for (int i = 0; i < 32; ++i) sum += left[threadIdx.y][i] * right[i][threadIdx.x];
+    for (int i = 0; i < 32; ++i) sum += left[threadIdx.y][i] * b[(k + i) * kSide + x];
     __syncthreads();
   }
   c[y * kSide + x] = sum;
@@ -180,7 +179,7 @@ __device__ void through_shared(float* out) {
   out[thread()] = words[kThreads - 1 - threadIdx.x];
 }
 __global__ void occupancy_bad(float* out) { through_shared<12 * 1024>(out); }
-__global__ void occupancy_good(float* out) { through_shared<128>(out); }
+__global__ void occupancy_good(float* out) { through_shared<7040>(out); }
 
 __global__ void idle_sms_bad(float* out) { out[thread()] = 1; }
 __global__ void idle_sms_good(float* out) { out[thread()] = 1; }
@@ -223,7 +222,7 @@ int main() {
   occupancy_bad<<<kBlocks, kThreads>>>(b);
   occupancy_good<<<kBlocks, kThreads>>>(b);
   idle_sms_bad<<<1, kThreads>>>(b);
-  idle_sms_good<<<200, kThreads>>>(b);
+  idle_sms_good<<<132, kThreads>>>(b);
   CHECK(cudaDeviceSynchronize());
   for (float* p : {a, b, c}) CHECK(cudaFree(p));
   CHECK(cudaFree(order));

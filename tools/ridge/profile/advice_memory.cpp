@@ -99,6 +99,17 @@ Advice misaligned(const Instruction& one, const Access& access, uint64_t cost, u
   return advice;
 }
 
+// In the elements of the array, as the user would write it.
+std::string padding_text(const Padding& padding, uint32_t element) {
+  uint32_t row = padding.row * 4, more = padding.words * 4;
+  const char* unit = "bytes";
+  if (element && row % element == 0 && more % element == 0)
+    row /= element, more /= element, unit = "elements";
+  return fmt::format("pad the row by {}: {} {} in place of {} (index i becomes i + i / {}{})",
+                     more == 1 ? "one" : std::to_string(more), row + more, unit, row, row,
+                     more == 1 ? "" : fmt::format(" * {}", more));
+}
+
 // Loads that hand one value to the whole warp, over and over.
 std::optional<Advice> redundant(const Kernel& kernel, const Instruction& one) {
   const Counters& c = one.counters;
@@ -169,11 +180,7 @@ std::optional<Advice> advise_shared(const Kernel& kernel, const Instruction& one
     if (other.reach == Reach::shared && other.worst && &other != &one)
       others.push_back(*other.worst);
   if (const auto padding = padding_for(access, others)) {
-    advice.fix =
-        fmt::format("pad the row by {}: {} words in place of {} (index i becomes i + i / {}{})",
-                    padding->words == 1 ? "one" : fmt::format("{} words", padding->words),
-                    padding->row + padding->words, padding->row, padding->row,
-                    padding->words == 1 ? "" : fmt::format(" * {}", padding->words));
+    advice.fix = padding_text(*padding, one.bytes);
   } else {
     advice.fix =
         "no padding up to 8 elements cures it: exchange columns by row instead (column ^ row), or "

@@ -18,6 +18,7 @@ namespace observe = vm::observe;
 
 constexpr uint64_t kSector = observe::kSectorBytes;
 constexpr uint64_t kWord = 4;
+constexpr uint64_t kShortestRow = 32;  // bytes; shorter ones are elements of an array of structures
 
 observe::Access absolute(const Access& access, uint64_t base) {
   observe::Access out;
@@ -125,22 +126,22 @@ Access padded(const Access& access, const Padding& padding) {
 }
 
 std::optional<Padding> padding_for(const Access& access, const std::vector<Access>& others) {
-  // A row is what lies between the words that meet in a bank, or between neighbouring lanes.
-  std::set<uint32_t> rows;
+  // A row is the distance between lanes that walk down a column, or between the words that meet in
+  // a bank; where there is none, words can still be put behind every 32.
+  std::vector<uint32_t> rows;
+  if (const auto stride = stride_of(access); stride && stride->bytes >= int64_t(kShortestRow))
+    rows.push_back(uint32_t(stride->bytes / int64_t(kWord)));
   const Conflict conflict = worst_conflict(access);
   uint64_t apart = 0;
   for (const uint32_t lane : conflict.lanes)
     apart = std::gcd(apart, access.address[lane] - access.address[conflict.lanes.front()]);
-  if (apart >= observe::kBanks * kWord) rows.insert(uint32_t(apart / kWord));
-  if (const auto stride = stride_of(access);
-      stride && stride->bytes >= int64_t(observe::kBanks * kWord))
-    rows.insert(uint32_t(stride->bytes / int64_t(kWord)));
-  rows.insert(observe::kBanks);
+  if (apart >= observe::kBanks * kWord) rows.push_back(uint32_t(apart / kWord));
+  rows.push_back(observe::kBanks);
 
   const uint32_t unit = std::max(1u, access.bytes / uint32_t(kWord));
   for (const uint32_t words : {unit, 2 * unit, 4 * unit, 8 * unit})
-    for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-      const Padding padding = {*row, words};
+    for (const uint32_t row : rows) {
+      const Padding padding = {row, words};
       if (wavefronts_of(padded(access, padding)) > least_wavefronts(access)) continue;
       if (std::ranges::any_of(others, [&](const Access& other) {
             return (words * kWord) % std::max(1u, std::min(16u, other.bytes)) != 0 ||

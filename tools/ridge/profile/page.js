@@ -60,7 +60,7 @@ function parts(k) {
   const entries = Object.entries(k.cycles ?? {}).sort((a, b) => b[1] - a[1]);
   const most = entries.length ? entries[0][1] : 1;
   fill('parts', ...entries.map(([name, cycles], i) => h('div', {class: i ? 'part' : 'part longest'},
-    h('span', {}, name), h('div', {style: `width:${100 * cycles / most}%`}), h('span', {}, `${count(cycles)} cycles`))));
+    h('span', {}, name), h('div', {style: `width:${100 * cycles / most}%`}), h('span', {}, count(cycles)))));
 }
 
 function roofline(k) {
