@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 #include "vm/exec/grid.h"
 #include "vm/isa/internal.h"
 #include "vm/observe/count.h"
 #include "vm/observe/json.h"
+#include "vm/observe/sample.h"
 
 namespace ridge::vm::observe {
 
@@ -36,17 +36,35 @@ struct Profiler::Tally {
   std::vector<Counters> entries;   // by the plan's
 };
 struct Profiler::Run {
+  std::string not_sampled;
   std::vector<std::unordered_map<const Code*, Tally>> workers;
 };
 
-Profiler::Profiler(std::FILE* out) : out_(out) {}
+Profiler::Profiler(std::FILE* out, uint64_t sample, uint64_t seed)
+    : out_(out), sample_(sample), seed_(seed) {}
 Profiler::~Profiler() = default;
 
-void Profiler::begin(const GridRun& grid, unsigned workers) {
-  auto run = std::make_unique<Run>();
-  run->workers.resize(workers);
+std::vector<uint64_t> Profiler::choose(const GridRun& grid) {
+  if (!sample_ || grid.blocks <= sample_) return {};
   const std::lock_guard lock(mutex_);
-  runs_[&grid] = std::move(run);
+  std::string why = grid.launch->cooperative ? "it is a cooperative launch" : "";
+  for (const auto& [function, code] : grid.code->functions)
+    if (why.empty()) why = plan(*code)->communicates;
+  if (why.empty()) return sample_blocks(grid.blocks, sample_, seed_);
+  auto& run = runs_[&grid];
+  run = std::make_unique<Run>();
+  run->not_sampled = why;
+  std::fprintf(stderr, "ridge: all %llu blocks of %s run, its blocks communicate: %s\n",
+               static_cast<unsigned long long>(grid.blocks), kernel_name(grid).c_str(),
+               why.c_str());
+  return {};
+}
+
+void Profiler::begin(const GridRun& grid, unsigned workers) {
+  const std::lock_guard lock(mutex_);
+  auto& run = runs_[&grid];
+  if (!run) run = std::make_unique<Run>();
+  run->workers.resize(workers);
 }
 
 std::shared_ptr<const Plan> Profiler::plan(const Code& code) {
@@ -149,6 +167,7 @@ void Profiler::end(const GridRun& grid) {
   launch.blocks = grid.launch->grid.count();
   launch.blocks_run = grid.done;
   launch.faulted = bool(grid.fault);
+  launch.not_sampled = run->not_sampled;
   std::map<const Code*, std::vector<Counters>> sums;  // by entry
   for (const auto& worker : run->workers)
     for (const auto& [code, tally] : worker) {
@@ -189,12 +208,12 @@ void Profiler::end(const GridRun& grid) {
                      [](const auto& a, const auto& b) { return a.ptx_line < b.ptx_line; });
   }
   const std::lock_guard lock(mutex_);
-  ended_.push_back(std::move(launch));
+  write_json(out_, launch);
+  std::fflush(out_);  // whatever becomes of the program
 }
 
 void Profiler::finish() {
   const std::lock_guard lock(mutex_);
-  write_json(out_, std::exchange(ended_, {}));
   std::fflush(out_);
 }
 
