@@ -109,6 +109,7 @@ class Planner {
       }
     }
     plan_.steps.push_back(step);
+    plan_.told.push_back(step.kind != Step::Kind::plain);
   }
 
   uint32_t entry(const InstMeta& meta) {

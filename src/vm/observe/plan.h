@@ -48,7 +48,8 @@ struct Step {
 };
 
 struct Plan {
-  std::vector<Step> steps;  // parallel to the code's instructions
+  std::vector<Step> steps;    // parallel to the code's instructions, as is:
+  std::vector<uint8_t> told;  // not plain
   std::vector<Entry> entries;
   std::vector<Touch> touches;
   std::string communicates;  // how blocks may learn of each other; empty: they do not

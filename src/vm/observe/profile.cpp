@@ -27,13 +27,10 @@ Counters& Counters::operator+=(const Counters& o) {
 }
 
 struct Profiler::Tally {
-  struct Executed {
-    uint64_t warps = 0, threads = 0;
-  };
   std::shared_ptr<const Plan> plan;
   const Inst* first = nullptr;
-  std::vector<Executed> executed;  // by decoded instruction
-  std::vector<Counters> entries;   // by the plan's
+  std::vector<Watch::Executed> executed;  // by decoded instruction
+  std::vector<Counters> entries;          // by the plan's
 };
 struct Profiler::Run {
   std::string not_sampled;
@@ -95,14 +92,14 @@ Profiler::Tally& Profiler::tally(const Warp& w) {
   return found;
 }
 
+Observer::Watch Profiler::watch(const Warp& w) {
+  Tally& tally = this->tally(w);
+  return {tally.executed.data(), tally.plan->told.data()};
+}
+
 void Profiler::before(const Warp& w, const Inst* inst) {
   Tally& tally = this->tally(w);
-  const auto index = size_t(inst - tally.first);
-  Tally::Executed& executed = tally.executed[index];
-  ++executed.warps;
-  executed.threads += uint64_t(std::popcount(w.mask));
-  const Step& step = tally.plan->steps[index];
-  if (step.kind == Step::Kind::plain) return;
+  const Step& step = tally.plan->steps[size_t(inst - tally.first)];
   Counters& c = tally.entries[step.entry];
   switch (step.kind) {
     case Step::Kind::touches:
@@ -123,15 +120,6 @@ void Profiler::before(const Warp& w, const Inst* inst) {
     case Step::Kind::barrier: ++c.barriers; break;
     case Step::Kind::plain: break;
   }
-}
-
-// Instructions that wait for lanes of their warp touch no memory that way, except for matrices,
-// which are counted again.
-void Profiler::put_off(const Warp& w, const Inst* inst) {
-  Tally& tally = this->tally(w);
-  Tally::Executed& executed = tally.executed[size_t(inst - tally.first)];
-  --executed.warps;
-  executed.threads -= uint64_t(std::popcount(w.mask));
 }
 
 namespace {

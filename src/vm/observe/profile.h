@@ -72,8 +72,8 @@ class Profiler : public Observer {
   ~Profiler() override;
   std::vector<uint64_t> choose(const GridRun& grid) override;
   void begin(const GridRun& grid, unsigned workers) override;
+  Watch watch(const Warp& w) override;
   void before(const Warp& w, const Inst* inst) override;
-  void put_off(const Warp& w, const Inst* inst) override;
   void end(const GridRun& grid) override;
 
   void finish() override;
