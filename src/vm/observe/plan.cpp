@@ -68,10 +68,24 @@ class Planner {
 
   Plan run() {
     for (size_t i = 0; i < code_.insts.size(); ++i) add(i);
+    for (const Entry& entry : plan_.entries)
+      if (plan_.communicates.empty()) plan_.communicates = communicates(entry);
     return std::move(plan_);
   }
 
  private:
+  static std::string communicates(const Entry& entry) {
+    const Touch& touch = entry.as_written;
+    if (touch.reach != Reach::global || !entry.match) return {};
+    const Form& form = entry.match->form;
+    const std::string where = " (PTX line " + std::to_string(entry.source->line) + ")";
+    if (touch.action == Action::atomic) return "the result of an atomic is used" + where;
+    const bool waits = form.has("volatile") || form.has("acquire") || form.has("relaxed");
+    if (touch.action == Action::load && waits)
+      return "a load may wait for another block's store" + where;
+    return {};
+  }
+
   void add(size_t i) {
     const InstMeta& meta = code_.meta[i];
     Step step;
@@ -95,6 +109,7 @@ class Planner {
       }
     }
     plan_.steps.push_back(step);
+    plan_.told.push_back(step.kind != Step::Kind::plain);
   }
 
   uint32_t entry(const InstMeta& meta) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -47,9 +48,11 @@ struct Step {
 };
 
 struct Plan {
-  std::vector<Step> steps;  // parallel to the code's instructions
+  std::vector<Step> steps;    // parallel to the code's instructions, as is:
+  std::vector<uint8_t> told;  // not plain
   std::vector<Entry> entries;
   std::vector<Touch> touches;
+  std::string communicates;  // how blocks may learn of each other; empty: they do not
 };
 
 Plan plan_of(const Code& code);

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 #include "vm/exec/grid.h"
 #include "vm/isa/internal.h"
 #include "vm/observe/count.h"
 #include "vm/observe/json.h"
 #include "vm/observe/keep_ptx.h"
+#include "vm/observe/sample.h"
 
 namespace ridge::vm::observe {
 
@@ -27,27 +27,51 @@ Counters& Counters::operator+=(const Counters& o) {
   return *this;
 }
 
+// The most even of a branch's splits stands in place of an access: the lanes that took it are
+// `address[0]`.
+static void remember_split(Worst& worst, uint32_t mask, uint32_t taken) {
+  const auto smaller = uint32_t(std::min(std::popcount(taken), std::popcount(mask & ~taken)));
+  if (smaller < worst.cost) return;
+  if (smaller > worst.cost) worst = {0, smaller, mask, {taken}};
+  ++worst.warps;
+}
+
 struct Profiler::Tally {
-  struct Executed {
-    uint64_t warps = 0, threads = 0;
-  };
   std::shared_ptr<const Plan> plan;
   const Inst* first = nullptr;
-  std::vector<Executed> executed;  // by decoded instruction
-  std::vector<Counters> entries;   // by the plan's
+  std::vector<Watch::Executed> executed;  // by decoded instruction
+  std::vector<Counters> entries;          // by the plan's
 };
 struct Profiler::Run {
+  std::string not_sampled;
   std::vector<std::unordered_map<const Code*, Tally>> workers;
 };
 
-Profiler::Profiler(std::FILE* out) : out_(out) {}
+Profiler::Profiler(std::FILE* out, uint64_t sample, uint64_t seed)
+    : out_(out), sample_(sample), seed_(seed) {}
 Profiler::~Profiler() = default;
 
-void Profiler::begin(const GridRun& grid, unsigned workers) {
-  auto run = std::make_unique<Run>();
-  run->workers.resize(workers);
+std::vector<uint64_t> Profiler::choose(const GridRun& grid) {
+  if (!sample_ || grid.blocks <= sample_) return {};
   const std::lock_guard lock(mutex_);
-  runs_[&grid] = std::move(run);
+  std::string why = grid.launch->cooperative ? "it is a cooperative launch" : "";
+  for (const auto& [function, code] : grid.code->functions)
+    if (why.empty()) why = plan(*code)->communicates;
+  if (why.empty()) return sample_blocks(grid.blocks, sample_, seed_);
+  auto& run = runs_[&grid];
+  run = std::make_unique<Run>();
+  run->not_sampled = why;
+  std::fprintf(stderr, "ridge: all %llu blocks of %s run, its blocks communicate: %s\n",
+               static_cast<unsigned long long>(grid.blocks), kernel_name(grid).c_str(),
+               why.c_str());
+  return {};
+}
+
+void Profiler::begin(const GridRun& grid, unsigned workers) {
+  const std::lock_guard lock(mutex_);
+  auto& run = runs_[&grid];
+  if (!run) run = std::make_unique<Run>();
+  run->workers.resize(workers);
 }
 
 std::shared_ptr<const Plan> Profiler::plan(const Code& code) {
@@ -78,14 +102,14 @@ Profiler::Tally& Profiler::tally(const Warp& w) {
   return found;
 }
 
+Observer::Watch Profiler::watch(const Warp& w) {
+  Tally& tally = this->tally(w);
+  return {tally.executed.data(), tally.plan->told.data()};
+}
+
 void Profiler::before(const Warp& w, const Inst* inst) {
   Tally& tally = this->tally(w);
-  const auto index = size_t(inst - tally.first);
-  Tally::Executed& executed = tally.executed[index];
-  ++executed.warps;
-  executed.threads += uint64_t(std::popcount(w.mask));
-  const Step& step = tally.plan->steps[index];
-  if (step.kind == Step::Kind::plain) return;
+  const Step& step = tally.plan->steps[size_t(inst - tally.first)];
   Counters& c = tally.entries[step.entry];
   switch (step.kind) {
     case Step::Kind::touches:
@@ -99,22 +123,16 @@ void Profiler::before(const Warp& w, const Inst* inst) {
       ++c.branches;
       if (inst->full == internal::kBranchTable.full) break;
       const uint32_t taken = w.pred(inst->d) & w.mask;
-      c.divergent += taken && taken != w.mask;
+      if (taken && taken != w.mask) {
+        ++c.divergent;
+        remember_split(c.worst, w.mask, taken);
+      }
       break;
     }
     case Step::Kind::always_branches: ++c.branches; break;
     case Step::Kind::barrier: ++c.barriers; break;
     case Step::Kind::plain: break;
   }
-}
-
-// Instructions that wait for lanes of their warp touch no memory that way, except for matrices,
-// which are counted again.
-void Profiler::put_off(const Warp& w, const Inst* inst) {
-  Tally& tally = this->tally(w);
-  Tally::Executed& executed = tally.executed[size_t(inst - tally.first)];
-  --executed.warps;
-  executed.threads -= uint64_t(std::popcount(w.mask));
 }
 
 namespace {
@@ -158,6 +176,7 @@ void Profiler::end(const GridRun& grid) {
   launch.blocks = grid.launch->grid.count();
   launch.blocks_run = grid.done;
   launch.faulted = bool(grid.fault);
+  launch.not_sampled = run->not_sampled;
   std::map<const Code*, std::vector<Counters>> sums;  // by entry
   for (const auto& worker : run->workers)
     for (const auto& [code, tally] : worker) {
@@ -198,12 +217,12 @@ void Profiler::end(const GridRun& grid) {
                      [](const auto& a, const auto& b) { return a.ptx_line < b.ptx_line; });
   }
   const std::lock_guard lock(mutex_);
-  ended_.push_back(std::move(launch));
+  write_json(out_, launch);
+  std::fflush(out_);  // whatever becomes of the program
 }
 
 void Profiler::finish() {
   const std::lock_guard lock(mutex_);
-  write_json(out_, std::exchange(ended_, {}));
   std::fflush(out_);
 }
 

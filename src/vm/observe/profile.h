@@ -65,16 +65,20 @@ struct LaunchProfile {
   KernelUsage usage;
   uint64_t blocks = 0, blocks_run = 0;
   bool faulted = false;
+  std::string not_sampled;  // why all blocks were run, where fewer were asked for
   std::vector<InstructionProfile> instructions;  // those that ran, in the order of the PTX
 };
 
 class Profiler : public Observer {
  public:
-  explicit Profiler(std::FILE* out);  // where the profiles go in the end, as JSON lines
+  // Profiles go to `out` as launches end, as JSON lines. With `sample`, a launch of more blocks
+  // runs that many of them only, chosen by `seed`.
+  Profiler(std::FILE* out, uint64_t sample, uint64_t seed);
   ~Profiler() override;
+  std::vector<uint64_t> choose(const GridRun& grid) override;
   void begin(const GridRun& grid, unsigned workers) override;
+  Watch watch(const Warp& w) override;
   void before(const Warp& w, const Inst* inst) override;
-  void put_off(const Warp& w, const Inst* inst) override;
   void end(const GridRun& grid) override;
 
   void finish() override;
@@ -86,11 +90,11 @@ class Profiler : public Observer {
   std::shared_ptr<const Plan> plan(const Code& code);
 
   std::FILE* const out_;
+  const uint64_t sample_, seed_;
   std::mutex mutex_;
   std::unordered_map<const GridRun*, std::unique_ptr<Run>> runs_;
   // By the program's number, which is never used again, as an address may be.
   std::map<std::pair<uint64_t, const Code*>, std::shared_ptr<const Plan>> plans_;
-  std::vector<LaunchProfile> ended_;
 };
 
 }  // namespace ridge::vm::observe

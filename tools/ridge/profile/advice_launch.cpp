@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "profile/advice.h"
+#include "profile/geometry.h"
 #include "terminal.h"
 
 namespace ridge::tools::profile {
@@ -42,7 +43,12 @@ void add_divergence(const Kernel& kernel, std::vector<Advice>& out) {
         fmt::format("{} of the {} times a warp comes here its lanes go both ways",
                     thousands(c.divergent), thousands(c.branches));
     advice.brief = fmt::format("splits warps: {}", share);
-    advice.reason = fmt::format("{}; the kernel runs with {:.1f} of 32 lanes", share,
+    const std::string sides =
+        one.split ? fmt::format(" (lanes {} one way, {} the other)",
+                                lanes_text(lanes_of(one.split->taken)),
+                                lanes_text(lanes_of(one.split->mask & ~one.split->taken)))
+                  : "";
+    advice.reason = fmt::format("{}{}; the kernel runs with {:.1f} of 32 lanes", share, sides,
                                 kernel.total.active_lanes());
     advice.fix =
         "decide by warp, not by lane (threadIdx.x / 32), or number the work so that neighbouring "

@@ -182,7 +182,7 @@ function choose(k, l, scroll) {
   const tr = rows.get(l);
   tr?.classList.add('chosen');
   if (scroll) tr?.scrollIntoView({block: 'center'});
-  const pictured = l.instructions.filter((i) => i.worst);
+  const pictured = l.instructions.filter((i) => i.worst || i.split);
   const picture = h('div', {id: 'picture'});
   const buttons = new Map();
   const show = (i) => {
@@ -190,9 +190,9 @@ function choose(k, l, scroll) {
     picture.replaceChildren(...accessPicture(i));
   };
   const list = l.instructions.map((i) => {
-    const note = i.worst ? `${i.reach} ${i.action}, ${count(i.counters.sectors || i.counters.wavefronts)} ${i.counters.sectors ? 'sectors' : 'wavefronts'}` : i.merged_into ? `merged into PTX line ${i.merged_into}` : count(i.counters.warps);
+    const note = i.split ? `${count(i.counters.divergent)} divergent` : i.worst ? `${i.reach} ${i.action}, ${count(i.counters.sectors || i.counters.wavefronts)} ${i.counters.sectors ? 'sectors' : 'wavefronts'}` : i.merged_into ? `merged into PTX line ${i.merged_into}` : count(i.counters.warps);
     const content = [`${i.ptx}`, h('em', {}, note)];
-    if (!i.worst) return h('span', {class: 'ptx'}, ...content);
+    if (!i.worst && !i.split) return h('span', {class: 'ptx'}, ...content);
     const button = h('button', {class: 'ptx', onclick: () => show(i)}, ...content);
     buttons.set(i, button);
     return button;
@@ -203,27 +203,27 @@ function choose(k, l, scroll) {
     h('p', {class: 'hint'}, `${percent(l.share)} of the kernel’s cost, ${c.warps ? (c.threads / c.warps).toFixed(1) : 0} of 32 lanes active`),
     h('pre', {}, (l.text || '').trim()),
     ...adviceOf(k, l).map((a) => adviceCard(k, a, false)),
-    pictured.length ? h('h3', {}, 'The costliest access of a warp') : null,
+    pictured.length ? h('h3', {}, pictured.every((i) => i.split) ? 'How a warp parts' : 'The costliest access of a warp') : null,
     picture,
     h('h3', {}, 'Counters'),
     h('div', {class: 'counts'}, ...kLabels.filter(([key]) => c[key]).flatMap(([key, label]) => [h('span', {}, label), h('span', {}, count(c[key]))])),
     h('h3', {}, `${l.instructions.length} PTX instruction${l.instructions.length === 1 ? '' : 's'}`), ...list);
-  const wasted = (i) => i.worst.cost / Math.max(1, i.worst.least) + i.worst.cost / 1000;
+  const wasted = (i) => i.split ? 1.5 : i.worst.cost / Math.max(1, i.worst.least) + i.worst.cost / 1000;
   if (pictured.length) show(pictured.reduce((a, b) => (wasted(b) > wasted(a) ? b : a)));
 }
 
 // --- pictures of an access
 
-function maskPicture(mask, cells = 32) {
+function maskPicture(mask, label) {
   const svg = s('svg', {viewBox: '0 0 448 34', role: 'img', 'aria-label': 'active lanes'});
   const on = new Set(lanesOf(mask));
-  for (let lane = 0; lane < cells; ++lane) {
+  for (let lane = 0; lane < 32; ++lane) {
     const cell = s('rect', {x: lane * 14, y: 14, width: 12.5, height: 18, rx: 2.5, class: on.has(lane) ? '' : 'off'});
     if (on.has(lane)) cell.style.fill = laneColor(lane);
     svg.append(cell);
     svg.append(s('text', {x: lane * 14 + 6, y: 27, 'text-anchor': 'middle', class: 'lane', opacity: on.has(lane) ? 1 : 0.35}, `${lane}`));
   }
-  svg.append(s('text', {x: 0, y: 9}, `lanes: ${on.size} of 32 take part`));
+  svg.append(s('text', {x: 0, y: 9}, label ?? `lanes: ${on.size} of 32 take part`));
   return svg;
 }
 
@@ -289,7 +289,17 @@ function bankPicture(a) {
   return [svg];
 }
 
+function splitPicture(i) {
+  const mask = parseInt(i.split.mask, 16), taken = parseInt(i.split.taken, 16);
+  const hex = (m) => (m >>> 0).toString(16).padStart(8, '0');
+  return [
+    h('p', {class: 'hint'}, h('code', {}, i.ptx), `: the lanes of a warp part here ${count(i.counters.divergent)} of ${count(i.counters.branches)} times; this is the most even of them.`),
+    maskPicture(hex(taken), 'these lanes branch, while the others wait'),
+    maskPicture(hex(mask & ~taken), 'these lanes go on, while the others wait')];
+}
+
 function accessPicture(i) {
+  if (i.split) return splitPicture(i);
   const a = i.worst, shared = i.reach === 'shared', unit = shared ? 'wavefront' : 'sector';
   const plural = (n) => `${count(n)} ${unit}${n === 1 ? '' : 's'}`;
   return [

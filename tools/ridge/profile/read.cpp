@@ -98,6 +98,15 @@ std::optional<Access> access(const json& object, uint32_t bytes) {
   return access.mask ? std::optional(access) : std::nullopt;
 }
 
+std::optional<Split> split(const json& object) {
+  const auto found = object.find("split");
+  if (found == object.end() || !found->is_object()) return std::nullopt;
+  const auto hex = [&](const char* key) {
+    return uint32_t(std::strtoul(text(*found, key).c_str(), nullptr, 16));
+  };
+  return Split{hex("mask"), hex("taken"), number(*found, "warps")};
+}
+
 // Headers that come with the compiler, whose lines are no use to a reader.
 bool is_library(const std::string& file) {
   for (const char* part :
@@ -140,6 +149,7 @@ Instruction instruction(const json& object, double scale) {
   // Where ptxas merges neighbours the machine moves more than the PTX says.
   one.width = number(object, "width") ? uint32_t(number(object, "width")) : one.bytes;
   one.worst = access(object, one.width);
+  one.split = split(object);
   // A generic access is what its lanes turned out to reach.
   if (text(object, "reach") == "generic" && one.counters.wavefronts > one.counters.sectors)
     one.reach = Reach::shared;
@@ -148,6 +158,7 @@ Instruction instruction(const json& object, double scale) {
 
 void add(Instruction& sum, const Instruction& one) {
   sum.counters += one.counters;
+  if (one.split && !sum.split) sum.split = one.split;
   if (!one.worst) return;
   if (!sum.worst || sum.worst->cost < one.worst->cost) sum.worst = one.worst;
   else if (sum.worst->cost == one.worst->cost) sum.worst->warps += one.worst->warps;

@@ -44,6 +44,10 @@ json instruction_json(const Instruction& one) {
   if (!one.library.empty()) out["library"] = one.library;
   if (one.merged_into) out["merged_into"] = one.merged_into;
   if (one.worst) out["worst"] = access_json(*one.worst, one.reach);
+  if (one.split)
+    out["split"] = {{"mask", fmt::format("{:08x}", one.split->mask)},
+                    {"taken", fmt::format("{:08x}", one.split->taken)},
+                    {"warps", one.split->warps}};
   return out;
 }
 
