@@ -126,6 +126,14 @@ TEST(ProfileRead, HeadersOfTheToolkitAreTheCallers) {
   EXPECT_EQ(profile.kernels[0].instructions[0].library, "sm_60_atomic_functions.hpp:84");
 }
 
+TEST(ProfileRead, MadeUpInstructionsBelongToTheLineBefore) {
+  const Profile profile = read(
+      R"({"kernel": "k", "instructions": [{"ptx": "mov", "file": "a.cu", "line": 5}, {"ptx": "add", "file": "a.cu", "line": 0}]})"
+      "\n");
+  ASSERT_EQ(profile.kernels[0].lines.size(), 1u);
+  EXPECT_EQ(profile.kernels[0].lines[0].line, 5u);
+}
+
 TEST(ProfileRead, Names) {
   EXPECT_EQ(short_name("_Z5scalePf"), "scale");
   EXPECT_EQ(short_name("_ZN1a1b4turnIfLi32EEEvPKT_PS2_"), "turn<float, 32>");

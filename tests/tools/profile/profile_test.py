@@ -246,5 +246,24 @@ class Input(ProfileTest):
         self.assertIn("build it with nvcc -lineinfo", out)
 
 
+class Rungs(ProfileTest):
+    def test_a_rung(self):
+        out, err = self.profile("transpose/02_shared_tile", "--shape", "64x64", "--dtype", "f16")
+        self.assertIn("transpose 64x64 f16, rung shared_tile", err)
+        self.assertRegex(out, r"^transpose_shared_tile<.*> is bound by shared memory: line \d+ is a 16-way bank conflict")
+        self.assertRegex(out, r"lanes 0, 2 … 30 hit bank \d+ in different words; 16-way conflict")
+        self.assertIn("pad the row by 2: 34 elements in place of 32", out)
+        out, _ = self.profile("transpose/padded", "--shape", "64x64", "--dtype", "f16")
+        self.assertNotIn("bank conflict:", out)
+
+    def test_mistakes(self):
+        for word, complaint in [
+                ("transpose/03_paded", "Did you mean 'padded'?"),
+                ("transpoze/naive", "Did you mean 'transpose'?")]:
+            self.assertIn(complaint, self.profile(word, code=2)[1])
+        _, err = self.profile("transpose/naive", "--shape", "3x", code=2)
+        self.assertIn("'3x' is no shape", err)
+
+
 if __name__ == "__main__":
     sys.exit(unittest.main())

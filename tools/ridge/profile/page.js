@@ -90,14 +90,17 @@ function roofline(k) {
   const angle = Math.atan2(y(roof(mid * 2)) - y(roof(mid)), x(mid * 2) - x(mid)) * 180 / Math.PI;
   svg.append(s('text', {x: x(mid), y: y(roof(mid)) - 8, 'text-anchor': 'middle', class: 'strong', transform: `rotate(${angle} ${x(mid)} ${y(roof(mid)) - 8})`}, `memory ${(r.peak_bytes / 1e12).toFixed(2)} TB/s`));
   if (r.flops > 0) {
-    const point = (ai, kind, label, below) => {
+    const rate = (f) => (f >= 1e12 ? `${(f / 1e12).toFixed(1)} TFLOP/s` : `${(f / 1e9).toFixed(0)} GFLOP/s`);
+    const wasteful = used > moved * 1.05;
+    const point = (ai, kind, label, row) => {
       svg.append(s('line', {class: 'axis', x1: x(ai), x2: x(ai), y1: y(roof(ai)), y2: H - bottom, 'stroke-dasharray': '3 3'}));
       svg.append(s('circle', {class: kind, cx: x(ai), cy: y(roof(ai)), r: 6}));
-      const end = x(ai) > W * 0.66;
-      svg.append(s('text', {x: x(ai) + (end ? -10 : 10), y: y(roof(ai)) + (below ? 30 : 16), 'text-anchor': end ? 'end' : 'start'}, label));
+      const at = H - bottom - 12 - 17 * row;  // below the roof on the right there is always room
+      svg.append(s('text', {x: W - right - 16, y: at, 'text-anchor': 'end'}, label));
+      svg.append(s('circle', {class: kind, cx: W - right - 6, cy: at - 4, r: 5}));
     };
-    if (used > moved * 1.05) point(used, 'used', `${used.toFixed(2)} if every moved byte were used`, false);
-    point(moved, 'moved', `${moved.toFixed(2)} as it is: at most ${(roof(moved) / 1e9).toFixed(0)} GFLOP/s`, true);
+    if (wasteful) point(used, 'used', `${used.toFixed(2)} if every moved byte were used: ${rate(roof(used))}`, 0);
+    point(moved, 'moved', `${moved.toFixed(2)} as it is: ${rate(roof(moved))} at most`, wasteful ? 1 : 0);
   }
   fill('roofline', svg, h('p', {class: 'hint'}, r.flops > 0
     ? `${count(r.flops)} operations, ${bytes(r.bytes)} moved between L1 and the rest, ${bytes(r.bytes_used)} of them used.`
@@ -324,8 +327,9 @@ function show(k) {
 
 const order = [...record.kernels].sort((a, b) => cost(b) - cost(a));
 const all = sum(order.map(cost)) || 1;
-$('origin').textContent = `ridge profile ${record.program} · on ${record.device.name}, software GPU`;
-document.title = `ridge profile ${record.program}`;
+const program = record.program.startsWith('/') ? record.program.split('/').pop() : record.program;
+$('origin').textContent = `ridge profile ${program} · on ${record.device.name}, software GPU`;
+document.title = `ridge profile ${program}`;
 const kShown = 10;
 const kernelButton = (k) => h('button', {'data-index': record.kernels.indexOf(k), style: `--share:${cost(k) / all}`, onclick: () => show(k)},
   k.name, h('small', {}, [k.launches > 1 ? `×${count(k.launches)}` : '', k.sampled ? `sampled ${count(k.blocks_run)} of ${count(k.blocks)} blocks` : '', k.faulted ? 'crashed' : '', percent(cost(k) / all)].filter(Boolean).join(' · ')));

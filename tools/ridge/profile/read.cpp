@@ -206,6 +206,13 @@ Kernel launch(const json& object) {
   if (const auto list = object.find("instructions"); list != object.end() && list->is_array())
     for (const json& one : *list)
       if (one.is_object()) kernel.instructions.push_back(instruction(one, scale));
+  // What the compiler made up has line 0: it belongs to what stands before it.
+  const Instruction* before = nullptr;
+  for (Instruction& one : kernel.instructions) {
+    if (!one.file.empty() && one.line == 0 && before)
+      one.file = before->file, one.line = before->line;
+    before = &one;
+  }
   return kernel;
 }
 
