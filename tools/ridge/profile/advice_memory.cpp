@@ -101,7 +101,7 @@ Advice misaligned(const Instruction& one, const Access& access, uint64_t cost, u
 
 // In the elements of the array, as the user would write it.
 std::string padding_text(const Padding& padding, uint32_t element) {
-  uint32_t row = padding.row * 4, more = padding.words * 4;
+  uint64_t row = padding.row, more = padding.more;
   const char* unit = "bytes";
   if (element && row % element == 0 && more % element == 0)
     row /= element, more /= element, unit = "elements";

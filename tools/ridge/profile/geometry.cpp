@@ -128,36 +128,33 @@ Conflict worst_conflict(const Access& access) {
 
 Access padded(const Access& access, const Padding& padding) {
   Access out = access;
-  for (uint64_t& address : out.address)
-    address += address / (padding.row * kWord) * padding.words * kWord;
+  for (uint64_t& address : out.address) address += address / padding.row * padding.more;
   return out;
 }
 
 std::optional<Padding> padding_for(const Access& access, const std::vector<Access>& others) {
   // A row is the distance between lanes that walk down a column, or between the words that meet in
-  // a bank; where there is none, words can still be put behind every 32.
-  std::vector<uint32_t> rows;
+  // a bank; where there is none, something can still be put behind every 32 words.
+  std::vector<uint64_t> rows;
   if (const auto stride = stride_of(access); stride && stride->bytes >= int64_t(kShortestRow))
-    rows.push_back(uint32_t(stride->bytes / int64_t(kWord)));
+    rows.push_back(uint64_t(stride->bytes));
   const Conflict conflict = worst_conflict(access);
   uint64_t apart = 0;
   for (const uint32_t lane : conflict.lanes)
     apart = std::gcd(apart, access.address[lane] - access.address[conflict.lanes.front()]);
-  if (apart >= observe::kBanks * kWord) rows.push_back(uint32_t(apart / kWord));
-  rows.push_back(observe::kBanks);
+  if (apart >= observe::kBanks * kWord) rows.push_back(apart);
+  rows.push_back(observe::kBanks * kWord);
 
-  const uint32_t unit = std::max(1u, access.bytes / uint32_t(kWord));
-  for (const uint32_t words : {unit, 2 * unit, 4 * unit, 8 * unit})
-    for (const uint32_t row : rows) {
-      const Padding padding = {row, words};
-      if (wavefronts_of(padded(access, padding)) > least_wavefronts(access)) continue;
-      if (std::ranges::any_of(others, [&](const Access& other) {
-            return (words * kWord) % std::max(1u, std::min(16u, other.bytes)) != 0 ||
-                   wavefronts_of(padded(other, padding)) > wavefronts_of(other);
-          }))
-        continue;
-      return padding;
-    }
+  const auto cures = [&](const Padding& padding) {
+    return wavefronts_of(padded(access, padding)) <= least_wavefronts(access) &&
+           std::ranges::none_of(others, [&](const Access& other) {
+             return padding.more % std::clamp(other.bytes, 1u, 16u) != 0 ||
+                    wavefronts_of(padded(other, padding)) > wavefronts_of(other);
+           });
+  };
+  for (const uint64_t row : rows)
+    for (const uint64_t elements : {1, 2, 4, 8})
+      if (const Padding padding = {row, elements * access.bytes}; cures(padding)) return padding;
   return std::nullopt;
 }
 

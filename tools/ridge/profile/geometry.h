@@ -39,9 +39,9 @@ struct Conflict {
 };
 Conflict worst_conflict(const Access& access);
 
-// Words put behind every row of `row` words.
+// Put behind every row, in bytes.
 struct Padding {
-  uint32_t row = 0, words = 0;
+  uint64_t row = 0, more = 0;
 };
 Access padded(const Access& access, const Padding& padding);
 // The smallest that takes away the conflict and makes none of the others costlier.
