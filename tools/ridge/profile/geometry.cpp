@@ -126,6 +126,21 @@ Conflict worst_conflict(const Access& access) {
   return worst;
 }
 
+namespace {
+
+// In the worst column: elements smaller than a word lie differently in the words of each.
+uint64_t wavefronts_anywhere(Access access) {
+  const uint64_t start = access.base / kWord * kWord;
+  uint64_t most = 0;
+  for (uint64_t column = 0; column < kWord; column += std::max(1u, access.bytes)) {
+    access.base = start + column;
+    most = std::max(most, wavefronts_of(access));
+  }
+  return most;
+}
+
+}  // namespace
+
 Access padded(const Access& access, const Padding& padding) {
   Access out = access;
   for (uint64_t& address : out.address) address += address / padding.row * padding.more;
@@ -146,10 +161,10 @@ std::optional<Padding> padding_for(const Access& access, const std::vector<Acces
   rows.push_back(observe::kBanks * kWord);
 
   const auto cures = [&](const Padding& padding) {
-    return wavefronts_of(padded(access, padding)) <= least_wavefronts(access) &&
+    return wavefronts_anywhere(padded(access, padding)) <= least_wavefronts(access) &&
            std::ranges::none_of(others, [&](const Access& other) {
              return padding.more % std::clamp(other.bytes, 1u, 16u) != 0 ||
-                    wavefronts_of(padded(other, padding)) > wavefronts_of(other);
+                    wavefronts_anywhere(padded(other, padding)) > wavefronts_anywhere(other);
            });
   };
   for (const uint64_t row : rows)
