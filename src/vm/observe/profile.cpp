@@ -31,6 +31,7 @@ struct Profiler::Tally {
   const Inst* first = nullptr;
   std::vector<Watch::Executed> executed;  // by decoded instruction
   std::vector<Counters> entries;          // by the plan's
+  std::vector<Memory> memory;             // by the plan's touches
 };
 struct Profiler::Run {
   std::string not_sampled;
@@ -87,6 +88,7 @@ Profiler::Tally& Profiler::tally(const Warp& w) {
     found.first = code.insts.data();
     found.executed.resize(code.insts.size());
     found.entries.resize(found.plan->entries.size());
+    found.memory.resize(found.plan->touches.size());
   }
   last = {grid.id, &code, &found};
   return found;
@@ -105,7 +107,7 @@ void Profiler::before(const Warp& w, const Inst* inst) {
     case Step::Kind::touches:
       for (uint32_t k = step.touch; k < step.touch + step.touches; ++k) {
         const Touch& touch = tally.plan->touches[k];
-        count_touch(tally.entries[touch.entry], touch, w, inst);
+        count_touch(tally.entries[touch.entry], tally.memory[k], touch, w, inst);
       }
       break;
     case Step::Kind::branch:
