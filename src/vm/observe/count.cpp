@@ -26,7 +26,7 @@ void count_shared(Counters& c, Memory& memory, const SharedAccess& access) {
   ++c.shared_requests;
   c.wavefronts += cost.wavefronts;
   c.ideal_wavefronts += cost.ideal;
-  remember(c.worst, access, cost.wavefronts);
+  remember(memory.worst, access, cost.wavefronts);
 }
 
 void count_global(Counters& c, Memory& memory, const Access& access, Action action) {
@@ -39,11 +39,11 @@ void count_global(Counters& c, Memory& memory, const Access& access, Action acti
   c.lines += cost.plain.lines;
   c.bytes_used += cost.plain.bytes_used;
   c.sectors += cost.sectors;
-  remember(c.worst, access, cost.sectors);
+  remember(memory.worst, access, cost.sectors);
 }
 
 // Local memory holds a word of each lane side by side, then the next word of each.
-void count_local(Counters& c, const SharedAccess& offsets) {
+void count_local(Counters& c, Memory& memory, const SharedAccess& offsets) {
   const uint32_t bytes = offsets.bytes;
   Access access;
   access.mask = offsets.mask;
@@ -63,7 +63,7 @@ void count_local(Counters& c, const SharedAccess& offsets) {
       for (uint64_t& at : access.address) at += 4 * kWarpSize;
   }
   c.sectors += sectors;
-  remember(c.worst, access, sectors);
+  remember(memory.worst, access, sectors);
 }
 
 template <class T>
@@ -105,18 +105,19 @@ void count_lanes(Counters& c, Memory& memory, const Touch& touch, const Warp& w,
   if (touch.reach == Reach::shared)
     return count_shared(c, memory, read_addresses<uint32_t>(w, inst->a, offset, touch.bytes));
   if (touch.reach == Reach::local)
-    return count_local(c, read_addresses<uint32_t>(w, inst->a, offset, touch.bytes));
+    return count_local(c, memory, read_addresses<uint32_t>(w, inst->a, offset, touch.bytes));
   Access access = read_addresses<uint64_t>(w, inst->a, offset, touch.bytes);
   if (!touch.generic) return count_global(c, memory, access, touch.action);
   const Windows windows = windows_of(access);
   access.mask &= ~windows.all();
   if (access.mask) count_global(c, memory, access, touch.action);
   if (windows.lanes[0]) count_shared(c, memory, in_window(access, windows.lanes[0]));
-  if (windows.lanes[1]) count_local(c, in_window(access, windows.lanes[1]));
+  if (windows.lanes[1]) count_local(c, memory, in_window(access, windows.lanes[1]));
 }
 
 // Eight rows at a time, the addresses of which eight lanes give.
-void count_matrices(Counters& c, const Touch& touch, const Warp& w, const Inst* inst) {
+void count_matrices(Counters& c, Memory& memory, const Touch& touch, const Warp& w,
+                    const Inst* inst) {
   SharedAccess access =
       touch.generic
           ? in_window(read_addresses<uint64_t>(w, inst->a, int32_t(inst->b), touch.bytes), 0)
@@ -130,7 +131,7 @@ void count_matrices(Counters& c, const Touch& touch, const Warp& w, const Inst* 
   c.wavefronts += wavefronts;
   c.ideal_wavefronts += touch.matrices;
   access.mask = touch.matrices == 4 ? ~0u : (1u << 8 * touch.matrices) - 1;
-  remember(c.worst, access, wavefronts);
+  remember(memory.worst, access, wavefronts);
 }
 
 // cp.async: reads global memory and writes shared. Fields: isa/async.cpp.
@@ -152,7 +153,7 @@ void count_touch(Counters& counters, Memory& memory, const Touch& touch, const W
                  const Inst* inst) {
   switch (touch.kind) {
     case Touch::Kind::lanes: return count_lanes(counters, memory, touch, w, inst);
-    case Touch::Kind::matrices: return count_matrices(counters, touch, w, inst);
+    case Touch::Kind::matrices: return count_matrices(counters, memory, touch, w, inst);
     case Touch::Kind::copy: return count_copy(counters, memory, w, inst);
   }
 }

@@ -50,6 +50,7 @@ struct WholeGlobalCost {
 struct Memory {
   Kept<uint64_t, WholeGlobalCost> global;
   Kept<uint32_t, SharedCost> shared;
+  Worst worst;
 };
 
 // The access that `inst` is about to make.

@@ -97,7 +97,7 @@ void write(std::FILE* file, const InstructionProfile& one) {
   number("branches", c.branches);
   number("divergent", c.divergent);
   number("barriers", c.barriers);
-  if (c.worst.cost) write(file, c.worst);
+  if (one.worst.cost) write(file, one.worst);
   std::fprintf(file, "}");
 }
 

@@ -22,7 +22,6 @@ Counters& Counters::operator+=(const Counters& o) {
   shared_requests += o.shared_requests, wavefronts += o.wavefronts;
   ideal_wavefronts += o.ideal_wavefronts;
   branches += o.branches, divergent += o.divergent, barriers += o.barriers;
-  if (o.worst.cost) worst.meet(o.worst);
   return *this;
 }
 
@@ -158,19 +157,25 @@ void Profiler::end(const GridRun& grid) {
   launch.blocks_run = grid.done;
   launch.faulted = bool(grid.fault);
   launch.not_sampled = run->not_sampled;
-  std::map<const Code*, std::vector<Counters>> sums;  // by entry
+  struct Sum {
+    Counters counters;
+    Worst worst;
+  };
+  std::map<const Code*, std::vector<Sum>> sums;  // by entry
   for (const auto& worker : run->workers)
     for (const auto& [code, tally] : worker) {
-      std::vector<Counters>& sum = sums[code];
+      std::vector<Sum>& sum = sums[code];
       sum.resize(tally.entries.size());
-      for (size_t k = 0; k < tally.entries.size(); ++k) sum[k] += tally.entries[k];
+      for (size_t k = 0; k < tally.entries.size(); ++k) sum[k].counters += tally.entries[k];
+      for (size_t k = 0; k < tally.memory.size(); ++k)
+        sum[tally.plan->touches[k].entry].worst.meet(tally.memory[k].worst);
       for (size_t i = 0; i < tally.executed.size(); ++i) {
         const Step& step = tally.plan->steps[i];
         if (!step.counts) continue;
         const uint64_t each = step.counts / step.entries;
         for (uint32_t k = 0; k < step.entries; ++k) {
-          sum[step.entry + k].warps += each * tally.executed[i].warps;
-          sum[step.entry + k].threads += each * tally.executed[i].threads;
+          sum[step.entry + k].counters.warps += each * tally.executed[i].warps;
+          sum[step.entry + k].counters.threads += each * tally.executed[i].threads;
         }
       }
     }
@@ -182,16 +187,18 @@ void Profiler::end(const GridRun& grid) {
     }
     const size_t begin = launch.instructions.size();
     std::unordered_map<const Instruction*, uint64_t> branches;
-    for (size_t k = 0; k < sum.size(); ++k) branches[plan->entries[k].source] = sum[k].branches;
+    for (size_t k = 0; k < sum.size(); ++k)
+      branches[plan->entries[k].source] = sum[k].counters.branches;
     for (size_t k = 0; k < sum.size(); ++k) {
       InstructionProfile one;
       place(one, plan->entries[k], *code);
-      one.counters = sum[k];
+      one.counters = sum[k].counters;
+      one.worst = sum[k].worst;
       if (plan->entries[k].passed_by && one.touch.reach != Reach::none && one.width &&
           !one.merged_into)
-        one.switched_off =
-            std::max(branches[plan->entries[k].passed_by], sum[k].warps) - sum[k].warps;
-      if (!sum[k].warps && !one.switched_off) continue;
+        one.switched_off = std::max(branches[plan->entries[k].passed_by], sum[k].counters.warps) -
+                           sum[k].counters.warps;
+      if (!sum[k].counters.warps && !one.switched_off) continue;
       launch.instructions.push_back(std::move(one));
     }
     std::stable_sort(launch.instructions.begin() + long(begin), launch.instructions.end(),

@@ -34,7 +34,6 @@ struct Counters {
   // Shared memory.
   uint64_t shared_requests = 0, wavefronts = 0, ideal_wavefronts = 0;
   uint64_t branches = 0, divergent = 0, barriers = 0;
-  Worst worst;
 
   Counters& operator+=(const Counters& other);
 };
@@ -51,6 +50,7 @@ struct InstructionProfile {
   Touch touch;
   Unit unit = Unit::alu;
   Counters counters;
+  Worst worst;
 };
 
 struct LaunchProfile {
