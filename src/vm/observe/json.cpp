@@ -76,6 +76,10 @@ void write(std::FILE* file, const InstructionProfile& one) {
   std::fprintf(file, "{\"ptx\": %s, \"ptx_line\": %u", quoted(one.mnemonic).c_str(), one.ptx_line);
   if (!one.file.empty())
     std::fprintf(file, ", \"file\": %s, \"line\": %u", quoted(one.file).c_str(), one.line);
+  for (size_t i = 0; i < one.inlined_at.size(); ++i)
+    std::fprintf(file, "%s{\"file\": %s, \"line\": %u}%s", i ? ", " : ", \"inlined_at\": [",
+                 quoted(one.inlined_at[i].file).c_str(), one.inlined_at[i].line,
+                 i + 1 < one.inlined_at.size() ? "" : "]");
   std::fprintf(file, ", \"unit\": \"%s\"", name_of(one.unit));
   if (one.touch.reach != Reach::none) {
     std::fprintf(file, ", \"reach\": \"%s\", \"action\": \"%s\", \"bytes\": %u",
@@ -97,6 +101,9 @@ void write(std::FILE* file, const InstructionProfile& one) {
   number("branches", c.branches);
   number("divergent", c.divergent);
   number("barriers", c.barriers);
+  if (c.split.warps)
+    std::fprintf(file, ", \"split\": {\"warps\": %llu, \"mask\": \"%08x\", \"taken\": \"%08x\"}",
+                 static_cast<unsigned long long>(c.split.warps), c.split.mask, c.split.taken);
   if (one.worst.cost) write(file, one.worst);
   std::fprintf(file, "}");
 }

@@ -7,6 +7,7 @@
 #include "vm/isa/internal.h"
 #include "vm/observe/count.h"
 #include "vm/observe/json.h"
+#include "vm/observe/keep_ptx.h"
 #include "vm/observe/sample.h"
 
 namespace ridge::vm::observe {
@@ -22,7 +23,13 @@ Counters& Counters::operator+=(const Counters& o) {
   shared_requests += o.shared_requests, wavefronts += o.wavefronts;
   ideal_wavefronts += o.ideal_wavefronts;
   branches += o.branches, divergent += o.divergent, barriers += o.barriers;
+  split.meet(o.split);
   return *this;
+}
+
+void Split::meet(const Split& other) {
+  if (other.smaller > smaller) *this = other;
+  else if (other.smaller == smaller) warps += other.warps;
 }
 
 struct Profiler::Tally {
@@ -114,7 +121,12 @@ void Profiler::before(const Warp& w, const Inst* inst) {
       ++c.branches;
       if (inst->full == internal::kBranchTable.full) break;
       const uint32_t taken = w.pred(inst->d) & w.mask;
-      c.divergent += taken && taken != w.mask;
+      if (taken && taken != w.mask) {
+        ++c.divergent;
+        const auto smaller =
+            uint32_t(std::min(std::popcount(taken), std::popcount(w.mask & ~taken)));
+        c.split.meet({1, smaller, w.mask, taken});
+      }
       break;
     }
     case Step::Kind::always_branches: ++c.branches; break;
@@ -135,7 +147,14 @@ void place(InstructionProfile& one, const Entry& entry, const Code& code) {
   if (entry.source->loc < 0) return;
   const SourceLoc& loc = code.function->locs[size_t(entry.source->loc)];
   one.line = loc.line;
-  if (loc.file < code.module->files.size()) one.file = code.module->files[loc.file];
+  const auto file = [&](const SourceLoc& l) {
+    return l.file < code.module->files.size() ? code.module->files[l.file] : std::string();
+  };
+  one.file = file(loc);
+  for (int32_t at = loc.inlined_at; at >= 0; at = code.function->locs[size_t(at)].inlined_at) {
+    const SourceLoc& outer = code.function->locs[size_t(at)];
+    one.inlined_at.push_back({file(outer), outer.line});
+  }
 }
 
 }  // namespace
@@ -153,6 +172,7 @@ void Profiler::end(const GridRun& grid) {
   launch.block = grid.launch->block;
   launch.dynamic_shared = grid.launch->dynamic_shared;
   launch.usage = grid.launch->kernel->usage;
+  keep_ptx(*grid.code->code->module);
   launch.blocks = grid.launch->grid.count();
   launch.blocks_run = grid.done;
   launch.faulted = bool(grid.fault);

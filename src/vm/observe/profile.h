@@ -27,6 +27,15 @@ struct Worst {
   void meet(const Worst& other);
 };
 
+// The most even way in which the lanes of a warp parted at a branch.
+struct Split {
+  uint64_t warps = 0;    // that parted as evenly
+  uint32_t smaller = 0;  // lanes that went the rarer way
+  uint32_t mask = 0, taken = 0;
+
+  void meet(const Split& other);
+};
+
 struct Counters {
   uint64_t warps = 0, threads = 0;  // instructions executed
   // Global and local memory.
@@ -34,6 +43,7 @@ struct Counters {
   // Shared memory.
   uint64_t shared_requests = 0, wavefronts = 0, ideal_wavefronts = 0;
   uint64_t branches = 0, divergent = 0, barriers = 0;
+  Split split;
 
   Counters& operator+=(const Counters& other);
 };
@@ -42,6 +52,11 @@ struct Counters {
 struct InstructionProfile {
   std::string file;   // of the user's source; empty without line information
   uint32_t line = 0;  // in it
+  struct Place {
+    std::string file;
+    uint32_t line = 0;
+  };
+  std::vector<Place> inlined_at;  // where that was inlined, the nearest first
   uint32_t ptx_line = 0;
   uint32_t merged_into = 0;   // a PTX line; 0: nothing
   uint32_t width = 0;         // bytes a lane that the machine moves
