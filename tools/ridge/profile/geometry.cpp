@@ -28,6 +28,14 @@ observe::Access absolute(const Access& access, uint64_t base) {
   return out;
 }
 
+observe::SharedAccess in_shared(const Access& access) {
+  observe::SharedAccess out;
+  out.mask = access.mask;
+  out.bytes = access.bytes;
+  for (size_t i = 0; i < 32; ++i) out.address[i] = uint32_t(access.address[i] + access.base);
+  return out;
+}
+
 }  // namespace
 
 std::vector<uint32_t> lanes_of(uint32_t mask) {
@@ -88,11 +96,11 @@ std::optional<Stride> stride_of(const Access& access) {
 }
 
 uint64_t wavefronts_of(const Access& access) {
-  return observe::shared_cost(absolute(access, access.base)).wavefronts;
+  return observe::shared_cost(in_shared(access)).wavefronts;
 }
 
 uint64_t least_wavefronts(const Access& access) {
-  return observe::shared_cost(absolute(access, access.base)).ideal;
+  return observe::shared_cost(in_shared(access)).ideal;
 }
 
 // Wide accesses are served in parts of the warp, so only lanes of one part can be in each other's
