@@ -72,7 +72,8 @@ class Watched {
     const auto i = size_t(inst - code_.insts.data());
     if (watch_.executed) {
       ++watch_.executed[i].warps;
-      watch_.executed[i].threads += uint64_t(__builtin_popcount(w_.mask));
+      watch_.executed[i].threads +=
+          w_.mask == kAllLanes ? kWarpSize : uint64_t(__builtin_popcount(w_.mask));
     }
     if (!watch_.told || watch_.told[i]) observer_.before(w_, inst);
   }

@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "vm/isa/memory.h"
-#include "vm/observe/access.h"
 
 namespace ridge::vm::observe {
 namespace {
@@ -21,28 +20,30 @@ void remember(Worst& worst, const AccessOf<T>& access, uint32_t cost) {
   ++worst.warps;
 }
 
-void count_shared(Counters& c, const SharedAccess& access) {
-  const SharedCost cost = shared_cost(access);
+void count_shared(Counters& c, Memory& memory, const SharedAccess& access) {
+  // Banks repeat: a shift by whole words, or by whole accesses, changes nothing.
+  const SharedCost& cost = memory.shared.of(access, std::max(access.bytes, 4u), shared_cost);
   ++c.shared_requests;
   c.wavefronts += cost.wavefronts;
   c.ideal_wavefronts += cost.ideal;
-  remember(c.worst, access, cost.wavefronts);
+  remember(memory.worst, access, cost.wavefronts);
 }
 
-void count_global(Counters& c, const Access& access, Action action) {
+void count_global(Counters& c, Memory& memory, const Access& access, Action action) {
   ++c.requests;
-  const GlobalCost cost = global_cost(access);
-  const uint32_t sectors = action == Action::reduction || action == Action::atomic
-                               ? atomic_sectors(access)
-                               : cost.sectors;
-  c.lines += cost.lines;
-  c.bytes_used += cost.bytes_used;
-  c.sectors += sectors;
-  remember(c.worst, access, sectors);
+  const WholeGlobalCost& cost = memory.global.of(access, kLineBytes, [&](const Access& a) {
+    const GlobalCost plain = global_cost(a);
+    const bool takes_turns = action == Action::reduction || action == Action::atomic;
+    return WholeGlobalCost{plain, takes_turns ? atomic_sectors(a) : plain.sectors};
+  });
+  c.lines += cost.plain.lines;
+  c.bytes_used += cost.plain.bytes_used;
+  c.sectors += cost.sectors;
+  remember(memory.worst, access, cost.sectors);
 }
 
 // Local memory holds a word of each lane side by side, then the next word of each.
-void count_local(Counters& c, const SharedAccess& offsets) {
+void count_local(Counters& c, Memory& memory, const SharedAccess& offsets) {
   const uint32_t bytes = offsets.bytes;
   Access access;
   access.mask = offsets.mask;
@@ -62,7 +63,7 @@ void count_local(Counters& c, const SharedAccess& offsets) {
       for (uint64_t& at : access.address) at += 4 * kWarpSize;
   }
   c.sectors += sectors;
-  remember(c.worst, access, sectors);
+  remember(memory.worst, access, sectors);
 }
 
 template <class T>
@@ -99,23 +100,24 @@ Windows windows_of(const Access& access) {
   return found;
 }
 
-void count_lanes(Counters& c, const Touch& touch, const Warp& w, const Inst* inst) {
+void count_lanes(Counters& c, Memory& memory, const Touch& touch, const Warp& w, const Inst* inst) {
   const int64_t offset = int64_t(int32_t(inst->b)) + touch.offset;
   if (touch.reach == Reach::shared)
-    return count_shared(c, read_addresses<uint32_t>(w, inst->a, offset, touch.bytes));
+    return count_shared(c, memory, read_addresses<uint32_t>(w, inst->a, offset, touch.bytes));
   if (touch.reach == Reach::local)
-    return count_local(c, read_addresses<uint32_t>(w, inst->a, offset, touch.bytes));
+    return count_local(c, memory, read_addresses<uint32_t>(w, inst->a, offset, touch.bytes));
   Access access = read_addresses<uint64_t>(w, inst->a, offset, touch.bytes);
-  if (!touch.generic) return count_global(c, access, touch.action);
+  if (!touch.generic) return count_global(c, memory, access, touch.action);
   const Windows windows = windows_of(access);
   access.mask &= ~windows.all();
-  if (access.mask) count_global(c, access, touch.action);
-  if (windows.lanes[0]) count_shared(c, in_window(access, windows.lanes[0]));
-  if (windows.lanes[1]) count_local(c, in_window(access, windows.lanes[1]));
+  if (access.mask) count_global(c, memory, access, touch.action);
+  if (windows.lanes[0]) count_shared(c, memory, in_window(access, windows.lanes[0]));
+  if (windows.lanes[1]) count_local(c, memory, in_window(access, windows.lanes[1]));
 }
 
 // Eight rows at a time, the addresses of which eight lanes give.
-void count_matrices(Counters& c, const Touch& touch, const Warp& w, const Inst* inst) {
+void count_matrices(Counters& c, Memory& memory, const Touch& touch, const Warp& w,
+                    const Inst* inst) {
   SharedAccess access =
       touch.generic
           ? in_window(read_addresses<uint64_t>(w, inst->a, int32_t(inst->b), touch.bytes), 0)
@@ -129,29 +131,30 @@ void count_matrices(Counters& c, const Touch& touch, const Warp& w, const Inst* 
   c.wavefronts += wavefronts;
   c.ideal_wavefronts += touch.matrices;
   access.mask = touch.matrices == 4 ? ~0u : (1u << 8 * touch.matrices) - 1;
-  remember(c.worst, access, wavefronts);
+  remember(memory.worst, access, wavefronts);
 }
 
 // cp.async: reads global memory and writes shared. Fields: isa/async.cpp.
-void count_copy(Counters& c, const Warp& w, const Inst* inst) {
+void count_copy(Counters& c, Memory& memory, const Warp& w, const Inst* inst) {
   const Wide& more = wide(inst);
   const uint32_t bytes = w.src<uint32_t>(more.x[1])[0];
-  count_shared(c, read_addresses<uint32_t>(w, inst->a, int32_t(inst->b), bytes));
+  count_shared(c, memory, read_addresses<uint32_t>(w, inst->a, int32_t(inst->b), bytes));
   Access source = read_addresses<uint64_t>(w, inst->c, int32_t(more.x[0]), bytes);
   if (more.x[2] != kNoOperand)  // lanes that read nothing
     for (uint32_t i = 0; i < 32; ++i)
       if (!w.src<uint32_t>(more.x[2])[i]) source.mask &= ~(1u << i);
   if (more.x[3] != kNoOperand) source.mask &= ~w.pred(more.x[3]);
-  if (source.mask) count_global(c, source, Action::load);
+  if (source.mask) count_global(c, memory, source, Action::load);
 }
 
 }  // namespace
 
-void count_touch(Counters& counters, const Touch& touch, const Warp& w, const Inst* inst) {
+void count_touch(Counters& counters, Memory& memory, const Touch& touch, const Warp& w,
+                 const Inst* inst) {
   switch (touch.kind) {
-    case Touch::Kind::lanes: return count_lanes(counters, touch, w, inst);
-    case Touch::Kind::matrices: return count_matrices(counters, touch, w, inst);
-    case Touch::Kind::copy: return count_copy(counters, w, inst);
+    case Touch::Kind::lanes: return count_lanes(counters, memory, touch, w, inst);
+    case Touch::Kind::matrices: return count_matrices(counters, memory, touch, w, inst);
+    case Touch::Kind::copy: return count_copy(counters, memory, w, inst);
   }
 }
 

@@ -101,11 +101,10 @@ void write(std::FILE* file, const InstructionProfile& one) {
   number("branches", c.branches);
   number("divergent", c.divergent);
   number("barriers", c.barriers);
-  if (c.worst.cost && c.divergent)
+  if (c.split.warps)
     std::fprintf(file, ", \"split\": {\"warps\": %llu, \"mask\": \"%08x\", \"taken\": \"%08x\"}",
-                 static_cast<unsigned long long>(c.worst.warps), c.worst.mask,
-                 uint32_t(c.worst.address[0]));
-  else if (c.worst.cost) write(file, c.worst);
+                 static_cast<unsigned long long>(c.split.warps), c.split.mask, c.split.taken);
+  if (one.worst.cost) write(file, one.worst);
   std::fprintf(file, "}");
 }
 

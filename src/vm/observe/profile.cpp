@@ -23,17 +23,13 @@ Counters& Counters::operator+=(const Counters& o) {
   shared_requests += o.shared_requests, wavefronts += o.wavefronts;
   ideal_wavefronts += o.ideal_wavefronts;
   branches += o.branches, divergent += o.divergent, barriers += o.barriers;
-  if (o.worst.cost) worst.meet(o.worst);
+  split.meet(o.split);
   return *this;
 }
 
-// The most even of a branch's splits stands in place of an access: the lanes that took it are
-// `address[0]`.
-static void remember_split(Worst& worst, uint32_t mask, uint32_t taken) {
-  const auto smaller = uint32_t(std::min(std::popcount(taken), std::popcount(mask & ~taken)));
-  if (smaller < worst.cost) return;
-  if (smaller > worst.cost) worst = {0, smaller, mask, {taken}};
-  ++worst.warps;
+void Split::meet(const Split& other) {
+  if (other.smaller > smaller) *this = other;
+  else if (other.smaller == smaller) warps += other.warps;
 }
 
 struct Profiler::Tally {
@@ -41,6 +37,7 @@ struct Profiler::Tally {
   const Inst* first = nullptr;
   std::vector<Watch::Executed> executed;  // by decoded instruction
   std::vector<Counters> entries;          // by the plan's
+  std::vector<Memory> memory;             // by the plan's touches
 };
 struct Profiler::Run {
   std::string not_sampled;
@@ -97,6 +94,7 @@ Profiler::Tally& Profiler::tally(const Warp& w) {
     found.first = code.insts.data();
     found.executed.resize(code.insts.size());
     found.entries.resize(found.plan->entries.size());
+    found.memory.resize(found.plan->touches.size());
   }
   last = {grid.id, &code, &found};
   return found;
@@ -115,7 +113,7 @@ void Profiler::before(const Warp& w, const Inst* inst) {
     case Step::Kind::touches:
       for (uint32_t k = step.touch; k < step.touch + step.touches; ++k) {
         const Touch& touch = tally.plan->touches[k];
-        count_touch(tally.entries[touch.entry], touch, w, inst);
+        count_touch(tally.entries[touch.entry], tally.memory[k], touch, w, inst);
       }
       break;
     case Step::Kind::branch:
@@ -125,7 +123,9 @@ void Profiler::before(const Warp& w, const Inst* inst) {
       const uint32_t taken = w.pred(inst->d) & w.mask;
       if (taken && taken != w.mask) {
         ++c.divergent;
-        remember_split(c.worst, w.mask, taken);
+        const auto smaller =
+            uint32_t(std::min(std::popcount(taken), std::popcount(w.mask & ~taken)));
+        c.split.meet({1, smaller, w.mask, taken});
       }
       break;
     }
@@ -177,19 +177,25 @@ void Profiler::end(const GridRun& grid) {
   launch.blocks_run = grid.done;
   launch.faulted = bool(grid.fault);
   launch.not_sampled = run->not_sampled;
-  std::map<const Code*, std::vector<Counters>> sums;  // by entry
+  struct Sum {
+    Counters counters;
+    Worst worst;
+  };
+  std::map<const Code*, std::vector<Sum>> sums;  // by entry
   for (const auto& worker : run->workers)
     for (const auto& [code, tally] : worker) {
-      std::vector<Counters>& sum = sums[code];
+      std::vector<Sum>& sum = sums[code];
       sum.resize(tally.entries.size());
-      for (size_t k = 0; k < tally.entries.size(); ++k) sum[k] += tally.entries[k];
+      for (size_t k = 0; k < tally.entries.size(); ++k) sum[k].counters += tally.entries[k];
+      for (size_t k = 0; k < tally.memory.size(); ++k)
+        sum[tally.plan->touches[k].entry].worst.meet(tally.memory[k].worst);
       for (size_t i = 0; i < tally.executed.size(); ++i) {
         const Step& step = tally.plan->steps[i];
         if (!step.counts) continue;
         const uint64_t each = step.counts / step.entries;
         for (uint32_t k = 0; k < step.entries; ++k) {
-          sum[step.entry + k].warps += each * tally.executed[i].warps;
-          sum[step.entry + k].threads += each * tally.executed[i].threads;
+          sum[step.entry + k].counters.warps += each * tally.executed[i].warps;
+          sum[step.entry + k].counters.threads += each * tally.executed[i].threads;
         }
       }
     }
@@ -201,16 +207,18 @@ void Profiler::end(const GridRun& grid) {
     }
     const size_t begin = launch.instructions.size();
     std::unordered_map<const Instruction*, uint64_t> branches;
-    for (size_t k = 0; k < sum.size(); ++k) branches[plan->entries[k].source] = sum[k].branches;
+    for (size_t k = 0; k < sum.size(); ++k)
+      branches[plan->entries[k].source] = sum[k].counters.branches;
     for (size_t k = 0; k < sum.size(); ++k) {
       InstructionProfile one;
       place(one, plan->entries[k], *code);
-      one.counters = sum[k];
+      one.counters = sum[k].counters;
+      one.worst = sum[k].worst;
       if (plan->entries[k].passed_by && one.touch.reach != Reach::none && one.width &&
           !one.merged_into)
-        one.switched_off =
-            std::max(branches[plan->entries[k].passed_by], sum[k].warps) - sum[k].warps;
-      if (!sum[k].warps && !one.switched_off) continue;
+        one.switched_off = std::max(branches[plan->entries[k].passed_by], sum[k].counters.warps) -
+                           sum[k].counters.warps;
+      if (!sum[k].counters.warps && !one.switched_off) continue;
       launch.instructions.push_back(std::move(one));
     }
     std::stable_sort(launch.instructions.begin() + long(begin), launch.instructions.end(),

@@ -27,6 +27,15 @@ struct Worst {
   void meet(const Worst& other);
 };
 
+// The most even way in which the lanes of a warp parted at a branch.
+struct Split {
+  uint64_t warps = 0;    // that parted as evenly
+  uint32_t smaller = 0;  // lanes that went the rarer way
+  uint32_t mask = 0, taken = 0;
+
+  void meet(const Split& other);
+};
+
 struct Counters {
   uint64_t warps = 0, threads = 0;  // instructions executed
   // Global and local memory.
@@ -34,7 +43,7 @@ struct Counters {
   // Shared memory.
   uint64_t shared_requests = 0, wavefronts = 0, ideal_wavefronts = 0;
   uint64_t branches = 0, divergent = 0, barriers = 0;
-  Worst worst;
+  Split split;
 
   Counters& operator+=(const Counters& other);
 };
@@ -56,6 +65,7 @@ struct InstructionProfile {
   Touch touch;
   Unit unit = Unit::alu;
   Counters counters;
+  Worst worst;
 };
 
 struct LaunchProfile {
