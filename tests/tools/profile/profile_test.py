@@ -133,7 +133,7 @@ class Planted(ProfileTest):
                 ("bank_conflict_bad", "bank conflict", "lanes 0 … 31 hit bank", "pad the row by one: 33 elements"),
                 ("bank_conflict_wide_bad", "bank conflict", "lanes 0 … 15", "pad the row by one: 33 elements"),
                 ("bank_conflict_stride_bad", "bank conflict", "lanes 0, 16 hit bank 0", "i + i / 32"),
-                ("partial_warp_bad", "partial warp", "the last has 8 of 32 lanes", "32 or 64"),
+                ("partial_warp_bad", "partial warp", "its last warp has 8 of 32 lanes", "32 or 64"),
                 ("occupancy_bad", "occupancy", "16 warps of 64", "27.5 KiB")]:
             advice = self.advice(kernel, kind)[0]
             self.assertIn(reason, advice["reason"])
@@ -255,6 +255,15 @@ class Rungs(ProfileTest):
         self.assertIn("pad the row by 2: 34 elements in place of 32", out)
         out, _ = self.profile("transpose/padded", "--shape", "64x64")
         self.assertNotIn("bank conflict:", out)
+
+    def test_a_sample_of_its_blocks(self):
+        arguments = "transpose/naive", "--shape", "1024x768"
+        out, _ = self.profile(*arguments)
+        self.assertIn("sampled 256 of 768 blocks; counts are scaled", out)
+        everything, _ = self.profile(*arguments, "--blocks", "all")
+        self.assertNotIn("sampled", everything)
+        row = r"global stores .*\n"
+        self.assertEqual(re.search(row, out)[0], re.search(row, everything)[0])
 
     def test_mistakes(self):
         for word, complaint in [

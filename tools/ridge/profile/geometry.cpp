@@ -66,11 +66,42 @@ uint64_t least_sectors(const Access& access) {
   return (bytes_used(access) + kSector - 1) / kSector;
 }
 
+namespace {
+
+// Lengths of the pieces of memory that the lanes cover without a hole.
+std::vector<uint64_t> runs(const Access& access) {
+  std::vector<uint64_t> starts, lengths;
+  for (const uint32_t lane : lanes_of(access.mask)) starts.push_back(access.address[lane]);
+  std::ranges::sort(starts);
+  uint64_t end = 0;
+  for (const uint64_t start : starts) {
+    if (lengths.empty() || start > end) lengths.push_back(0), end = start;
+    const uint64_t after = std::max(end, start + access.bytes);
+    lengths.back() += after - end;
+    end = after;
+  }
+  return lengths;
+}
+
+}  // namespace
+
+uint64_t runs_of(const Access& access) { return runs(access).size(); }
+
 uint64_t aligned_sectors(const Access& access) {
-  uint64_t least = UINT64_MAX;
+  uint64_t each = 0;  // if every run had a start of its own
+  for (const uint64_t length : runs(access)) each += (length + kSector - 1) / kSector;
+  uint64_t least = each;
   for (uint64_t start = 0; start < kSector; start += std::max(1u, access.bytes))
     least = std::min<uint64_t>(least, observe::global_cost(absolute(access, 1024 + start)).sectors);
   return least;
+}
+
+Access once_a_place(const Access& access) {
+  Access out = access;
+  std::set<uint64_t> seen;
+  for (const uint32_t lane : lanes_of(access.mask))
+    if (!seen.insert(access.address[lane]).second) out.mask &= ~(1u << lane);
+  return out;
 }
 
 uint32_t lanes_a_place(const Access& access) {

@@ -196,6 +196,7 @@ Kernel launch(const json& object) {
   kernel.block = size(object, "block");
   kernel.blocks = number(object, "blocks") ? number(object, "blocks") : kernel.grid.count();
   kernel.blocks_run = object.contains("blocks_run") ? number(object, "blocks_run") : kernel.blocks;
+  kernel.not_sampled = text(object, "not_sampled");
   kernel.faulted = object.value("faulted", false);
   kernel.resources = {.registers = uint32_t(number(object, "registers")),
                       .static_shared = uint32_t(number(object, "static_shared")),
