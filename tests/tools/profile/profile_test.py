@@ -129,7 +129,7 @@ class Planted(ProfileTest):
         for kernel, kind, reason, fix in [
                 ("uncoalesced_bad", "uncoalesced", "512 bytes apart (128 elements of 4)", "neighbouring"),
                 ("unused_bytes_bad", "unused bytes", "16 bytes apart", "structure of arrays"),
-                ("misaligned_bad", "misaligned", "start 12 bytes into a sector", "multiple of 32"),
+                ("misaligned_bad", "misaligned", "touches 5 sectors where 4 would do: it starts 12 bytes into a sector", "multiple of 32"),
                 ("bank_conflict_bad", "bank conflict", "lanes 0 … 31 hit bank", "pad the row by one: 33 elements"),
                 ("bank_conflict_wide_bad", "bank conflict", "lanes 0 … 15", "pad the row by one: 33 elements"),
                 ("bank_conflict_stride_bad", "bank conflict", "lanes 0, 16 hit bank 0", "i + i / 32"),
@@ -151,6 +151,8 @@ class Planted(ProfileTest):
         ours = (self.folder / "p.csv").read_text().splitlines()[0].split(",")
         self.assertEqual(ours[:len(columns)], columns)
         self.assertTrue(all(name.startswith("ridge__") for name in ours[len(columns):]))
+        docs = (HERE.parent.parent.parent / "docs" / "profile.md").read_text()
+        self.assertEqual([name for name in ours[1:] if f"`{name}`" not in docs], [])
         row = self.rows["bank_conflict_bad"]
         self.assertEqual(row["dram__bytes_read.sum"], "")
         self.assertEqual(row["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"], str(16384 - 512))

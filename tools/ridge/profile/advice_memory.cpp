@@ -86,16 +86,15 @@ Advice misaligned(const Instruction& one, const Access& access, uint64_t cost, u
   Advice advice = about(one, Kind::misaligned);
   advice.counter = "sectors";
   advice.now = one.counters.sectors;
-  advice.then = scaled(advice.now, cost, aligned);
+  advice.then = std::max(scaled(advice.now, cost, aligned),
+                         (one.counters.bytes_used + uint64_t(kSector) - 1) / uint64_t(kSector));
   const uint64_t past = access.base % uint64_t(kSector), rows = runs_of(access);
-  const std::string start = rows > 1 ? fmt::format("in {} rows that start inside", rows)
-                            : past   ? fmt::format("{} bytes into", past)
-                                     : "inside";
-  advice.brief =
-      fmt::format("starts {} a sector and touches {} where {} would do", start, cost, aligned);
-  advice.reason = fmt::format(
-      "the warp's bytes start {} a sector of 32: it touches {} sectors where {} would hold them",
-      start, cost, aligned);
+  const std::string start = rows > 1 ? fmt::format("its {} rows start inside sectors", rows)
+                            : past   ? fmt::format("it starts {} bytes into a sector", past)
+                                     : "it starts inside a sector";
+  const std::string touched = fmt::format("touches {} sectors where {} would do", cost, aligned);
+  advice.brief = fmt::format("{}: {}", touched, start);
+  advice.reason = fmt::format("a warp {}: {} of 32 bytes", touched, start);
   advice.fix =
       "start each warp's part at a multiple of 32 bytes: pad rows to a multiple of 32 (128 is "
       "best), "

@@ -28,7 +28,7 @@ const laneColor = (lane) => `hsl(${(lane * 137.5) % 360} var(--lane-s) var(--lan
 const cost = (kernel) => sum(Object.values(kernel.cycles ?? {}));
 const lanesOf = (mask) => [...Array(32).keys()].filter((lane) => (parseInt(mask, 16) >>> lane) & 1);
 const size = (d) => (d[2] > 1 ? d.join('×') : d[1] > 1 ? `${d[0]}×${d[1]}` : `${d[0]}`);
-const bytes = (n) => (n >= 1024 ? `${+(n / 1024).toFixed(1)} KiB` : `${n} B`);
+const bytes = (n) => (n >= 2 ** 20 ? `${+(n / 2 ** 20).toFixed(1)} MiB` : n >= 1024 ? `${+(n / 1024).toFixed(1)} KiB` : `${n} B`);
 
 // --- the kernel
 
@@ -36,7 +36,7 @@ const fact = (value, label, bad) => h('div', {class: bad ? 'fact bad' : 'fact'},
 
 function facts(k) {
   const c = k.counters, r = k.resources, list = [];
-  list.push(fact(`${size(k.grid)} × ${size(k.block)}`, `blocks × threads${k.launches > 1 ? `, ${count(k.launches)} launches` : ''}`));
+  list.push(fact(size(k.grid), `blocks of ${size(k.block)} threads${k.launches > 1 ? `, ${count(k.launches)} launches` : ''}`));
   list.push(fact(count(c.warps), 'warp instructions (PTX)'));
   const lanes = c.warps ? c.threads / c.warps : 0;
   list.push(fact(lanes.toFixed(1), 'of 32 lanes active', lanes < 28));
@@ -102,9 +102,9 @@ function roofline(k) {
     if (wasteful) point(used, 'used', `${used.toFixed(2)} if every moved byte were used: ${rate(roof(used))}`, 0);
     point(moved, 'moved', `${moved.toFixed(2)} as it is: ${rate(roof(moved))} at most`, wasteful ? 1 : 0);
   }
-  fill('roofline', svg, h('p', {class: 'hint'}, r.flops > 0
-    ? `${count(r.flops)} operations, ${bytes(r.bytes)} moved between L1 and the rest, ${bytes(r.bytes_used)} of them used.`
-    : `No floating-point work: ${bytes(r.bytes)} moved, ${bytes(r.bytes_used)} of them used.`));
+  const time = (b) => `${+(b / r.peak_bytes * 1e6).toPrecision(2)} µs`;
+  fill('roofline', svg, h('p', {class: 'hint'}, r.flops > 0 ? `${count(r.flops)} operations; ` : 'No floating-point work. ',
+    `${bytes(r.bytes)} moved between L1 and the rest, ${time(r.bytes)} at the memory’s rate; ${bytes(r.bytes_used)} of them used, ${time(r.bytes_used)}.`));
 }
 
 function adviceCard(k, a, link = true) {
@@ -167,7 +167,7 @@ function source(k) {
       if (upcoming === last) for (; next <= last; ++next) body.append(row(k, next, text[next - 1] ?? ''));
     }
     const head = h('thead', {}, h('tr', {}, ...['', 'cost', 'warp instr.', 'lanes', 'sectors', 'wavefronts', ''].map((t) => h('th', {}, t))));
-    return [file && h('div', {class: 'file', title: file}, file.split('/').slice(-2).join('/')), h('div', {class: 'scroll'}, h('table', {class: 'lines'}, head, body))];
+    return [file && h('div', {class: 'file', title: file}, file.split('/').slice(-2).join('/')), h('table', {class: 'lines'}, head, body)];
   });
   fill('source', ...blocks.flat());
 }
@@ -184,7 +184,10 @@ function choose(k, l, scroll) {
   for (const tr of rows.values()) tr.classList.remove('chosen');
   const tr = rows.get(l);
   tr?.classList.add('chosen');
-  if (scroll) tr?.scrollIntoView({block: 'center'});
+  if (scroll && tr) {
+    const box = $('source'), at = tr.getBoundingClientRect().top - box.getBoundingClientRect().top;
+    box.scrollTop += at - box.clientHeight / 3;
+  }
   const pictured = l.instructions.filter((i) => i.worst || i.split);
   const picture = h('div', {id: 'picture'});
   const buttons = new Map();
@@ -322,7 +325,7 @@ function show(k) {
   fill('advice', ...(k.advice.length ? k.advice.map((a) => adviceCard(k, a)) : [h('p', {class: 'hint'}, 'Nothing that the addresses and counters would show.')]));
   source(k);
   const first = k.advice.find((a) => a.line);
-  choose(k, first ? lineOf(k, first.file, first.line) : k.lines[0]);
+  choose(k, first ? lineOf(k, first.file, first.line) : k.lines[0], true);
 }
 
 const order = [...record.kernels].sort((a, b) => cost(b) - cost(a));
