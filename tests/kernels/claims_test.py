@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-RIDGE, LADDERS, *FAMILIES = sys.argv[1:]
+RIDGE, LADDERS, *FAMILIES = sys.argv[1:] or ("", "")
 # Some threads load a parameter block, some elements of a vector are beyond the end.
 TOLERANCE = 0.02
 # Where the case of the tour is too small for what every block does once to be lost in the rest.
@@ -22,12 +22,12 @@ def ladders(*arguments, **settings):
     return [json.loads(line) for line in process.stdout.splitlines() if line.startswith("{")]
 
 
-def profile(operator, rung, shape):
+def profile(operator, rung, shape=None, **settings):
     """What the launch says of itself, and its kernels' profiles."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "profile.json"
         size = ("--shape", shape) if shape else ()
-        header = ladders("launch", operator, "--rung", rung, *size, RIDGE_PROFILE=str(file))[-1]
+        header = ladders("launch", operator, "--rung", rung, *size, RIDGE_PROFILE=str(file), **settings)[-1]
         launches, text, decoder = [], file.read_text(), json.JSONDecoder()
         while text.strip():
             launch, end = decoder.raw_decode(text.lstrip())
