@@ -68,6 +68,7 @@ class PtxasRules {
   void note_sources(uint32_t at);
   bool is_copy(uint32_t at) const;
   bool is_alone(const Operand& op, uint32_t at);
+  uint32_t direct_writer(uint32_t at, int k);
   uint32_t writer(uint32_t at, int k = 1);
   Operand first_source(uint32_t at);
   void replace(uint32_t at, const std::string& mnemonic, std::initializer_list<Operand> operands) {
@@ -79,6 +80,7 @@ class PtxasRules {
   void translate_set(uint32_t at);
   void fold(uint32_t at);
   void fold_shift(uint32_t at);
+  void convert_amount(uint32_t at);
   void fold_negation(uint32_t at);
   void fold_rounding(uint32_t at);
   void fold_sign_into_conversion(uint32_t at);
@@ -151,20 +153,24 @@ bool PtxasRules::is_alone(const Operand& op, uint32_t at) {
   return writes_[size_t(op.reg)] == 1 || reaching_.only_write(op.reg, at) != kNone;
 }
 
+// The instruction that wrote an item's source k, if there is but one.
+uint32_t PtxasRules::direct_writer(uint32_t at, int k) {
+  const Operand& op = items_[at].source->operands[size_t(k)];
+  if (!is_reg(op) || size_t(op.reg) >= writes_.size()) return kNone;
+  const uint32_t from = sources_[at][size_t(k) - 1];
+  if (from != kNone) return from;
+  return writes_[size_t(op.reg)] == 1 ? latest_[size_t(op.reg)].item
+                                      : reaching_.only_write(op.reg, at);
+}
+
 // The instruction that wrote what an item's source k holds, where ptxas knows it; copies are seen
 // through.
 uint32_t PtxasRules::writer(uint32_t at, int k) {
   bool elsewhere = false;
   while (true) {
-    const Operand& op = items_[at].source->operands[size_t(k)];
-    if (!is_reg(op) || size_t(op.reg) >= writes_.size()) return kNone;
-    uint32_t from = sources_[at][size_t(k) - 1];
-    if (from == kNone) {
-      elsewhere = true;
-      from = writes_[size_t(op.reg)] == 1 ? latest_[size_t(op.reg)].item
-                                          : reaching_.only_write(op.reg, at);
-    }
+    const uint32_t from = direct_writer(at, k);
     if (from == kNone) return kNone;
+    elsewhere = elsewhere || sources_[at][size_t(k) - 1] == kNone;
     const Item& item = items_[from];
     if (item.kind != Item::Kind::op || item.guard >= 0 || item.defs.size() != 1 ||
         item.source->operands.size() < 2)
@@ -252,8 +258,9 @@ void PtxasRules::fold(uint32_t at) {
     if (copies && is_plain(item.match->form) && ops.size() == 3 && is_reg(ops[1]) &&
         is_reg(ops[2]) && ops[1].reg == ops[2].reg)
       replace(at, with_type("mov", bits_like(type)), {ops[0], ops[1]});
-  } else if (root == "shl" && type == Type::b64) {
-    fold_shift(at);
+  } else if ((root == "shl" || root == "shr") && size_of(type) == 8) {
+    convert_amount(at);
+    if (root == "shl") fold_shift(at);
   } else if (root == "neg" || root == "abs") {
     if (root == "neg") fold_negation(at);
     if (item.guard >= 0) select_sign(at);
@@ -279,6 +286,23 @@ void PtxasRules::fold_shift(uint32_t at) {
   const bool low = form.has("lo") && size_of(form.type()) == 8;
   const bool wide = form.has("wide") && size_of(form.type()) == 4 && !is_mad;
   if (low || wide) replace(at, "mov.b64", {ops[0], ops[1]});
+}
+
+// A shift of 64 bits takes its amount as 64 bits. What a conversion to tf32 has made counts as a
+// float then and is converted to an integer.
+void PtxasRules::convert_amount(uint32_t at) {
+  const Item& item = items_[at];
+  const auto& ops = item.source->operands;
+  const uint32_t before = direct_writer(at, 2);
+  if (!is(before, "cvt") || items_[before].guard >= 0) return;
+  const Form& form = items_[before].match->form;
+  if (form.type_count != 2 || form.types[0] != Type::tf32 || form.has("rna")) return;
+  const char* conversion =
+      item.match->form.type() == Type::s64 ? "cvt.rzi.s64.f32" : "cvt.rzi.u64.f32";
+  const Operand wide = editor_.new_register(Type::b64), amount = editor_.new_register(Type::b32);
+  editor_.insert(at, conversion, {wide, ops[2]});
+  editor_.insert(at, "cvt.u32.u64", {amount, wide});
+  replace(at, std::string(item.source->mnemonic), {ops[0], ops[1], amount});
 }
 
 // neg of neg is a copy.
