@@ -316,23 +316,30 @@ void PtxasRules::fold_negation(uint32_t at) {
   replace(at, with_type("mov", bits_like(type)), {item.source->operands[0], first_source(before)});
 }
 
-// Rounding to an integral value and conversion to an integer towards zero are one conversion. A
-// conversion between the two halves counts as such a rounding: its source is taken for the other
-// format.
+// Rounding to an integral value and conversion to an integer towards zero are one conversion. Some
+// conversions that round to no integral value are taken for one that does so to the nearest: those
+// between the two halves, whose source then counts as the other format, and neg.ftz and abs.ftz.
 void PtxasRules::fold_rounding(uint32_t at) {
   const Item& item = items_[at];
   const Form& form = item.match->form;
   const Type from = form.types[1];
   if (!form.has("rzi") || !is_half(from) || is_half(form.types[0])) return;
   const uint32_t before = writer(at);
-  if (!is(before, "cvt")) return;
+  if (before == kNone || !items_[before].match) return;
   const Form& first = items_[before].match->form;
-  if (first.type_count != 2 || first.types[0] != from || !first.has("rn") ||
-      first.modifiers.size() != 3 || first.types[1] != (from == Type::f16 ? Type::bf16 : Type::f16))
-    return;
+  const bool negates = is(before, "neg");
+  const bool flushes =
+      (negates || is(before, "abs")) && first.type() == Type::f16 && first.has("ftz");
+  const bool converts = is(before, "cvt") && first.type_count == 2 && first.types[0] == from &&
+                        first.has("rn") && first.modifiers.size() == 3 &&
+                        first.types[1] == (from == Type::f16 ? Type::bf16 : Type::f16);
+  if (!flushes && !converts) return;
   std::string mnemonic(item.source->mnemonic);
   mnemonic.replace(mnemonic.find("rzi"), 3, "rni");
-  replace(at, mnemonic, {item.source->operands[0], first_source(before)});
+  const Operand source = first_source(before);
+  replace(at, mnemonic,
+          {item.source->operands[0],
+           flushes ? change_sign(at, source, negates, Type::f16) : source});
 }
 
 // Source k of an item, or, where neg or abs of this type wrote it, the source of that with its sign
