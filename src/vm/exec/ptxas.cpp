@@ -68,7 +68,6 @@ class PtxasRules {
   void note_sources(uint32_t at);
   bool is_copy(uint32_t at) const;
   bool is_alone(const Operand& op, uint32_t at);
-  uint32_t direct_writer(uint32_t at, int k);
   uint32_t writer(uint32_t at, int k = 1);
   Operand first_source(uint32_t at);
   void replace(uint32_t at, const std::string& mnemonic, std::initializer_list<Operand> operands) {
@@ -88,6 +87,7 @@ class PtxasRules {
   void select_sign(uint32_t at);
   Operand with_sign(uint32_t at, int k, Type type);
   Operand change_sign(uint32_t at, const Operand& op, bool negates, Type type);
+  Operand negate_number(uint32_t at, const Operand& op, Type type);
   bool is(uint32_t at, std::string_view root) const {
     return at != kNone && root_of(items_[at]) == root;
   }
@@ -153,24 +153,20 @@ bool PtxasRules::is_alone(const Operand& op, uint32_t at) {
   return writes_[size_t(op.reg)] == 1 || reaching_.only_write(op.reg, at) != kNone;
 }
 
-// The instruction that wrote an item's source k, if there is but one.
-uint32_t PtxasRules::direct_writer(uint32_t at, int k) {
-  const Operand& op = items_[at].source->operands[size_t(k)];
-  if (!is_reg(op) || size_t(op.reg) >= writes_.size()) return kNone;
-  const uint32_t from = sources_[at][size_t(k) - 1];
-  if (from != kNone) return from;
-  return writes_[size_t(op.reg)] == 1 ? latest_[size_t(op.reg)].item
-                                      : reaching_.only_write(op.reg, at);
-}
-
 // The instruction that wrote what an item's source k holds, where ptxas knows it; copies are seen
 // through.
 uint32_t PtxasRules::writer(uint32_t at, int k) {
   bool elsewhere = false;
   while (true) {
-    const uint32_t from = direct_writer(at, k);
+    const Operand& op = items_[at].source->operands[size_t(k)];
+    if (!is_reg(op) || size_t(op.reg) >= writes_.size()) return kNone;
+    uint32_t from = sources_[at][size_t(k) - 1];
+    if (from == kNone) {
+      elsewhere = true;
+      from = writes_[size_t(op.reg)] == 1 ? latest_[size_t(op.reg)].item
+                                          : reaching_.only_write(op.reg, at);
+    }
     if (from == kNone) return kNone;
-    elsewhere = elsewhere || sources_[at][size_t(k) - 1] == kNone;
     const Item& item = items_[from];
     if (item.kind != Item::Kind::op || item.guard >= 0 || item.defs.size() != 1 ||
         item.source->operands.size() < 2)
@@ -288,12 +284,12 @@ void PtxasRules::fold_shift(uint32_t at) {
   if (low || wide) replace(at, "mov.b64", {ops[0], ops[1]});
 }
 
-// A shift of 64 bits takes its amount as 64 bits. What a conversion to tf32 has made counts as a
-// float then and is converted to an integer.
+// A shift of 64 bits takes its amount as 64 bits. What a conversion to tf32 has made in the same
+// block counts as a float then and is converted to an integer.
 void PtxasRules::convert_amount(uint32_t at) {
   const Item& item = items_[at];
   const auto& ops = item.source->operands;
-  const uint32_t before = direct_writer(at, 2);
+  const uint32_t before = sources_[at][1];
   if (!is(before, "cvt") || items_[before].guard >= 0) return;
   const Form& form = items_[before].match->form;
   if (form.type_count != 2 || form.types[0] != Type::tf32 || form.has("rna")) return;
@@ -360,7 +356,20 @@ Operand PtxasRules::change_sign(uint32_t at, const Operand& op, bool negates, Ty
   return changed;
 }
 
-// cvt to f64 keeps a NaN's payload and sign, and takes in the neg or abs before it.
+// The negative of a half that is a number; a NaN stays as it is.
+Operand PtxasRules::negate_number(uint32_t at, const Operand& op, Type type) {
+  const uint64_t least_nan = type == Type::f16 ? 0x7c01 : 0x7f81;
+  const Operand magnitude = editor_.new_register(type), sign = editor_.new_register(type),
+                changed = editor_.new_register(type);
+  editor_.insert(at, "and.b16", {magnitude, op, immediate(0x7fff)});
+  editor_.insert(at, "sub.s16", {sign, magnitude, immediate(least_nan)});
+  editor_.insert(at, "and.b16", {sign, sign, immediate(0x8000)});
+  editor_.insert(at, "xor.b16", {changed, op, sign});
+  return changed;
+}
+
+// cvt to f64 keeps a NaN's payload and sign, and takes in the neg or abs before it. A half that is
+// a NaN is not negated then.
 void PtxasRules::fold_sign_into_conversion(uint32_t at) {
   const Item& item = items_[at];
   const Form& form = item.match->form;
@@ -369,7 +378,10 @@ void PtxasRules::fold_sign_into_conversion(uint32_t at) {
   if (!is_half(from) && from != Type::f32) return;
   if (from == Type::bf16 && is(writer(at), "abs")) return;
   const Operand& op = item.source->operands[1];
-  const Operand given = with_sign(at, 1, from);
+  const uint32_t before = writer(at);
+  const Operand given = is_half(from) && is_sign(before, "neg", from)
+                            ? negate_number(at, first_source(before), from)
+                            : with_sign(at, 1, from);
   if (is_reg(op) && given.reg != op.reg)
     replace(at, std::string(item.source->mnemonic), {item.source->operands[0], given});
 }
