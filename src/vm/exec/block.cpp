@@ -6,6 +6,7 @@
 
 #include "vm/exec/grid.h"
 #include "vm/exec/observer.h"
+#include "vm/isa/internal.h"
 
 namespace ridge::vm {
 namespace {
@@ -39,14 +40,70 @@ void execute_counting(Warp& w, const Inst* pc) {
 }
 
 // The same with somebody watching.
-void execute_observed(Warp& w, const Inst* pc, Observer& observer) {
-  const Code& code = *w.frame->code;
-  const bool full = w.mask == kAllLanes;
-  while (pc) {
-    observer.before(w, pc);
-    pc = full ? pc->full(w, pc) : pc->masked(w, pc);
-    if (pc && &code != w.frame->code) return execute_observed(w, pc, observer);
+class Watched {
+ public:
+  Watched(Warp& w, Observer& observer)
+      : w_(w), observer_(observer), code_(*w.frame->code), watch_(observer.watch(w)) {}
+
+  // Ends where the code does: at a call or a return, `pc` is the next function's.
+  const Inst* run(const Inst* pc) {
+    const bool full = w_.mask == kAllLanes;
+    while (pc) {
+      const Inst* const inst = pc;
+      tell(inst);
+      if (inst->full == internal::kGuard.full) {
+        pc = run_guarded(inst);
+        continue;
+      }
+      const uint32_t lanes = w_.mask;
+      pc = full ? inst->full(w_, inst) : inst->masked(w_, inst);
+      if (pc) {
+        if (&code_ != w_.frame->code) return pc;
+      } else if (w_.stop == Stop::reschedule) {
+        for (const Fragment& f : w_.fragments)
+          if (f.pc == inst && (f.mask & lanes)) put_off(inst, lanes);
+      }
+    }
+    return nullptr;
   }
+
+ private:
+  void tell(const Inst* inst) {
+    const auto i = size_t(inst - code_.insts.data());
+    if (watch_.executed) {
+      ++watch_.executed[i].warps;
+      watch_.executed[i].threads += uint64_t(__builtin_popcount(w_.mask));
+    }
+    if (!watch_.told || watch_.told[i]) observer_.before(w_, inst);
+  }
+  // It waits for other lanes, and will be met again.
+  void put_off(const Inst* inst, uint32_t lanes) {
+    if (!watch_.executed) return;
+    const auto i = size_t(inst - code_.insts.data());
+    --watch_.executed[i].warps;
+    watch_.executed[i].threads -= uint64_t(__builtin_popcount(lanes));
+  }
+  const Inst* run_guarded(const Inst* guard) {
+    const uint32_t all = w_.mask, lanes = w_.pred(guard->d) & all;
+    const Inst* const end = guard + 1 + guard->a;
+    if (lanes == 0) return end;
+    const Inst* pc = guard + 1;
+    w_.mask = lanes;
+    while (pc && pc != end) {
+      tell(pc);
+      pc = lanes == kAllLanes ? pc->full(w_, pc) : pc->masked(w_, pc);
+    }
+    w_.mask = all;
+    return pc;
+  }
+
+  Warp& w_;
+  Observer& observer_;
+  const Code& code_;
+  const Observer::Watch watch_;
+};
+void execute_observed(Warp& w, const Inst* pc, Observer& observer) {
+  while (pc) pc = Watched(w, observer).run(pc);
 }
 
 WarpState run_warp(Warp& w, const GridRun& grid) {

@@ -88,7 +88,8 @@ void run_blocks(GridRun& grid, unsigned index) {
       }
     }
     auto block = spare.take();
-    start_block(worker, *block, next++);
+    start_block(worker, *block, grid.chosen.empty() ? next : grid.chosen[next]);
+    ++next;
     resident.push_front(std::move(block));
     return true;
   };

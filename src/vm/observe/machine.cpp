@@ -1,0 +1,332 @@
+#include "vm/observe/machine.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "vm/exec/decoder.h"
+#include "vm/observe/address.h"
+
+namespace ridge::vm::observe {
+namespace {
+
+constexpr uint32_t kWidest = 16;  // bytes a lane
+
+const Match* match_of(const Instruction& ins) {
+  std::string error;
+  const bool hinted = ins.mnemonic.find("cache_hint") != std::string_view::npos;
+  return find_instruction(ins.mnemonic, &error, int(ins.operands.size()) - hinted);
+}
+
+bool is_plain_form(const Form& form) {
+  for (const char* word : {"volatile", "relaxed", "acquire", "release", "mmio", "unified"})
+    if (form.has(word)) return false;
+  return true;
+}
+
+// An element of a load or store, which may become a part of a wide one.
+struct Piece {
+  const Instruction* instruction;
+  uint64_t begin;  // the constant of its address
+};
+struct Key {
+  Space space;
+  bool constant;     // ld.global.nc: nothing that the kernel stores disturbs it
+  uint32_t element;  // bytes
+  std::vector<std::pair<uint32_t, uint64_t>> unknowns;
+  auto operator<=>(const Key&) const = default;
+};
+struct Pieces {
+  Key key;
+  std::vector<Piece> pieces;
+};
+using Open = std::map<Key, std::vector<Piece>>;
+
+// The bodies of ifs that become predicated: short, straight, without anything that waits, and
+// without a load from global memory that arithmetic waits for.
+class Predication {
+ public:
+  Predication(const Function& function, const Addresses& addresses)
+      : all_(function.instructions), addresses_(addresses) {}
+
+  void find(MachineCode& code) {
+    for (size_t i = 0; i < all_.size(); ++i) {
+      if (!is_branch(i) || all_[i].guard < 0) continue;
+      const size_t target = all_[i].operands[0].target;
+      if (target <= i + 1 || target >= all_.size() || leaves(target)) continue;
+      size_t last = target;
+      const bool has_else = is_branch(target - 1) && all_[target - 1].guard < 0;
+      if (has_else) last = all_[target - 1].operands[0].target;
+      if (last < target || last >= all_.size()) continue;
+      const uint32_t most = has_else ? 6 : 8;
+      const size_t end = has_else ? target - 1 : target;
+      if (!is_short(code, i + 1, end, most)) continue;
+      if (has_else && !is_short(code, target, last, most)) continue;
+      for (size_t k = i + 1; k < last; ++k) code.predicated[&all_[k]] = &all_[i];
+    }
+  }
+
+ private:
+  // A branch to the end is an exit, which takes its warps away.
+  bool leaves(size_t i) const {
+    return all_[i].guard < 0 && (all_[i].mnemonic.starts_with("ret") || all_[i].mnemonic == "exit");
+  }
+  bool is_branch(size_t i) const {
+    return all_[i].mnemonic.starts_with("bra") && !all_[i].mnemonic.starts_with("brx") &&
+           !all_[i].operands.empty() && all_[i].operands[0].kind == Operand::Kind::label;
+  }
+  bool is_short(const MachineCode& code, size_t begin, size_t end, uint32_t most) const {
+    uint32_t count = 0;
+    std::unordered_set<int32_t> from_global;
+    for (size_t k = begin; k < end; ++k) {
+      if (k > begin && addresses_.begins_block(k)) return false;
+      const Match* match = match_of(all_[k]);
+      if (!match) return false;
+      const InstrDef& row = *match->row;
+      if (row.touches & (kAtomic | kLanes | kConverges | kControl | kFence)) return false;
+      const bool is_store = row.touches & kWrites;
+      for (const Operand& op : all_[k].operands)
+        if (&op != &all_[k].operands[0] && op.kind == Operand::Kind::reg && !is_store &&
+            from_global.count(op.reg))
+          return false;
+      if (row.touches == kReads && row.unit == Unit::memory &&
+          match->form.space() == Space::global && all_[k].operands[0].kind == Operand::Kind::reg)
+        from_global.insert(all_[k].operands[0].reg);
+      const auto changed = code.changed.find(&all_[k]);
+      if (changed == code.changed.end()) ++count;
+      else
+        for (const MachineAccess& access : changed->second) count += access.lead == &all_[k];
+    }
+    return count <= most;
+  }
+
+  const std::vector<Instruction>& all_;
+  const Addresses& addresses_;
+};
+
+class Merger {
+ public:
+  Merger(const Function& function, const std::unordered_map<const Variable*, uint32_t>& shared)
+      : function_(function), addresses_(function, shared) {}
+
+  MachineCode run(bool optimised) {
+    find_reads();
+    if (optimised) find_implied_alignments();
+    for (size_t i = 0; i < function_.instructions.size(); ++i) {
+      if (addresses_.begins_block(i)) close_all();
+      const Instruction& ins = function_.instructions[i];
+      const std::string_view root = ins.mnemonic.substr(0, ins.mnemonic.find('.'));
+      if (root == "bra" || root == "ret" || root == "exit" || root == "brx") continue;
+      if (root == "call") {
+        close_all();
+        continue;
+      }
+      if (const Match* match = match_of(ins)) visit(ins, *match, optimised);
+    }
+    close_all();
+    if (optimised) Predication(function_, addresses_).find(code_);
+    return std::move(code_);
+  }
+
+ private:
+  void find_reads() {
+    read_.resize(function_.registers.size());
+    const auto note = [&](const auto& self, const Operand& op) -> void {
+      if (op.reg >= 0) read_[size_t(op.reg)] = true;
+      for (const Operand& e : op.elems) self(self, e);
+    };
+    for (const Instruction& ins : function_.instructions) {
+      if (ins.guard >= 0) read_[size_t(ins.guard)] = true;
+      const Match* match = match_of(ins);
+      for (size_t k = 0; k < ins.operands.size(); ++k) {
+        const auto* specs = match ? &operand_specs(*match->row) : nullptr;
+        if (!specs || k >= specs->size() || !(*specs)[k].dest) note(note, ins.operands[k]);
+      }
+    }
+  }
+  bool is_read(const Operand& op) const {
+    if (op.kind == Operand::Kind::vec)
+      return std::any_of(op.elems.begin(), op.elems.end(),
+                         [&](const Operand& e) { return is_read(e); });
+    return op.reg >= 0 && read_[size_t(op.reg)];
+  }
+
+  void visit(const Instruction& ins, const Match& match, bool optimised) {
+    const InstrDef& row = *match.row;
+    const Space space = match.form.space();
+    if (row.touches & kAtomic) {
+      if (row.spelling.starts_with("atom") && !is_read(ins.operands[0])) code_.unread.insert(&ins);
+      disturb(space);
+      return;
+    }
+    if (!optimised) return;
+    const bool plain = row.unit == Unit::memory &&
+                       (row.spelling.starts_with("ld") || row.spelling.starts_with("st"));
+    if (plain && row.touches == kReads) return load(ins, match);
+    if (plain && row.touches == kWrites) return store(ins, match);
+    if (row.spelling.starts_with("ldmatrix")) return close_stores(Space::shared);
+    if (row.spelling.starts_with("stmatrix")) return disturb(Space::shared);
+    if (row.touches & (kReads | kWrites | kFence) || row.unit == Unit::barrier) close_all();
+  }
+
+  // The load or store as pieces of something wider, if it can be that.
+  std::optional<Pieces> pieces_of(const Instruction& ins, const Match& match) {
+    const Form& form = match.form;
+    const Space space = form.space();
+    uint32_t element = uint32_t(size_of(form.type())), count = uint32_t(form.vector());
+    if (ins.guard >= 0 || !is_plain_form(form)) return {};
+    if (space != Space::shared && space != Space::global && space != Space::local) return {};
+    const bool is_load = match.row->touches == kReads;
+    const Operand& data = ins.operands[is_load ? 0 : 1];
+    const bool packed = element * count % 4 == 0 && element < 4 && count > 1;  // into words
+    if (packed) {
+      count = element * count / 4;
+      element = 4;
+    } else if (element < 2 || element > 8 || !fits(data, element)) {
+      return {};
+    }
+    const Sum& at = addresses_.of(ins);
+    Pieces out{Key{space, form.has("nc"), element, at.terms}, {}};
+    const bool narrow = space != Space::global;
+    for (uint32_t k = 0; k < count; ++k) {
+      const uint64_t begin = at.constant + k * element;
+      const bool read =
+          packed || !is_load || data.kind != Operand::Kind::vec || is_read(data.elems[k]);
+      if (read && (packed || !is_load || is_read(data)))
+        out.pieces.push_back({&ins, narrow ? uint32_t(begin) : begin});
+    }
+    return out;
+  }
+  // Registers of another width extend what is loaded.
+  bool fits(const Operand& op, uint32_t bytes) const {
+    if (op.kind == Operand::Kind::vec)
+      return std::all_of(op.elems.begin(), op.elems.end(),
+                         [&](const Operand& e) { return fits(e, bytes); });
+    return op.kind != Operand::Kind::reg ||
+           lane_bytes(function_.registers[size_t(op.reg)].type) == int(bytes);
+  }
+
+  void load(const Instruction& ins, const Match& match) {
+    const Space space = match.form.space();
+    const auto it = pieces_of(ins, match);
+    if (it) code_.changed[&ins] = {};
+    if (it && it->pieces.empty()) return;  // nobody reads it
+    if (it && it->pieces.size() == 1 && last_store_ && last_store_->first == it->key &&
+        last_store_->second == it->pieces[0].begin)
+      return;  // the stored register has the value
+    close_stores(space);
+    if (!it) return;
+    std::vector<Piece>& open = loads_[it->key];
+    for (const Piece& piece : it->pieces)
+      if (std::none_of(open.begin(), open.end(),
+                       [&](const Piece& other) { return other.begin == piece.begin; }))
+        open.push_back(piece);
+  }
+
+  void store(const Instruction& ins, const Match& match) {
+    const Space space = match.form.space();
+    const auto it = pieces_of(ins, match);
+    close_loads(space);
+    last_store_.reset();
+    if (!it) return close_stores(space);
+    code_.changed[&ins] = {};
+    for (auto& [key, pieces] : stores_)
+      if (key.space == space && key != it->key) close(key, pieces, false);
+    std::vector<Piece>& open = stores_[it->key];
+    for (const Piece& piece : it->pieces) {
+      std::erase_if(open, [&](const Piece& other) { return other.begin == piece.begin; });
+      open.push_back(piece);
+    }
+    if (it->pieces.size() == 1) last_store_ = {it->key, it->pieces[0].begin};
+  }
+
+  void disturb(Space space) {
+    close_loads(space);
+    close_stores(space);
+  }
+  static bool same(Space a, Space b) {
+    return a == b || a == Space::generic || b == Space::generic;
+  }
+  void close_loads(Space space) {
+    for (auto& [key, pieces] : loads_)
+      if (same(key.space, space) && !key.constant) close(key, pieces, true);
+  }
+  void close_stores(Space space) {
+    for (auto& [key, pieces] : stores_)
+      if (same(key.space, space)) close(key, pieces, false);
+    if (last_store_ && same(last_store_->first.space, space)) last_store_.reset();
+  }
+  void close_all() {
+    for (auto& [key, pieces] : loads_) close(key, pieces, true);
+    for (auto& [key, pieces] : stores_) close(key, pieces, false);
+    loads_.clear();
+    stores_.clear();
+    last_store_.reset();
+  }
+
+  // Fours first, then twos. A load of three neighbours in a place for four reads the fourth, too;
+  // a store cannot.
+  void close(const Key& key, std::vector<Piece>& pieces, bool is_load) {
+    const auto implied = implied_.find(key.unknowns);
+    const uint64_t alignment = std::max(addresses_.alignment({key.unknowns, 0}),
+                                        implied == implied_.end() ? 1 : implied->second);
+    for (const uint32_t count : {4u, 2u, 1u}) {
+      const uint32_t bytes = count * key.element;
+      if (bytes > kWidest || (count > 1 && bytes > alignment)) continue;
+      std::map<uint64_t, std::vector<Piece>> places;
+      for (const Piece& p : pieces) places[p.begin / bytes * bytes].push_back(p);
+      for (const auto& [place, members] : places) {
+        if (members.size() < (count == 4 && is_load ? 3 : count)) continue;
+        const auto first = std::min_element(
+            members.begin(), members.end(),
+            [](const Piece& a, const Piece& b) { return a.instruction < b.instruction; });
+        const auto own = [&](const Piece& p) { return addresses_.of(*p.instruction).constant; };
+        const MachineAccess access{first->instruction, int32_t(place - own(*first)),
+                                   uint8_t(bytes)};
+        for (const Piece& p : members) {
+          auto& accesses = code_.changed[p.instruction];
+          if (std::find(accesses.begin(), accesses.end(), access) == accesses.end())
+            accesses.push_back(access);
+        }
+        std::erase_if(pieces, [&](const Piece& p) { return p.begin / bytes * bytes == place; });
+      }
+    }
+    pieces.clear();
+  }
+
+  // An access proves that its address is a multiple of its width, wherever it stands.
+  void find_implied_alignments() {
+    for (const Instruction& ins : function_.instructions) {
+      const Match* match = match_of(ins);
+      if (!match || match->row->unit != Unit::memory || !(match->row->touches & (kReads | kWrites)))
+        continue;
+      if (!match->row->spelling.starts_with("ld") && !match->row->spelling.starts_with("st"))
+        continue;
+      const uint64_t bytes = uint64_t(size_of(match->form.type()) * match->form.vector());
+      const Sum& at = addresses_.of(ins);
+      if (bytes && at.constant % bytes == 0) {
+        uint64_t& known = implied_[at.terms];
+        known = std::max(known, bytes);
+      }
+    }
+  }
+
+  const Function& function_;
+  const Addresses addresses_;
+  std::vector<bool> read_;                                                  // by register
+  std::map<std::vector<std::pair<uint32_t, uint64_t>>, uint64_t> implied_;  // by unknowns
+  Open loads_, stores_;
+  std::optional<std::pair<Key, uint64_t>> last_store_;
+  MachineCode code_;
+};
+
+}  // namespace
+
+MachineCode machine_code(const Function& function,
+                         const std::unordered_map<const Variable*, uint32_t>& shared_offsets,
+                         bool optimised) {
+  return Merger(function, shared_offsets).run(optimised);
+}
+
+}  // namespace ridge::vm::observe
