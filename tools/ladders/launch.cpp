@@ -1,8 +1,11 @@
 // Launches one rung on one case, once, and nothing else: for whoever watches the device.
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "harness/device.h"
+#include "ladder/cases.h"
 #include "select/device.h"
 #include "sets.h"
 
@@ -26,6 +29,11 @@ int launch(const Options& options) {
   nlohmann::json header = describe(op, c, workload);
   header["event"] = "launch";
   header["rung"] = options.rung;
+  // Work items: the elements of the largest tensor.
+  int64_t elements = 0;
+  for (const TensorSpec& tensor : workload.tensors)
+    elements = std::max(elements, count(tensor.shape));
+  header["elements"] = elements;
   tell(header);
   const auto sets = make_sets(*op.ladder, c, workload, 1, op.ladder->rungs[size_t(rung)]);
   if (!sets) return fail(sets.error());

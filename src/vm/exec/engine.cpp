@@ -257,6 +257,12 @@ Fault Engine::run(const Launch& launch) {
   const Watched watched(impl_->watch, grid);
   if (grid.observer) grid.observer->begin(grid, impl_->options.threads);
   impl_->run_on_all(grid);
+  while (!grid.chosen.empty() && !grid.fault) {
+    grid.chosen = grid.observer->choose(grid);
+    grid.blocks = grid.chosen.size();
+    grid.next = 0;
+    if (grid.blocks) impl_->run_on_all(grid);
+  }
   if (grid.observer) grid.observer->end(grid);
   impl_->warp_instructions += grid.warp_instructions;
   impl_->thread_instructions += grid.thread_instructions;

@@ -14,7 +14,8 @@ struct Warp;
 class Observer {
  public:
   virtual ~Observer() = default;
-  // Which blocks of a launch to run, in ascending order; none: all of them. Asked before begin.
+  // Which blocks of a launch to run next, in ascending order. Asked before begin, where none means
+  // all of them; and, if it chose some, when they are done, where none means that it is enough.
   virtual std::vector<uint64_t> choose(const GridRun& grid) {
     (void)grid;
     return {};

@@ -121,6 +121,8 @@ void write_json(std::FILE* file, const LaunchProfile& launch) {
                static_cast<unsigned long long>(launch.blocks),
                static_cast<unsigned long long>(launch.blocks_run),
                launch.faulted ? "true" : "false");
+  if (launch.sampling_error > 0)
+    std::fprintf(file, "\"sampling_error\": %.4f, ", launch.sampling_error);
   if (!launch.not_sampled.empty())
     std::fprintf(file, "\"not_sampled\": %s, ", quoted(launch.not_sampled).c_str());
   std::fprintf(file, "\"instructions\": [");

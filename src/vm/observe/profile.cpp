@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "vm/exec/grid.h"
 #include "vm/isa/internal.h"
@@ -41,7 +42,21 @@ struct Profiler::Tally {
 };
 struct Profiler::Run {
   std::string not_sampled;
+  std::optional<Sample> sample;
   std::vector<std::unordered_map<const Code*, Tally>> workers;
+
+  Sample::Work work() const {
+    Sample::Work work = {};
+    for (const auto& worker : workers)
+      for (const auto& [code, tally] : worker) {
+        for (const Watch::Executed& executed : tally.executed) {
+          work[0] += double(executed.warps);
+          work[1] += double(executed.threads);
+        }
+        for (const Counters& c : tally.entries) work[2] += double(c.sectors + c.wavefronts);
+      }
+    return work;
+  }
 };
 
 Profiler::Profiler(std::FILE* out, uint64_t sample, uint64_t seed)
@@ -49,18 +64,19 @@ Profiler::Profiler(std::FILE* out, uint64_t sample, uint64_t seed)
 Profiler::~Profiler() = default;
 
 std::vector<uint64_t> Profiler::choose(const GridRun& grid) {
-  if (!sample_ || grid.blocks <= sample_) return {};
+  const uint64_t blocks = grid.launch->grid.count();
+  if (!sample_ || blocks <= sample_) return {};
   const std::lock_guard lock(mutex_);
-  std::string why = grid.launch->cooperative ? "it is a cooperative launch" : "";
+  auto& run = runs_[&grid];
+  if (run) return run->sample ? run->sample->next(run->work()) : std::vector<uint64_t>();
+  run = std::make_unique<Run>();
+  std::string& why = run->not_sampled;
+  if (grid.launch->cooperative) why = "it is a cooperative launch";
   for (const auto& [function, code] : grid.code->functions)
     if (why.empty()) why = plan(*code)->communicates;
-  if (why.empty()) return sample_blocks(grid.blocks, sample_, seed_);
-  auto& run = runs_[&grid];
-  run = std::make_unique<Run>();
-  run->not_sampled = why;
+  if (why.empty()) return run->sample.emplace(blocks, sample_, seed_).next({});
   std::fprintf(stderr, "ridge: all %llu blocks of %s run, its blocks communicate: %s\n",
-               static_cast<unsigned long long>(grid.blocks), kernel_name(grid).c_str(),
-               why.c_str());
+               static_cast<unsigned long long>(blocks), kernel_name(grid).c_str(), why.c_str());
   return {};
 }
 
@@ -177,6 +193,7 @@ void Profiler::end(const GridRun& grid) {
   launch.blocks_run = grid.done;
   launch.faulted = bool(grid.fault);
   launch.not_sampled = run->not_sampled;
+  if (run->sample) launch.sampling_error = run->sample->error();
   struct Sum {
     Counters counters;
     Worst worst;

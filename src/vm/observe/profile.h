@@ -75,7 +75,8 @@ struct LaunchProfile {
   KernelUsage usage;
   uint64_t blocks = 0, blocks_run = 0;
   bool faulted = false;
-  std::string not_sampled;  // why all blocks were run, where fewer were asked for
+  double sampling_error = 0;  // the standard error of scaled counters, as a part of them
+  std::string not_sampled;    // why all blocks were run, where fewer were asked for
   std::vector<InstructionProfile> instructions;  // those that ran, in the order of the PTX
 };
 
