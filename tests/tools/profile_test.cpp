@@ -110,6 +110,12 @@ TEST(ProfileRead, WhatIsNotThereIsNothing) {
   EXPECT_FALSE(bare.kernels[0].sampled());
   EXPECT_FALSE(bare.kernels[0].has_lines());
   EXPECT_TRUE(read("").kernels.empty());
+  EXPECT_EQ(
+      read(
+          R"({"kernel": 3, "grid": "x", "block": [1, "y", 2], "faulted": "no", "instructions": [{"ptx": [], "warps": -1, "bytes": 0, "worst": {"mask": "zz", "addresses": {}}, "split": 4, "inlined_at": [7]}]})"
+          "\n")
+          .kernels.size(),
+      1u);
   EXPECT_TRUE(read("{\"kernel\": \"k\", \"instructions\": [\n  {\"ptx\": \"re")
                   .kernels.empty());  // cut off
 }

@@ -265,7 +265,7 @@ int profile_verb(const Arguments& arguments) {
   line.add_option("--top", flags.top, "N", "source lines to show for each kernel (8)");
   line.add_option(
       "--blocks", flags.blocks, "N",
-      "run N blocks of each launch, chosen by --seed, and scale; all: every block. A rung "
+      "run about N blocks of each launch, chosen by --seed, and scale; all: every block. A rung "
       "with --shape runs 256");
   line.add_json(flags.json);
   line.add_option(

@@ -147,6 +147,8 @@ std::optional<Advice> advise_global(const Kernel& kernel, const Instruction& one
   const Access& access = *one.worst;
   const uint64_t cost = access.cost ? access.cost : sectors_of(access);
   const uint64_t least = least_sectors(access), aligned = aligned_sectors(access);
+  // A copy has two sides, and the costlier one may be that in shared memory.
+  if (one.action == Action::copy && cost != sectors_of(access)) return std::nullopt;
   std::optional<Advice> advice;
   if (double(aligned) > kWorthSaying * double(least)) advice = strided(one, access, cost, least);
   else if (double(cost) > kWorthSaying * double(aligned))
@@ -171,8 +173,10 @@ std::optional<Advice> advise_shared(const Kernel& kernel, const Instruction& one
   advice.now = c.wavefronts;
   advice.then = c.ideal_wavefronts;
   advice.saves = double(advice.now - advice.then);
-  advice.brief = fmt::format("is a {}-way bank conflict: {} turns where {} would do", conflict.ways,
-                             wavefronts_of(access), least_wavefronts(access));
+  advice.brief = fmt::format(
+      "is a {}-way bank conflict: {} turns where {} would do", conflict.ways,
+      access.cost ? access.cost : wavefronts_of(access),
+      std::max<uint64_t>(1, c.ideal_wavefronts / std::max<uint64_t>(1, c.shared_requests)));
   advice.reason = fmt::format("lanes {} hit bank {} in different words; {}-way conflict",
                               lanes_text(conflict.lanes), conflict.bank, conflict.ways);
   if (access.warps && access.warps * 2 < c.shared_requests)

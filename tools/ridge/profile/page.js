@@ -56,11 +56,23 @@ function facts(k) {
   fill('facts', ...list);
 }
 
+function mix(k) {
+  const units = Object.entries(k.units ?? {}).sort((a, b) => b[1] - a[1]), total = sum(units.map((u) => u[1])) || 1;
+  const bar = h('div', {class: 'mix'}), names = h('p', {class: 'hint'});
+  units.forEach(([name, warps], i) => {
+    const color = `hsl(${215 + i * 47} 55% var(--lane-l))`;
+    bar.append(h('div', {style: `width:${100 * warps / total}%;background:${color}`, title: `${name}: ${count(warps)}`}));
+    if (warps / total >= 0.01) names.append(h('span', {class: 'key', style: `--key:${color}`}, `${name} ${percent(warps / total)}`));
+  });
+  return h('div', {}, bar, names);
+}
+
 function parts(k) {
   const entries = Object.entries(k.cycles ?? {}).sort((a, b) => b[1] - a[1]);
   const most = entries.length ? entries[0][1] : 1;
   fill('parts', ...entries.map(([name, cycles], i) => h('div', {class: i ? 'part' : 'part longest'},
-    h('span', {}, name), h('div', {style: `width:${100 * cycles / most}%`}), h('span', {}, count(cycles)))));
+    h('span', {}, name), h('div', {style: `width:${100 * cycles / most}%`}), h('span', {}, count(cycles)))),
+    h('h3', {}, 'Instructions by unit'), mix(k));
 }
 
 function roofline(k) {

@@ -197,7 +197,8 @@ Kernel launch(const json& object) {
   kernel.blocks = number(object, "blocks") ? number(object, "blocks") : kernel.grid.count();
   kernel.blocks_run = object.contains("blocks_run") ? number(object, "blocks_run") : kernel.blocks;
   kernel.not_sampled = text(object, "not_sampled");
-  kernel.faulted = object.value("faulted", false);
+  const auto faulted = object.find("faulted");
+  kernel.faulted = faulted != object.end() && faulted->is_boolean() && faulted->get<bool>();
   kernel.resources = {.registers = uint32_t(number(object, "registers")),
                       .static_shared = uint32_t(number(object, "static_shared")),
                       .dynamic_shared = uint32_t(number(object, "dynamic_shared")),

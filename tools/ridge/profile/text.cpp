@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -75,6 +76,20 @@ void add_memory_row(std::vector<std::vector<std::string>>& rows, const Kernel& k
            : fmt::format("{} of the bytes used", percent(double(sum.bytes_used) / moved))});
 }
 
+// Which units the instructions went to, the busiest first.
+std::string mix(const Kernel& kernel) {
+  std::map<std::string, uint64_t> units;
+  for (const Instruction& one : kernel.instructions)
+    if (!one.unit.empty()) units[one.unit] += one.counters.warps;
+  std::vector<std::pair<std::string, uint64_t>> sorted(units.begin(), units.end());
+  std::ranges::stable_sort(sorted, std::greater<>{}, &std::pair<std::string, uint64_t>::second);
+  std::string text;
+  for (const auto& [unit, warps] : sorted)
+    if (const double share = double(warps) / double(kernel.total.warps); share >= 0.01)
+      text += fmt::format("{}{} {}", text.empty() ? "  " : ", ", unit, percent(share));
+  return text.empty() ? "" : text + '\n';
+}
+
 std::string counts(const Kernel& kernel) {
   const Counters& t = kernel.total;
   std::string text = fmt::format("  {} warp instructions (PTX), {:.1f} of 32 lanes active",
@@ -83,7 +98,7 @@ std::string counts(const Kernel& kernel) {
     text +=
         fmt::format(", {} branches, {} divergent", thousands(t.branches), thousands(t.divergent));
   if (t.barriers) text += fmt::format(", {} barrier waits", thousands(t.barriers));
-  text += '\n';
+  text += '\n' + mix(kernel);
   std::vector<std::vector<std::string>> rows = {{"", "requests", "cost", "", "each", ""}};
   for (const Reach reach : {Reach::global, Reach::local, Reach::shared})
     for (const Action action :
