@@ -108,7 +108,7 @@ TEST(ProfileRead, WhatIsNotThereIsNothing) {
   ASSERT_EQ(bare.kernels.size(), 1u);
   EXPECT_EQ(bare.kernels[0].instructions.size(), 1u);
   EXPECT_FALSE(bare.kernels[0].sampled());
-  EXPECT_FALSE(bare.kernels[0].has_lines());
+  EXPECT_TRUE(bare.kernels[0].lines[0].file.empty());
   EXPECT_TRUE(read("").kernels.empty());
   EXPECT_EQ(
       read(

@@ -230,7 +230,7 @@ class Input(ProfileTest):
     def test_a_crash_is_reported_up_to_it(self):
         out, err = self.profile(HERE / "small.cu", "--threads", "1", "--", "run_off", code=7)
         self.assertIn("illegal memory access", err)
-        self.assertIn("it crashed; this is what was counted until then", out)
+        self.assertIn("it did not finish; this is what was counted until then", out)
         self.assertRegex(out, r"line +12  x\[i\] = 1;")
 
     def test_nothing_to_show(self):
@@ -243,9 +243,13 @@ class Input(ProfileTest):
         program = self.folder / "small"
         subprocess.run([os.environ["RIDGE_NVCC"], "-cudart", "shared", "-gencode", "arch=compute_90,code=compute_90",
                         "-o", program, HERE / "small.cu"], check=True)
-        out, _ = self.profile(program)
+        out, _ = self.profile(program, "--html", "bare.html")
+        text = re.search(r'id="record">(.*?)</script>', (self.folder / "bare.html").read_text(), re.S)[1]
+        (kernel,) = json.loads(text)["kernels"]
+        line = kernel["lines"][0]["line"]
+        self.assertEqual(kernel["ptx"]["lines"][line - kernel["ptx"]["first"]], kernel["lines"][0]["text"])
         self.assertRegex(out, r"PTX line +\d+  .*ld\.global\.f32")
-        self.assertIn("build it with nvcc -lineinfo", out)
+        self.assertIn("build the program with nvcc -lineinfo", out)
 
 
 class Rungs(ProfileTest):

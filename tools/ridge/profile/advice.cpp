@@ -23,8 +23,8 @@ void join(std::vector<Advice>& list, Advice one) {
   list.push_back(std::move(one));
 }
 
-std::string place(const Kernel& kernel, uint32_t line) {
-  return fmt::format("{} {}", kernel.has_lines() ? "line" : "PTX line", line);
+std::string place(const std::string& file, uint32_t line) {
+  return fmt::format("{} {}", file.empty() ? "PTX line" : "line", line);
 }
 
 // The line with the largest share of a part.
@@ -83,19 +83,21 @@ std::string verdict(const Kernel& kernel, const std::vector<Advice>& advice, con
   const std::string bound = fmt::format("{} is bound by {}", kernel.name, name_of(part));
   for (const Advice& one : advice)
     if (one.part == part && one.line != 0)
-      return fmt::format("{}: {} {}.", bound, place(kernel, one.line), one.brief);
+      return fmt::format("{}: {} {}.", bound, place(one.file, one.line), one.brief);
   // Nothing there is wasted. Is there something worth doing elsewhere?
   const Line* line = busiest(kernel, part, gpu);
   const bool memory = part == Part::global_loads || part == Part::global_stores;
-  std::string text = fmt::format(
-      "{}{}{}", bound, line ? fmt::format(", most of all by {}", place(kernel, line->line)) : "",
-      memory                 ? ", and moves only sectors it needs"
-      : part == Part::shared ? ", free of conflicts"
-                             : "");
+  std::string text =
+      fmt::format("{}{}{}", bound,
+                  line ? fmt::format(", most of all by {}", place(line->file, line->line)) : "",
+                  memory                 ? ", and moves only sectors it needs"
+                  : part == Part::shared ? ", free of conflicts"
+                                         : "");
   for (const Advice& one : advice)
     if (one.kind != Kind::idle_sms)
       return fmt::format("{}; but {} {}.", text,
-                         one.line ? place(kernel, one.line) : std::string("the kernel"), one.brief);
+                         one.line ? place(one.file, one.line) : std::string("the kernel"),
+                         one.brief);
   return text + ".";
 }
 

@@ -113,7 +113,6 @@ struct Kernel {
   Counters total;
 
   bool sampled() const { return blocks_run < blocks && !faulted; }
-  bool has_lines() const { return !lines.empty() && !lines.front().file.empty(); }
   uint64_t warps_per_block() const { return (block.count() + 31) / 32; }
 };
 

@@ -1,5 +1,8 @@
 #include "profile/page.h"
 
+#include <algorithm>
+#include <vector>
+
 #include <nlohmann/json.hpp>
 
 #include "profile/page_template.h"
@@ -21,15 +24,29 @@ void put(std::string& page, std::string_view mark, std::string_view text) {
   if (at != std::string::npos) page.replace(at, mark.size(), text);
 }
 
+// The part of the PTX that has lines of its own: where there is no line information.
+void add_ptx(json& kernel, const std::vector<std::string>& ptx) {
+  constexpr size_t kAround = 6;
+  size_t first = ptx.size() + 1, last = 0;
+  for (const json& line : kernel["lines"])
+    if (!line.contains("file")) {
+      first = std::min(first, line["line"].get<size_t>());
+      last = std::max(last, line["line"].get<size_t>());
+    }
+  if (first == 0 || first > last || last > ptx.size()) return;
+  first -= std::min(first - 1, kAround);
+  last = std::min(ptx.size(), last + kAround);
+  kernel["ptx"] = {{"first", first},
+                   {"lines", std::vector(ptx.begin() + long(first) - 1, ptx.begin() + long(last))}};
+}
+
 }  // namespace
 
 std::string to_page(json record, const Profile& profile) {
   for (const auto& [file, lines] : profile.sources) record["sources"][file] = lines;
-  for (json& kernel : record["kernels"]) {
-    const auto ptx = profile.ptx.find(kernel["mangled"].get<std::string>());
-    const bool by_ptx = kernel["lines"].empty() || !kernel["lines"][0].contains("file");
-    if (by_ptx && ptx != profile.ptx.end()) record["sources"][""] = ptx->second;
-  }
+  for (json& kernel : record["kernels"])
+    if (const auto ptx = profile.ptx.find(kernel["mangled"]); ptx != profile.ptx.end())
+      add_ptx(kernel, ptx->second);
   std::string page = kPageHtml;
   put(page, "/*style*/", kPageCss);
   put(page, "/*script*/", kPageJs);

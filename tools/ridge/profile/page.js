@@ -159,7 +159,7 @@ function source(k) {
   $('source-title').textContent = files[0] === '' ? 'PTX (build with -lineinfo for source lines)' : 'Source';
   const blocks = files.map((file) => {
     const counted = new Map(k.lines.filter((l) => (l.file ?? '') === file).map((l) => [l.line, l]));
-    const text = record.sources?.[file] ?? [];
+    const text = file ? record.sources?.[file] ?? [] : k.ptx ? Object.assign([], Object.fromEntries(k.ptx.lines.map((t, i) => [k.ptx.first - 1 + i, t]))) : [];
     const numbers = [...counted.keys()].sort((a, b) => a - b);
     const body = h('tbody');
     const around = 4;

@@ -50,7 +50,7 @@ std::string title(const Kernel& kernel) {
                                         thousands(kernel.blocks_run), thousands(kernel.blocks))));
   if (!kernel.not_sampled.empty())
     text += fmt::format("  {}", dim("all blocks ran, for they communicate: " + kernel.not_sampled));
-  if (kernel.faulted) text += "  " + red("it crashed; this is what was counted until then");
+  if (kernel.faulted) text += "  " + red("it did not finish; this is what was counted until then");
   return text;
 }
 
@@ -159,7 +159,7 @@ std::string kernel_text(const Kernel& kernel, const std::vector<Advice>& advice,
     if (line.file != file && !line.file.empty())
       text += fmt::format("\n  {}", dim(std::filesystem::path(line.file).filename().string()));
     file = line.file;
-    text += fmt::format("\n  {} {:>4}  {}\n", kernel.has_lines() ? "line" : "PTX line", line.line,
+    text += fmt::format("\n  {} {:>4}  {}\n", line.file.empty() ? "PTX line" : "line", line.line,
                         bold(trimmed(line.text)));
     text += fmt::format("    {} of the cost: {}\n", percent(all > 0 ? line.cost / all : 0),
                         counters_text(line.counters));
@@ -206,8 +206,9 @@ std::string to_text(const Profile& profile, const GpuSpec& gpu, size_t top) {
   if (std::ranges::any_of(profile.kernels,
                           [](const Kernel& k) { return !k.lines.empty() && !k.has_lines(); }))
     text +=
-        "\nThere is no line information in this program, so lines are PTX's. For source lines, "
-        "build it with nvcc -lineinfo.\n";
+        "\nWhere there is no line information, lines are PTX's. For source lines, build the "
+        "program "
+        "with nvcc -lineinfo.\n";
   return text;
 }
 
