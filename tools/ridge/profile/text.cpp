@@ -203,8 +203,9 @@ std::string to_text(const Profile& profile, const GpuSpec& gpu, size_t top) {
     }
     text += '\n' + kernel_text(*entry.kernel, entry.advice, gpu, top);
   }
-  if (std::ranges::any_of(profile.kernels,
-                          [](const Kernel& k) { return !k.lines.empty() && !k.has_lines(); }))
+  if (std::ranges::any_of(profile.kernels, [](const Kernel& k) {
+        return std::ranges::any_of(k.lines, [](const Line& l) { return l.file.empty(); });
+      }))
     text +=
         "\nWhere there is no line information, lines are PTX's. For source lines, build the "
         "program "
