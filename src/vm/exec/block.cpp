@@ -42,34 +42,34 @@ void execute_counting(Warp& w, const Inst* pc) {
 // The same with somebody watching.
 class Watched {
  public:
-  Watched(Warp& w, Observer& observer)
-      : w_(w), observer_(observer), code_(*w.frame->code), watch_(observer.watch(w)) {}
+  Watched(Warp& w, Observer& observer) : w_(w), observer_(observer) { follow(); }
 
-  // Ends where the code does: at a call or a return, `pc` is the next function's.
-  const Inst* run(const Inst* pc) {
-    const bool full = w_.mask == kAllLanes;
-    while (pc) {
-      const Inst* const inst = pc;
-      tell(inst);
-      if (inst->full == internal::kGuard.full) {
-        pc = run_guarded(inst);
-        continue;
-      }
-      const uint32_t lanes = w_.mask;
-      pc = full ? inst->full(w_, inst) : inst->masked(w_, inst);
-      if (pc) {
-        if (&code_ != w_.frame->code) return pc;
-      } else if (w_.stop == Stop::reschedule) {
-        for (const Fragment& f : w_.fragments)
-          if (f.pc == inst && (f.mask & lanes)) put_off(inst, lanes);
-      }
+  // Executes `inst` and returns the next one, as a handler does.
+  const Inst* step(const Inst* inst, bool full) {
+    tell(inst);
+    if (inst->full == internal::kGuard.full) return step_guarded(inst);
+    const uint32_t lanes = w_.mask;
+    const Inst* pc = full ? inst->full(w_, inst) : inst->masked(w_, inst);
+    if (pc) {
+      if (code_ != w_.frame->code) follow();
+    } else if (w_.stop == Stop::reschedule) {
+      for (const Fragment& f : w_.fragments)
+        if (f.pc == inst && (f.mask & lanes)) {
+          put_off(inst, lanes);
+          break;
+        }
     }
-    return nullptr;
+    return pc;
   }
 
  private:
+  // Into another function.
+  void follow() {
+    code_ = w_.frame->code;
+    watch_ = observer_.watch(w_);
+  }
   void tell(const Inst* inst) {
-    const auto i = size_t(inst - code_.insts.data());
+    const auto i = size_t(inst - code_->insts.data());
     if (watch_.executed) {
       ++watch_.executed[i].warps;
       watch_.executed[i].threads +=
@@ -77,14 +77,15 @@ class Watched {
     }
     if (!watch_.told || watch_.told[i]) observer_.before(w_, inst);
   }
-  // It waits for other lanes, and will be met again.
   void put_off(const Inst* inst, uint32_t lanes) {
-    if (!watch_.executed) return;
-    const auto i = size_t(inst - code_.insts.data());
-    --watch_.executed[i].warps;
-    watch_.executed[i].threads -= uint64_t(__builtin_popcount(lanes));
+    const auto i = size_t(inst - code_->insts.data());
+    if (watch_.executed) {
+      --watch_.executed[i].warps;
+      watch_.executed[i].threads -= uint64_t(__builtin_popcount(lanes));
+    }
+    observer_.put_off(w_, inst);
   }
-  const Inst* run_guarded(const Inst* guard) {
+  const Inst* step_guarded(const Inst* guard) {
     const uint32_t all = w_.mask, lanes = w_.pred(guard->d) & all;
     const Inst* const end = guard + 1 + guard->a;
     if (lanes == 0) return end;
@@ -100,11 +101,13 @@ class Watched {
 
   Warp& w_;
   Observer& observer_;
-  const Code& code_;
-  const Observer::Watch watch_;
+  const Code* code_ = nullptr;
+  Observer::Watch watch_;
 };
 void execute_observed(Warp& w, const Inst* pc, Observer& observer) {
-  while (pc) pc = Watched(w, observer).run(pc);
+  Watched watched(w, observer);
+  const bool full = w.mask == kAllLanes;
+  while (pc) pc = watched.step(pc, full);
 }
 
 WarpState run_warp(Warp& w, const GridRun& grid) {
