@@ -6,6 +6,7 @@
 
 #include "vm/exec/grid.h"
 #include "vm/exec/observer.h"
+#include "vm/isa/internal.h"
 
 namespace ridge::vm {
 namespace {
@@ -38,13 +39,33 @@ void execute_counting(Warp& w, const Inst* pc) {
   }
 }
 
+// The guard's own handler runs what it guards by itself; here it is seen, with the lanes it has.
+const Inst* guard_observed(Warp& w, const Inst* inst, Observer& observer) {
+  observer.before(w, inst);
+  const uint32_t all = w.mask, lanes = w.pred(inst->d) & all;
+  const Inst* pc = inst + 1;
+  const Inst* const end = pc + inst->a;
+  if (lanes == 0) return end;
+  w.mask = lanes;
+  while (pc && pc != end) {
+    observer.before(w, pc);
+    pc = pc->masked(w, pc);
+  }
+  w.mask = all;
+  return pc;
+}
+
 // The same with somebody watching.
 void execute_observed(Warp& w, const Inst* pc, Observer& observer) {
   const Code& code = *w.frame->code;
   const bool full = w.mask == kAllLanes;
   while (pc) {
-    observer.before(w, pc);
-    pc = full ? pc->full(w, pc) : pc->masked(w, pc);
+    if (pc->full == internal::kGuard.full) {
+      pc = guard_observed(w, pc, observer);
+    } else {
+      observer.before(w, pc);
+      pc = full ? pc->full(w, pc) : pc->masked(w, pc);
+    }
     if (pc && &code != w.frame->code) return execute_observed(w, pc, observer);
   }
 }

@@ -89,6 +89,7 @@ void run_blocks(GridRun& grid, unsigned index) {
     }
     auto block = spare.take();
     start_block(worker, *block, next++);
+    if (grid.observer) grid.observer->block_begins(*block);
     resident.push_front(std::move(block));
     return true;
   };
@@ -109,6 +110,7 @@ void run_blocks(GridRun& grid, unsigned index) {
     }
     switch (run_block(worker, *resident.front())) {
       case BlockState::done:
+        if (grid.observer) grid.observer->block_ends(*resident.front());
         spare.give_back(std::move(resident.front()));
         resident.pop_front();
         if (!resident.empty()) grid.extra.fetch_sub(1);
@@ -140,6 +142,7 @@ void run_blocks(GridRun& grid, unsigned index) {
       grid.fault = {FaultKind::timeout, describe_timeout(grid, resident.front().get())};
   }
   while (!resident.empty()) {
+    if (grid.observer) grid.observer->block_ends(*resident.front());
     spare.give_back(std::move(resident.front()));
     resident.pop_front();
   }
