@@ -19,6 +19,7 @@ int test_verb(const Arguments&) {
 
 constexpr Verb kVerbs[] = {
     {"run", "compile and run a .cu file, or run a built program", run_verb},
+    {"profile", "what each source line costs, why, and the fix", profile_verb},
     {"climb", "climb a ladder of kernels, or a tour of all families", climb_verb},
     {"list", "the operators there are, their formats and rungs", list_verb},
     {"explain", "which rung the library takes for a shape, and why", explain_verb},

@@ -35,5 +35,6 @@ int explain_verb(const Arguments& arguments);  // explain.cpp
 int compare_verb(const Arguments& arguments);  // compare.cpp
 int device_verb(const Arguments& arguments);   // device.cpp
 int climb_verb(const Arguments& arguments);    // climb.cpp
+int profile_verb(const Arguments& arguments);  // profile.cpp
 
 }  // namespace ridge::tools

@@ -39,17 +39,16 @@ void execute_counting(Warp& w, const Inst* pc) {
   }
 }
 
-// The guard's own handler runs what it guards by itself; here it is seen, with the lanes it has.
-const Inst* guard_observed(Warp& w, const Inst* inst, Observer& observer) {
-  observer.before(w, inst);
-  const uint32_t all = w.mask, lanes = w.pred(inst->d) & all;
-  const Inst* pc = inst + 1;
-  const Inst* const end = pc + inst->a;
+// The guarded instructions behind `guard`, watched like all others.
+const Inst* execute_guarded(Warp& w, const Inst* guard, Observer& observer) {
+  const uint32_t all = w.mask, lanes = w.pred(guard->d) & all;
+  const Inst* const end = guard + 1 + guard->a;
   if (lanes == 0) return end;
+  const Inst* pc = guard + 1;
   w.mask = lanes;
   while (pc && pc != end) {
     observer.before(w, pc);
-    pc = pc->masked(w, pc);
+    pc = lanes == kAllLanes ? pc->full(w, pc) : pc->masked(w, pc);
   }
   w.mask = all;
   return pc;
@@ -60,13 +59,18 @@ void execute_observed(Warp& w, const Inst* pc, Observer& observer) {
   const Code& code = *w.frame->code;
   const bool full = w.mask == kAllLanes;
   while (pc) {
-    if (pc->full == internal::kGuard.full) {
-      pc = guard_observed(w, pc, observer);
-    } else {
-      observer.before(w, pc);
-      pc = full ? pc->full(w, pc) : pc->masked(w, pc);
+    const Inst* const inst = pc;
+    observer.before(w, inst);
+    if (inst->full == internal::kGuard.full) {
+      pc = execute_guarded(w, inst, observer);
+      continue;
     }
+    const uint32_t lanes = w.mask;
+    pc = full ? inst->full(w, inst) : inst->masked(w, inst);
     if (pc && &code != w.frame->code) return execute_observed(w, pc, observer);
+    if (pc || w.stop != Stop::reschedule) continue;
+    for (const Fragment& f : w.fragments)
+      if (f.pc == inst && (f.mask & lanes)) return observer.put_off(w, inst);
   }
 }
 

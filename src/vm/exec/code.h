@@ -29,6 +29,7 @@ struct InstMeta {
   const Instruction* source = nullptr;
   const Match* match = nullptr;
   uint8_t counts = 0;
+  bool accesses = false;  // its operands are the addresses of the memory that `source` touches
   int32_t merged = -1;  // a merged load: where its words begin in Code::merged
 };
 

@@ -60,6 +60,9 @@ class Decoder {
   void emit_branch(const Item& item);
   void push(const Handlers& handlers, uint32_t d, uint32_t a = 0, uint32_t b = 0, uint32_t c = 0,
             const std::vector<uint32_t>& more = {});
+  // The same, for the one that touches the memory an instruction names.
+  void push_access(const Handlers& handlers, uint32_t d, uint32_t a, uint32_t b, uint32_t c,
+                   const std::vector<uint32_t>& more = {});
   void push_raw(const void* slot);
   uint32_t source(const Operand& op, Type type);
   uint32_t destination(const Operand& op, Type type);

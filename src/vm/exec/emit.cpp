@@ -210,6 +210,13 @@ void Decoder::push(const Handlers& h, uint32_t d, uint32_t a, uint32_t b, uint32
   push_raw(&extra);
 }
 
+void Decoder::push_access(const Handlers& h, uint32_t d, uint32_t a, uint32_t b, uint32_t c,
+                          const std::vector<uint32_t>& more) {
+  const size_t at = code_.insts.size();
+  push(h, d, a, b, c, more);
+  code_.meta[at].accesses = true;
+}
+
 // The 32 bytes behind an instruction that hold more of its operands.
 void Decoder::push_raw(const void* slot) {
   Inst raw;
@@ -291,8 +298,8 @@ void Decoder::emit_memory(const Item& item) {
     std::vector<uint32_t> slots;
     for (const Instruction* word : words) slots.push_back(destination(word->operands[0], type));
     const size_t inst = code_.insts.size();
-    push(internal::load_shared_run(int(words.size()), program_order(words)), slots[0], at.base,
-         at.offset, 0, {slots.begin() + 1, slots.end()});
+    push_access(internal::load_shared_run(int(words.size()), program_order(words)), slots[0],
+                at.base, at.offset, 0, {slots.begin() + 1, slots.end()});
     code_.meta[inst].merged = int32_t(code_.merged.size());
     code_.merged.insert(code_.merged.end(), words.begin(), words.end());
     return;
@@ -327,7 +334,7 @@ void Decoder::emit_memory(const Item& item) {
   }
   const uint32_t offset =
       space == Space::param && where->variable ? uint32_t(symbol_value(*where)) : at.offset;
-  push(handlers, d, at.base, offset, c, more);
+  push_access(handlers, d, at.base, offset, c, more);
 }
 
 // Instructions on fragments of matrices, whose registers fill the slots behind them (fragment.h).
@@ -365,7 +372,7 @@ void Decoder::emit_fragments(const Item& item) {
   list.resize(slots * kPerSlot, kNoOperand);
   Handlers head = match.handlers;
   head.wide = false;
-  push(head, head.flags, at.base, at.offset, uint32_t(1 + slots));
+  push_access(head, head.flags, at.base, at.offset, uint32_t(1 + slots));
   for (size_t k = 0; k < slots; ++k) push_raw(&list[k * kPerSlot]);
 }
 

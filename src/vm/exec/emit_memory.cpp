@@ -47,7 +47,7 @@ void Decoder::emit_copy(const Item& item) {
   const auto field = [&](size_t k) { return k < fields.size() ? fields[k] : kNoOperand; };
   std::vector<uint32_t> more;
   for (size_t k = 3; k < fields.size(); ++k) more.push_back(fields[k]);
-  push(match.handlers, kNoOperand, field(0), field(1), field(2), more);
+  push_access(match.handlers, kNoOperand, field(0), field(1), field(2), more);
 }
 
 // One instruction for each element.
@@ -79,7 +79,7 @@ void Decoder::emit_vector_atomic(const Item& item) {
       push(mov->handlers, kept, from[e]);
       from[e] = kept;
     }
-  push(internal::kCheckVector, 0, at.base, at.offset, bytes * uint32_t(elements));
+  push_access(internal::kCheckVector, 0, at.base, at.offset, bytes * uint32_t(elements));
   for (size_t e = 0; e < elements; ++e)
     push(match.handlers, to[e], at.base, at.offset + bytes * uint32_t(e), from[e]);
 }

@@ -40,6 +40,10 @@ class Observer {
   // Before an instruction that w.mask's lanes are about to execute. On a worker's own thread;
   // launches may overlap.
   virtual void before(const Warp& w, const Inst* inst) = 0;
+  // It has not been executed after all: it waits for other lanes, and will be met again.
+  virtual void put_off(const Warp& w, const Inst* inst) {
+    (void)w, (void)inst;
+  }
   // The process ends: time to tell what was seen.
   virtual void finish() = 0;
 

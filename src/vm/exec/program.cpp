@@ -127,8 +127,8 @@ KernelInfo describe(const Module& module, const Function& function, const GpuSpe
     const uint64_t resident = std::max(function.minnctapersm, 1u);
     const uint64_t warps = (threads + 31) / 32 * resident;
     if (warps * 32 <= uint64_t(gpu.max_threads_per_sm))
-      info.max_registers = std::min(info.max_registers,
-                                    uint32_t(gpu.registers_per_sm / warps / 256 * 256 / 32));
+      info.max_registers =
+          std::min(info.max_registers, uint32_t(gpu.registers_per_sm / warps / 256 * 256 / 32));
   }
   if (function.maxnreg) info.max_registers = std::min(info.max_registers, function.maxnreg);
   for (int k = 0; k < 3; ++k) info.required_threads[k] = function.reqntid[k];
@@ -167,6 +167,9 @@ Expected<std::unique_ptr<KernelCode>> decode_kernel(Program& program, Function& 
         for (const Relocation& r : v.relocations) visit(r.function);
     }
   }
+  // In the order of their declarations, as ptxas places them.
+  std::stable_sort(shared.begin(), shared.end(),
+                   [](const Variable* a, const Variable* b) { return a->line < b->line; });
   uint32_t top = 0, dynamic_align = 16;
   for (const Variable* v : shared) {
     if (v->unsized || v->size == 0) {

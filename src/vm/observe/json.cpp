@@ -1,5 +1,6 @@
 #include "vm/observe/json.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace ridge::vm::observe {
@@ -29,8 +30,42 @@ const char* name_of(Action action) {
     case Action::store: return "st";
     case Action::reduction: return "red";
     case Action::atomic: return "atom";
+    case Action::copy: return "copy";
   }
   return "";
+}
+
+const char* name_of(Unit unit) {
+  switch (unit) {
+    case Unit::alu: return "alu";
+    case Unit::fma: return "fma";
+    case Unit::fp64: return "fp64";
+    case Unit::half: return "half";
+    case Unit::sfu: return "sfu";
+    case Unit::conv: return "conv";
+    case Unit::move: return "move";
+    case Unit::memory: return "memory";
+    case Unit::shuffle: return "shuffle";
+    case Unit::control: return "control";
+    case Unit::barrier: return "barrier";
+    case Unit::tensor: return "tensor";
+    case Unit::texture: return "texture";
+  }
+  return "";
+}
+
+void write(std::FILE* file, const Worst& worst) {
+  std::fprintf(file,
+               ", \"worst\": {\"warps\": %llu, \"mask\": \"%08x\", \"cost\": %u, \"addresses\": [",
+               static_cast<unsigned long long>(worst.warps), worst.mask, worst.cost);
+  uint64_t least = ~0ull;
+  for (uint32_t i = 0; i < 32; ++i)
+    if (worst.mask >> i & 1) least = std::min(least, worst.address[i]);
+  for (uint32_t i = 0; i < 32; ++i)
+    std::fprintf(
+        file, i ? ", %llu" : "%llu",
+        worst.mask >> i & 1 ? static_cast<unsigned long long>(worst.address[i] - least) : 0ull);
+  std::fprintf(file, "], \"least\": %llu}", static_cast<unsigned long long>(least));
 }
 
 void write(std::FILE* file, const InstructionProfile& one) {
@@ -41,10 +76,18 @@ void write(std::FILE* file, const InstructionProfile& one) {
   std::fprintf(file, "{\"ptx\": %s, \"ptx_line\": %u", quoted(one.mnemonic).c_str(), one.ptx_line);
   if (!one.file.empty())
     std::fprintf(file, ", \"file\": %s, \"line\": %u", quoted(one.file).c_str(), one.line);
-  if (one.site.reach != Reach::none)
+  for (size_t i = 0; i < one.inlined_at.size(); ++i)
+    std::fprintf(file, "%s{\"file\": %s, \"line\": %u}%s", i ? ", " : ", \"inlined_at\": [",
+                 quoted(one.inlined_at[i].file).c_str(), one.inlined_at[i].line,
+                 i + 1 < one.inlined_at.size() ? "" : "]");
+  std::fprintf(file, ", \"unit\": \"%s\"", name_of(one.unit));
+  if (one.touch.reach != Reach::none) {
     std::fprintf(file, ", \"reach\": \"%s\", \"action\": \"%s\", \"bytes\": %u",
-                 one.site.generic ? "generic" : name_of(one.site.reach), name_of(one.site.action),
-                 unsigned(one.site.bytes));
+                 one.touch.generic ? "generic" : name_of(one.touch.reach),
+                 name_of(one.touch.action), unsigned(one.touch.bytes));
+    if (one.width != one.touch.bytes) std::fprintf(file, ", \"width\": %u", one.width);
+  }
+  number("merged_into", one.merged_into);
   number("warps", c.warps);
   number("threads", c.threads);
   number("requests", c.requests);
@@ -54,6 +97,10 @@ void write(std::FILE* file, const InstructionProfile& one) {
   number("shared_requests", c.shared_requests);
   number("wavefronts", c.wavefronts);
   number("ideal_wavefronts", c.ideal_wavefronts);
+  number("branches", c.branches);
+  number("divergent", c.divergent);
+  number("barriers", c.barriers);
+  if (c.worst.cost) write(file, c.worst);
   std::fprintf(file, "}");
 }
 
@@ -64,10 +111,14 @@ void write_json(std::FILE* file, std::span<const LaunchProfile> launches) {
     std::fprintf(file,
                  "{\"kernel\": %s, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], "
                  "\"registers\": %u, \"static_shared\": %u, \"dynamic_shared\": %u, "
-                 "\"local_bytes\": %u, \"instructions\": [",
+                 "\"local_bytes\": %u, \"blocks\": %llu, \"blocks_run\": %llu, \"faulted\": %s, "
+                 "\"instructions\": [",
                  quoted(launch.kernel).c_str(), launch.grid.x, launch.grid.y, launch.grid.z,
                  launch.block.x, launch.block.y, launch.block.z, launch.usage.registers,
-                 launch.usage.static_shared, launch.dynamic_shared, launch.usage.local_bytes);
+                 launch.usage.static_shared, launch.dynamic_shared, launch.usage.local_bytes,
+                 static_cast<unsigned long long>(launch.blocks),
+                 static_cast<unsigned long long>(launch.blocks_run),
+                 launch.faulted ? "true" : "false");
     bool first = true;
     for (const InstructionProfile& one : launch.instructions) {
       std::fprintf(file, first ? "\n  " : ",\n  ");

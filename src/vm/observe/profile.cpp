@@ -2,124 +2,42 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "vm/exec/grid.h"
-#include "vm/isa/memory.h"
-#include "vm/observe/access.h"
+#include "vm/isa/internal.h"
+#include "vm/observe/count.h"
 #include "vm/observe/json.h"
+#include "vm/observe/keep_ptx.h"
 
 namespace ridge::vm::observe {
-namespace {
 
-constexpr uint32_t kWidest = 16;  // bytes a lane that one machine instruction moves
-
-Site site_of(const InstMeta& meta) {
-  Site site;
-  if (!meta.match || !meta.counts) return site;
-  const InstrDef& row = *meta.match->row;
-  const Form& form = meta.match->form;
-  // Copies and matrices have addresses of their own kind.
-  const bool plain = row.spelling.starts_with("ld") || row.spelling.starts_with("st") ||
-                     row.spelling.starts_with("atom") || row.spelling.starts_with("red");
-  if (!plain || row.unit != Unit::memory || !(row.touches & (kReads | kWrites | kAtomic)))
-    return site;
-  switch (form.space()) {
-    case Space::global: site.reach = Reach::global; break;
-    case Space::shared: site.reach = Reach::shared; break;
-    case Space::local: site.reach = Reach::local; break;
-    case Space::generic:
-      site.reach = Reach::global;
-      site.generic = true;
-      break;
-    default: return site;  // constants and parameters
-  }
-  site.action = row.spelling.starts_with("red")    ? Action::reduction
-                : row.spelling.starts_with("atom") ? Action::atomic
-                : row.touches & kWrites            ? Action::store
-                                                   : Action::load;
-  // A merged run of words is as many bytes; ptxas merges as far as 16.
-  const int words = meta.merged >= 0 ? int(meta.counts) : form.vector();
-  site.bytes = uint8_t(size_of(form.type()) * words);
-  return site;
+void Worst::meet(const Worst& other) {
+  if (other.cost > cost) *this = other;
+  else if (other.cost == cost) warps += other.warps;
 }
-
-void count_shared(Counters& c, Access access) {
-  const uint32_t bytes = access.bytes;
-  access.bytes = std::min(bytes, kWidest);
-  for (uint32_t done = 0; done < bytes; done += kWidest) {
-    const SharedCost cost = shared_cost(access);
-    ++c.shared_requests;
-    c.wavefronts += cost.wavefronts;
-    c.ideal_wavefronts += cost.ideal;
-    for (uint64_t& address : access.address) address += kWidest;
-  }
-}
-
-void count_global(Counters& c, const Access& access, Action action) {
-  ++c.requests;
-  const GlobalCost cost = global_cost(access);
-  c.lines += cost.lines;
-  c.bytes_used += cost.bytes_used;
-  c.sectors += action == Action::reduction || action == Action::atomic ? atomic_sectors(access)
-                                                                       : cost.sectors;
-}
-
-void count_access(Counters& c, const Site& site, const Warp& w, const Inst* inst) {
-  Access access;
-  access.bytes = site.bytes;
-  const auto offset = int64_t(int32_t(inst->b));
-  if (site.reach == Reach::shared || site.reach == Reach::local) {
-    const uint32_t* base = w.src<uint32_t>(inst->a);
-    for (int i = 0; i < kWarpSize; ++i) access.address[size_t(i)] = uint64_t(base[i] + offset);
-    access.mask = w.mask;
-    if (site.reach == Reach::shared) return count_shared(c, access);
-    // Neighbouring lanes' words of local memory lie side by side.
-    for (int i = 0; i < kWarpSize; ++i)
-      access.address[size_t(i)] = access.address[size_t(i)] * kWarpSize + uint64_t(i) * 4;
-    access.bytes = std::min<uint32_t>(access.bytes, 4);
-    return count_global(c, access, site.action);
-  }
-  const uint64_t* base = w.src<uint64_t>(inst->a);
-  uint32_t shared = 0, global = 0;
-  for (uint32_t left = w.mask; left; left &= left - 1) {
-    const auto i = size_t(std::countr_zero(left));
-    access.address[i] = base[i] + uint64_t(offset);
-    const uint64_t window = (access.address[i] - kSharedWindow) >> 32;
-    if (!site.generic || window >= 3) global |= 1u << i;
-    else if (window == 0) shared |= 1u << i;
-  }
-  if ((access.mask = global)) count_global(c, access, site.action);
-  if ((access.mask = shared)) count_shared(c, access);
-}
-
-}  // namespace
 
 Counters& Counters::operator+=(const Counters& o) {
   warps += o.warps, threads += o.threads;
   requests += o.requests, sectors += o.sectors, lines += o.lines, bytes_used += o.bytes_used;
   shared_requests += o.shared_requests, wavefronts += o.wavefronts;
   ideal_wavefronts += o.ideal_wavefronts;
+  branches += o.branches, divergent += o.divergent, barriers += o.barriers;
+  if (o.worst.cost) worst.meet(o.worst);
   return *this;
 }
 
-struct Profiler::CodeSites {
-  std::vector<Site> sites;  // parallel to the code's instructions, as is:
-  std::vector<Counters> counters;
-};
-struct Profiler::WorkerCounts {
-  std::unordered_map<const Code*, CodeSites> codes;
-
-  CodeSites& of(const Code& code) {
-    CodeSites& c = codes[&code];
-    if (c.sites.empty()) {
-      c.counters.resize(code.insts.size());
-      for (const InstMeta& meta : code.meta) c.sites.push_back(site_of(meta));
-    }
-    return c;
-  }
+struct Profiler::Tally {
+  struct Executed {
+    uint64_t warps = 0, threads = 0;
+  };
+  std::shared_ptr<const Plan> plan;
+  const Inst* first = nullptr;
+  std::vector<Executed> executed;  // by decoded instruction
+  std::vector<Counters> entries;   // by the plan's
 };
 struct Profiler::Run {
-  std::vector<WorkerCounts> workers;
+  std::vector<std::unordered_map<const Code*, Tally>> workers;
 };
 
 Profiler::Profiler(std::FILE* out) : out_(out) {}
@@ -132,27 +50,96 @@ void Profiler::begin(const GridRun& grid, unsigned workers) {
   runs_[&grid] = std::move(run);
 }
 
-void Profiler::before(const Warp& w, const Inst* inst) {
+std::shared_ptr<const Plan> Profiler::plan(const Code& code) {
+  auto& known = plans_[{code.kernel->program->id, &code}];
+  if (!known) known = std::make_shared<const Plan>(plan_of(code));
+  return known;
+}
+
+Profiler::Tally& Profiler::tally(const Warp& w) {
   // What a thread looked up last; the launch's number tells a new one at the same place.
   thread_local struct {
     uint64_t grid = 0;
     const Code* code = nullptr;
-    CodeSites* sites = nullptr;
+    Tally* tally = nullptr;
   } last;
   const Code& code = *w.frame->code;
   const GridRun& grid = *w.worker->grid;
-  if (last.grid != grid.id || last.code != &code) {
-    const std::lock_guard lock(mutex_);
-    last = {grid.id, &code, &runs_.at(&grid)->workers.at(w.worker->index).of(code)};
+  if (last.grid == grid.id && last.code == &code) return *last.tally;
+  const std::lock_guard lock(mutex_);
+  Tally& found = runs_.at(&grid)->workers.at(w.worker->index)[&code];
+  if (!found.plan) {
+    found.plan = plan(code);
+    found.first = code.insts.data();
+    found.executed.resize(code.insts.size());
+    found.entries.resize(found.plan->entries.size());
   }
-  const auto index = size_t(inst - code.insts.data());
-  Counters& c = last.sites->counters[index];
-  const uint64_t counts = code.meta[index].counts;
-  c.warps += counts;
-  c.threads += counts * uint64_t(std::popcount(w.mask));
-  if (const Site& site = last.sites->sites[index]; site.reach != Reach::none)
-    count_access(c, site, w, inst);
+  last = {grid.id, &code, &found};
+  return found;
 }
+
+void Profiler::before(const Warp& w, const Inst* inst) {
+  Tally& tally = this->tally(w);
+  const auto index = size_t(inst - tally.first);
+  Tally::Executed& executed = tally.executed[index];
+  ++executed.warps;
+  executed.threads += uint64_t(std::popcount(w.mask));
+  const Step& step = tally.plan->steps[index];
+  if (step.kind == Step::Kind::plain) return;
+  Counters& c = tally.entries[step.entry];
+  switch (step.kind) {
+    case Step::Kind::touches:
+      for (uint32_t k = step.touch; k < step.touch + step.touches; ++k) {
+        const Touch& touch = tally.plan->touches[k];
+        count_touch(tally.entries[touch.entry], touch, w, inst);
+      }
+      break;
+    case Step::Kind::branch:
+    case Step::Kind::leaves: {
+      ++c.branches;
+      if (inst->full == internal::kBranchTable.full) break;
+      const uint32_t taken = w.pred(inst->d) & w.mask;
+      c.divergent += taken && taken != w.mask;
+      break;
+    }
+    case Step::Kind::always_branches: ++c.branches; break;
+    case Step::Kind::barrier: ++c.barriers; break;
+    case Step::Kind::plain: break;
+  }
+}
+
+// Instructions that wait for lanes of their warp touch no memory that way, except for matrices,
+// which are counted again.
+void Profiler::put_off(const Warp& w, const Inst* inst) {
+  Tally& tally = this->tally(w);
+  Tally::Executed& executed = tally.executed[size_t(inst - tally.first)];
+  --executed.warps;
+  executed.threads -= uint64_t(std::popcount(w.mask));
+}
+
+namespace {
+
+void place(InstructionProfile& one, const Entry& entry, const Code& code) {
+  one.mnemonic = entry.source->mnemonic;
+  one.ptx_line = entry.source->line;
+  one.touch = entry.as_written;
+  one.width = entry.width;
+  one.unit = entry.match ? entry.match->row->unit : Unit::control;
+  if (entry.merged_into) one.merged_into = entry.merged_into->line;
+  if (entry.source->loc < 0) return;
+  const SourceLoc& loc = code.function->locs[size_t(entry.source->loc)];
+  one.line = loc.line;
+  const auto file = [&](const SourceLoc& l) {
+    return l.file < code.module->files.size() ? code.module->files[l.file] : std::string();
+  };
+  one.file = file(loc);
+  for (int32_t at = loc.inlined_at; at >= 0; at = code.function->locs[size_t(at)].inlined_at) {
+    const SourceLoc& outer = code.function->locs[size_t(at)];
+    one.inlined_at.push_back({file(outer), outer.line});
+  }
+}
+
+}  // namespace
 
 void Profiler::end(const GridRun& grid) {
   std::unique_ptr<Run> run;
@@ -167,25 +154,42 @@ void Profiler::end(const GridRun& grid) {
   launch.block = grid.launch->block;
   launch.dynamic_shared = grid.launch->dynamic_shared;
   launch.usage = grid.launch->kernel->usage;
-  for (const auto& [function, code] : grid.code->functions) {
-    for (size_t i = 0; i < code->insts.size(); ++i) {
-      InstructionProfile one;
-      for (WorkerCounts& worker : run->workers)
-        if (const auto found = worker.codes.find(code.get()); found != worker.codes.end())
-          one.counters += found->second.counters[i];
-      const InstMeta& meta = code->meta[i];
-      if (!one.counters.warps || !meta.source) continue;
-      one.mnemonic = meta.source->mnemonic;
-      one.ptx_line = meta.source->line;
-      one.site = site_of(meta);
-      one.unit = meta.match ? meta.match->row->unit : Unit::control;
-      if (meta.source->loc >= 0) {
-        const SourceLoc& loc = function->locs[size_t(meta.source->loc)];
-        one.line = loc.line;
-        if (loc.file < code->module->files.size()) one.file = code->module->files[loc.file];
+  keep_ptx(*grid.code->code->module);
+  launch.blocks = grid.launch->grid.count();
+  launch.blocks_run = grid.done;
+  launch.faulted = bool(grid.fault);
+  std::map<const Code*, std::vector<Counters>> sums;  // by entry
+  for (const auto& worker : run->workers)
+    for (const auto& [code, tally] : worker) {
+      std::vector<Counters>& sum = sums[code];
+      sum.resize(tally.entries.size());
+      for (size_t k = 0; k < tally.entries.size(); ++k) sum[k] += tally.entries[k];
+      for (size_t i = 0; i < tally.executed.size(); ++i) {
+        const Step& step = tally.plan->steps[i];
+        if (!step.counts) continue;
+        const uint64_t each = step.counts / step.entries;
+        for (uint32_t k = 0; k < step.entries; ++k) {
+          sum[step.entry + k].warps += each * tally.executed[i].warps;
+          sum[step.entry + k].threads += each * tally.executed[i].threads;
+        }
       }
+    }
+  for (const auto& [code, sum] : sums) {
+    std::shared_ptr<const Plan> plan;
+    {
+      const std::lock_guard lock(mutex_);
+      plan = this->plan(*code);
+    }
+    const size_t begin = launch.instructions.size();
+    for (size_t k = 0; k < sum.size(); ++k) {
+      if (!sum[k].warps) continue;
+      InstructionProfile one;
+      place(one, plan->entries[k], *code);
+      one.counters = sum[k];
       launch.instructions.push_back(std::move(one));
     }
+    std::stable_sort(launch.instructions.begin() + long(begin), launch.instructions.end(),
+                     [](const auto& a, const auto& b) { return a.ptx_line < b.ptx_line; });
   }
   const std::lock_guard lock(mutex_);
   ended_.push_back(std::move(launch));

@@ -2,7 +2,9 @@
 // memory accesses cost. One record a launch.
 #pragma once
 
+#include <array>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -11,18 +13,18 @@
 
 #include "vm/exec/code.h"
 #include "vm/exec/observer.h"
+#include "vm/observe/plan.h"
 
 namespace ridge::vm::observe {
 
-enum class Reach : uint8_t { none, global, shared, local };
-enum class Action : uint8_t { load, store, reduction, atomic };
+// The costliest access that was seen, for the picture and the advice.
+struct Worst {
+  uint64_t warps = 0;  // accesses that cost as much
+  uint32_t cost = 0;   // sectors or wavefronts
+  uint32_t mask = 0;
+  std::array<uint64_t, 32> address;
 
-// What an instruction does to memory, read off its row once.
-struct Site {
-  Reach reach = Reach::none;
-  bool generic = false;  // each lane's address says which memory it is
-  Action action = Action::load;
-  uint8_t bytes = 0;  // a lane
+  void meet(const Worst& other);
 };
 
 struct Counters {
@@ -31,6 +33,8 @@ struct Counters {
   uint64_t requests = 0, sectors = 0, lines = 0, bytes_used = 0;
   // Shared memory.
   uint64_t shared_requests = 0, wavefronts = 0, ideal_wavefronts = 0;
+  uint64_t branches = 0, divergent = 0, barriers = 0;
+  Worst worst;
 
   Counters& operator+=(const Counters& other);
 };
@@ -39,9 +43,16 @@ struct Counters {
 struct InstructionProfile {
   std::string file;   // of the user's source; empty without line information
   uint32_t line = 0;  // in it
+  struct Place {
+    std::string file;
+    uint32_t line = 0;
+  };
+  std::vector<Place> inlined_at;  // where that was inlined, the nearest first
   uint32_t ptx_line = 0;
+  uint32_t merged_into = 0;  // a PTX line; 0: nothing
+  uint32_t width = 0;        // bytes a lane that the machine moves
   std::string mnemonic;
-  Site site;
+  Touch touch;
   Unit unit = Unit::alu;
   Counters counters;
 };
@@ -51,6 +62,8 @@ struct LaunchProfile {
   Dim3 grid, block;
   uint32_t dynamic_shared = 0;
   KernelUsage usage;
+  uint64_t blocks = 0, blocks_run = 0;
+  bool faulted = false;
   std::vector<InstructionProfile> instructions;  // those that ran, in the order of the PTX
 };
 
@@ -60,17 +73,22 @@ class Profiler : public Observer {
   ~Profiler() override;
   void begin(const GridRun& grid, unsigned workers) override;
   void before(const Warp& w, const Inst* inst) override;
+  void put_off(const Warp& w, const Inst* inst) override;
   void end(const GridRun& grid) override;
 
   void finish() override;
 
  private:
-  struct CodeSites;
-  struct WorkerCounts;
-  struct Run;
+  struct Tally;  // one function's, of one worker
+  struct Run;    // a launch's
+  Tally& tally(const Warp& w);
+  std::shared_ptr<const Plan> plan(const Code& code);
+
   std::FILE* const out_;
   std::mutex mutex_;
   std::unordered_map<const GridRun*, std::unique_ptr<Run>> runs_;
+  // By the program's number, which is never used again, as an address may be.
+  std::map<std::pair<uint64_t, const Code*>, std::shared_ptr<const Plan>> plans_;
   std::vector<LaunchProfile> ended_;
 };
 

@@ -1,0 +1,147 @@
+#include "vm/observe/plan.h"
+
+#include <algorithm>
+
+#include "vm/isa/internal.h"
+#include "vm/observe/machine.h"
+
+namespace ridge::vm::observe {
+namespace {
+
+Touch touch_of(const Match& match) {
+  Touch touch;
+  const InstrDef& row = *match.row;
+  const Form& form = match.form;
+  const bool matrices =
+      row.spelling.starts_with("ldmatrix") || row.spelling.starts_with("stmatrix");
+  const bool copy = row.spelling.starts_with("cp[async][ca|cg]");
+  const bool plain = row.unit == Unit::memory && (row.touches & (kReads | kWrites | kAtomic)) &&
+                     (row.spelling.starts_with("ld") || row.spelling.starts_with("st") ||
+                      row.spelling.starts_with("atom") || row.spelling.starts_with("red"));
+  if (!matrices && !copy && !plain) return touch;
+  switch (form.space()) {
+    case Space::global: touch.reach = Reach::global; break;
+    case Space::shared: touch.reach = Reach::shared; break;
+    case Space::local: touch.reach = Reach::local; break;
+    case Space::generic:
+      touch.reach = matrices ? Reach::shared : Reach::global;
+      touch.generic = true;
+      break;
+    default: return touch;  // constants and parameters
+  }
+  touch.action = copy                               ? Action::copy
+                 : row.spelling.starts_with("red")  ? Action::reduction
+                 : row.spelling.starts_with("atom") ? Action::atomic
+                 : row.touches & kWrites            ? Action::store
+                                                    : Action::load;
+  if (matrices) {
+    touch.kind = Touch::Kind::matrices;
+    touch.matrices = form.has("x4") ? 4 : form.has("x2") ? 2 : 1;
+    touch.bytes = 16;
+  } else if (copy) {
+    touch.kind = Touch::Kind::copy;
+    touch.reach = Reach::global;
+  } else {
+    touch.bytes = uint8_t(size_of(form.type()) * form.vector());
+  }
+  return touch;
+}
+
+Step::Kind kind_of(const Inst& inst, const InstMeta& meta) {
+  if (inst.full == internal::kBranch.full || inst.full == internal::kBranchTable.full)
+    return Step::Kind::branch;
+  if (inst.full == internal::kJump.full) return Step::Kind::always_branches;
+  if (inst.full == internal::kExitIf.full) return Step::Kind::leaves;
+  if (meta.counts && meta.match && meta.match->row->unit == Unit::barrier &&
+      meta.match->row->spelling.starts_with("bar") && !meta.match->form.has("warp") &&
+      !meta.match->form.has("arrive"))
+    return Step::Kind::barrier;
+  return Step::Kind::plain;
+}
+
+class Planner {
+ public:
+  explicit Planner(const Code& code)
+      : code_(code),
+        machine_(
+            machine_code(*code.function, code.kernel->shared_offsets, code.module->optimised)) {}
+
+  Plan run() {
+    for (size_t i = 0; i < code_.insts.size(); ++i) add(i);
+    return std::move(plan_);
+  }
+
+ private:
+  void add(size_t i) {
+    const InstMeta& meta = code_.meta[i];
+    Step step;
+    if (meta.source) {
+      step.kind = kind_of(code_.insts[i], meta);
+      step.counts = meta.counts;
+      step.touch = uint32_t(plan_.touches.size());
+      if (meta.merged >= 0) {
+        step.entry = uint32_t(plan_.entries.size());
+        for (uint32_t k = 0; k < meta.counts; ++k)
+          make(code_.merged[size_t(meta.merged) + k], meta.match);
+        step.entries = meta.counts;
+      } else {
+        step.entry = entry(meta);
+        step.entries = 1;
+      }
+      if (meta.accesses) {
+        for (uint32_t k = 0; k < step.entries; ++k) add_touch(step.entry + k, int32_t(4 * k));
+        step.touches = uint8_t(plan_.touches.size() - step.touch);
+        if (step.touches) step.kind = Step::Kind::touches;
+      }
+    }
+    plan_.steps.push_back(step);
+  }
+
+  uint32_t entry(const InstMeta& meta) {
+    if (const auto found = entries_.find(meta.source); found != entries_.end())
+      return found->second;
+    return make(meta.source, meta.match);
+  }
+
+  uint32_t make(const Instruction* source, const Match* match) {
+    Entry one;
+    one.source = source;
+    one.match = match;
+    if (match) one.as_written = touch_of(*match);
+    if (one.as_written.action == Action::atomic && machine_.unread.count(source))
+      one.as_written.action = Action::reduction;
+    one.width = one.as_written.bytes;
+    if (const auto found = machine_.changed.find(source); found != machine_.changed.end()) {
+      one.width = found->second.bytes;
+      if (found->second.lead != source) one.merged_into = found->second.lead;
+    }
+    entries_[source] = uint32_t(plan_.entries.size());
+    plan_.entries.push_back(one);
+    return uint32_t(plan_.entries.size() - 1);
+  }
+
+  void add_touch(uint32_t entry, int32_t offset) {
+    const Entry& one = plan_.entries[entry];
+    Touch touch = one.as_written;
+    if (touch.reach == Reach::none || one.merged_into) return;
+    if (!one.width && touch.kind == Touch::Kind::lanes) return;  // the machine has no such access
+    touch.entry = entry;
+    touch.offset = offset;
+    if (const auto found = machine_.changed.find(one.source); found != machine_.changed.end()) {
+      touch.offset += found->second.start;
+      touch.bytes = found->second.bytes;
+    }
+    plan_.touches.push_back(touch);
+  }
+
+  const Code& code_;
+  const MachineCode machine_;
+  std::unordered_map<const Instruction*, uint32_t> entries_;
+  Plan plan_;
+};
+
+}  // namespace
+
+Plan plan_of(const Code& code) { return Planner(code).run(); }
+
+}  // namespace ridge::vm::observe

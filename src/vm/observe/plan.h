@@ -1,0 +1,56 @@
+// What there is to count at each instruction of a function, found once.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "vm/exec/code.h"
+
+namespace ridge::vm::observe {
+
+enum class Reach : uint8_t { none, global, shared, local };
+enum class Action : uint8_t { load, store, reduction, atomic, copy };
+
+// One access of the machine.
+struct Touch {
+  enum class Kind : uint8_t { lanes, matrices, copy };
+  Kind kind = Kind::lanes;
+  Reach reach = Reach::none;
+  bool generic = false;  // each lane's address says which memory it is
+  Action action = Action::load;
+  uint8_t bytes = 0;     // a lane; a row's, of matrices
+  uint8_t matrices = 0;  // kind matrices: how many
+  int32_t offset = 0;    // to add to the base
+  uint32_t entry = 0;    // whose it is
+};
+
+// One PTX instruction.
+struct Entry {
+  const Instruction* source = nullptr;
+  const Match* match = nullptr;
+  Touch as_written;                          // what PTX says it touches
+  uint8_t width = 0;                         // bytes a lane that the machine moves for it; 0: none
+  const Instruction* merged_into = nullptr;  // another's access does this one's work
+};
+
+// One decoded instruction.
+struct Step {
+  enum class Kind : uint8_t { plain, touches, branch, always_branches, leaves, barrier };
+  Kind kind = Kind::plain;
+  uint8_t counts = 0;   // PTX instructions it stands for
+  uint8_t entries = 0;  // entry, entry + 1 … are those
+  uint8_t touches = 0;  // touch, touch + 1 …
+  uint32_t entry = 0;
+  uint32_t touch = 0;
+};
+
+struct Plan {
+  std::vector<Step> steps;  // parallel to the code's instructions
+  std::vector<Entry> entries;
+  std::vector<Touch> touches;
+};
+
+Plan plan_of(const Code& code);
+
+}  // namespace ridge::vm::observe

@@ -1,0 +1,304 @@
+// ridge profile FILE.cu | PROGRAM | OPERATOR/RUNG: runs it on the software GPU with every
+// instruction counted, and shows by source line what it cost, why, and what to do about it.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "flags.h"
+#include "ladders.h"
+#include "process.h"
+#include "profile/bound.h"
+#include "profile/metrics.h"
+#include "profile/page.h"
+#include "profile/read.h"
+#include "profile/resources.h"
+#include "profile/text.h"
+#include "profile/to_json.h"
+#include "program.h"
+#include "record.h"
+#include "suggest.h"
+#include "target.h"
+#include "terminal.h"
+#include "verb.h"
+
+namespace ridge::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ProfileFlags {
+  ProgramRequest program;
+  DeviceFlags device;
+  std::string shape, dtype, seed;  // of an operator
+  std::string blocks, kernel, top = "8";
+  std::string json, csv, html;
+  size_t top_lines = 8;
+  bool to_stdout() const { return json == "-" || csv == "-" || html == "-"; }
+};
+
+// A folder for what the software GPU tells, gone when we are.
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = fs::temp_directory_path() / "ridge-profile-XXXXXX";
+    if (mkdtemp(name.data())) path_ = name;
+    std::error_code error;
+    if (!path_.empty()) fs::create_directory(ptx(), error);
+  }
+  ~Scratch() {
+    std::error_code error;
+    if (!path_.empty()) fs::remove_all(path_, error);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  bool ready() const { return !path_.empty(); }
+  fs::path wire() const { return path_ / "launches.json"; }
+  fs::path ptx() const { return path_ / "ptx"; }
+
+ private:
+  fs::path path_;
+};
+
+// Before the run: hours later is too late to learn that a folder is not there.
+Status check_writable(const std::string& path) {
+  if (path.empty() || path == "-") return Status::ok();
+  std::error_code error;
+  const bool there = fs::exists(path, error);
+  if (fs::is_directory(path, error))
+    return Error{kMissing, fmt::format("cannot write {}: it is a folder", path)};
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (file < 0)
+    return Error{kMissing, fmt::format("cannot write {}: {}", path, std::strerror(errno))};
+  close(file);
+  if (!there) fs::remove(path, error);
+  return Status::ok();
+}
+
+Expected<uint64_t> positive(const std::string& text, const char* flag) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value == 0)
+    return Error{kUsage, fmt::format("{}: '{}' is not a number above 0", flag, text)};
+  return value;
+}
+
+// transpose/03_padded: a word, a slash, a word; and no such path.
+bool names_rung(const std::string& file) {
+  std::error_code error;
+  const size_t slash = file.find('/');
+  return slash != std::string::npos && slash > 0 && file.find('/', slash + 1) == file.npos &&
+         file.find('.') == file.npos && !fs::exists(file, error) &&
+         !fs::is_directory(file.substr(0, slash), error);
+}
+
+// The rung's own name, which may be given with its number.
+Expected<std::pair<std::string, std::string>> find_rung(const Target& target,
+                                                        const std::string& word) {
+  const auto ladders = list_ladders(target);
+  if (!ladders) return ladders.error();
+  const std::string name = word.substr(0, word.find('/')), wanted = word.substr(name.size() + 1);
+  if (const Status known = check_operators(*ladders, {name}); !known) return known.error();
+  for (const LadderEntry& ladder : *ladders) {
+    if (ladder.family != name && !std::ranges::count(ladder.operators, name)) continue;
+    std::vector<std::string> names;
+    for (size_t i = 0; i < ladder.rungs.size(); ++i) {
+      const std::string& rung = ladder.rungs[i].first;
+      names.push_back(rung);
+      const size_t digits = wanted.find_first_not_of("0123456789");
+      if (wanted == rung || (digits != wanted.npos && digits > 0 && wanted[digits] == '_' &&
+                             wanted.substr(digits + 1) == rung))
+        return std::pair(name, rung);
+    }
+    return Error{kUsage, fmt::format("{} has no rung '{}'{}\n  it has: {}", name, wanted,
+                                     did_you_mean(wanted, names), fmt::join(names, " "))};
+  }
+  return Error{kUsage, fmt::format("there is no operator '{}'", name)};
+}
+
+Expected<Command> command_of(const ProfileFlags& flags, const Target& target) {
+  if (!names_rung(flags.program.file)) {
+    if (const Status ready = check_request(flags.program); !ready) return ready.error();
+    return command_for(flags.program, target);
+  }
+  const auto rung = find_rung(target, flags.program.file);
+  if (!rung) return rung.error();
+  Command command = {.program = ladders_program(),
+                     .arguments = {"launch", rung->first, "--rung", rung->second},
+                     .environment = environment_of(target)};
+  for (const auto& [name, value] :
+       {std::pair("--shape", &flags.shape), std::pair("--dtype", &flags.dtype),
+        std::pair("--seed", &flags.seed)})
+    if (!value->empty()) command.arguments.insert(command.arguments.end(), {name, *value});
+  if (flags.program.timeout > 0)
+    command.environment.emplace_back("RIDGE_TIMEOUT", fmt::format("{}", flags.program.timeout));
+  return command;
+}
+
+// What the ladders program says is for us; a user's program speaks to the user.
+int run_and_report(Command command, const ProfileFlags& flags) {
+  int refused = 0;
+  if (names_rung(flags.program.file)) {
+    command.line = [&](const std::string& text) {
+      const auto line = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+      if (!line.is_object()) return;
+      if (line.contains("error")) {
+        complain(line["error"].get<std::string>());
+        refused = line.value("code", 0) == 2 ? int(kUsage) : int(kCudaError);
+      } else if (!flags.program.quiet) {
+        complain(fmt::format("{} {} {}, rung {}", line.value("operator", ""),
+                             line.value("shape", ""), line.value("dtype", ""),
+                             line.value("rung", "")));
+      }
+    };
+  } else if (flags.to_stdout()) {
+    command.line = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
+  }
+  const Outcome outcome = run(command);
+  return refused ? refused : report_end(outcome, flags.program);
+}
+
+Status write(const std::string& text, const std::string& file) {
+  if (file == "-") {
+    fmt::print("{}", text);
+    return Status::ok();
+  }
+  std::ofstream out(file);
+  out << text;
+  out.close();
+  return out ? Status::ok() : Status(Error{kMissing, fmt::format("cannot write {}", file)});
+}
+
+Status show(const profile::Profile& profile, const ProfileFlags& flags, const Target& target) {
+  if (!flags.to_stdout()) fmt::print("{}", profile::to_text(profile, target.gpu, flags.top_lines));
+  if (!flags.csv.empty())
+    if (const Status written = write(profile::to_csv(profile), flags.csv); !written) return written;
+  if (flags.json.empty() && flags.html.empty()) return Status::ok();
+  nlohmann::json record = record_of(target);
+  record["program"] = flags.program.file;
+  record.update(profile::to_json(profile, target.gpu));
+  if (!flags.json.empty())
+    if (const Status written = write_record(record, flags.json); !written) return written;
+  if (flags.html.empty()) return Status::ok();
+  if (const Status written = write(profile::to_page(record, profile), flags.html); !written)
+    return written;
+  if (!flags.program.quiet && flags.html != "-")
+    complain(fmt::format("the page is {}; any browser shows it", flags.html));
+  return Status::ok();
+}
+
+int profile_on(const Target& target, const ProfileFlags& flags) {
+  auto command = command_of(flags, target);
+  if (!command) {
+    if (!command.error().message.empty()) complain(command.error().message);
+    return command.error().code;
+  }
+  const Scratch scratch;
+  if (!scratch.ready()) {
+    complain(fmt::format("no temporary folder: {}", std::strerror(errno)));
+    return kMissing;
+  }
+  command->environment.emplace_back("RIDGE_PROFILE", scratch.wire());
+  command->environment.emplace_back("RIDGE_PROFILE_PTX", scratch.ptx());
+  if (!flags.blocks.empty())
+    command->environment.emplace_back("RIDGE_PROFILE_BLOCKS", flags.blocks);
+  std::fflush(stdout);
+  const int code = run_and_report(*command, flags);
+
+  std::ifstream wire(scratch.wire());
+  auto profile = profile::read_profile(wire, flags.kernel);
+  if (!profile) {
+    complain(profile.error().message);
+    return profile.error().code;
+  }
+  if (profile->kernels.empty()) {
+    complain(flags.kernel.empty()
+                 ? fmt::format("no kernel was launched by {}: there is nothing to show",
+                               flags.program.file)
+                 : fmt::format("no kernel whose name contains '{}' was launched", flags.kernel));
+    return code ? code : int(kUsage);
+  }
+  profile::read_ptx(*profile, scratch.ptx());
+  profile::ask_ptxas(*profile, target.gpu);
+  profile::find_occupancy(*profile, target.gpu);
+  profile::make_lines(*profile);
+  for (profile::Kernel& kernel : profile->kernels) profile::rank_lines(kernel, target.gpu);
+  if (const Status shown = show(*profile, flags, target); !shown) {
+    complain(shown.message());
+    return shown.code();
+  }
+  return code;
+}
+
+}  // namespace
+
+int profile_verb(const Arguments& arguments) {
+  ProfileFlags flags;
+  CommandLine line("profile",
+                   "Runs a program on the software GPU and shows what each source line costs, why, "
+                   "and what to do about it.");
+  line.add_argument("WHAT", flags.program.file,
+                    "a .cu file, a program built with nvcc -cudart shared, or a rung of a ladder: "
+                    "transpose/03_padded");
+  line.add_option("--nvcc", flags.program.nvcc, "FLAGS", "more flags for nvcc");
+  line.add_option("--shape", flags.shape, "NxM", "of a rung: the sizes, as in 8192x50257");
+  line.add_option("--dtype", flags.dtype, "NAME", "of a rung: f32, f16, bf16, …");
+  line.add_option("--seed", flags.seed, "N", "of a rung: of its inputs");
+  line.add_option("--kernel", flags.kernel, "NAME", "only kernels whose name contains this");
+  line.add_option("--top", flags.top, "N", "source lines to show for each kernel (8)");
+  line.add_option(
+      "--blocks", flags.blocks, "N",
+      "run only about N blocks of each launch, and scale: for launches too large to run");
+  line.add_json(flags.json);
+  line.add_option(
+      "--csv", flags.csv, "FILE",
+      "one row a kernel, under Nsight Compute's names; - is stdout, in place of the table");
+  line.add_option("--html", flags.html, "FILE",
+                  "one page: the source beside its counters, pictures of accesses, a roofline");
+  line.add_device(flags.device);
+  line.add_threads(flags.device);
+  line.add_timeout(flags.program.timeout);
+  line.add_quiet(flags.program.quiet);
+  line.add_footer(
+      "What follows a bare -- goes to the program. Source lines need -lineinfo, which a .cu file "
+      "gets.\nCounts are of PTX instructions; sectors, wavefronts and conflicts are the "
+      "hardware's.");
+  if (const auto done = line.parse(arguments, &flags.program.arguments)) return *done;
+
+  if (flags.program.file.empty()) {
+    complain("profile what? usage: ridge profile FILE.cu | PROGRAM | OPERATOR/RUNG [-- arguments]");
+    return kUsage;
+  }
+  Status ready;
+  const auto top = positive(flags.top, "--top");
+  if (!top) ready = top.error();
+  else flags.top_lines = *top;
+  if (ready && !flags.blocks.empty())
+    if (const auto blocks = positive(flags.blocks, "--blocks"); !blocks) ready = blocks.error();
+  if (ready && flags.device.device == "gpu")
+    ready = Error{kUsage, "only the software GPU sees every access: leave out --device gpu"};
+  for (const std::string* file : {&flags.json, &flags.csv, &flags.html})
+    if (ready) ready = check_writable(*file);
+  if (!ready) {
+    complain(ready.message());
+    return ready.code();
+  }
+  flags.device.device = "vm";
+  const auto target = choose_target(flags.device);
+  if (!target) {
+    complain(target.error().message);
+    return target.error().code;
+  }
+  return profile_on(*target, flags);
+}
+
+}  // namespace ridge::tools

@@ -1,0 +1,141 @@
+#include "profile/metrics.h"
+
+#include <fmt/format.h>
+
+namespace ridge::tools::profile {
+namespace {
+
+using Value = std::optional<double>;
+
+double sum(const Kernel& kernel, Reach reach, Action action, uint64_t Counters::*field) {
+  double total = 0;
+  for (const Instruction& one : kernel.instructions)
+    if (one.reach == reach && one.action == action) total += double(one.counters.*field);
+  return total;
+}
+
+template <Action action, uint64_t Counters::*field>
+Value global(const Kernel& kernel) {
+  return sum(kernel, Reach::global, action, field);
+}
+
+// Shared atomics are one kind of machine instruction, whether their result is used or not.
+template <Action action>
+double shared_sum(const Kernel& kernel, uint64_t Counters::*field) {
+  const double own = sum(kernel, Reach::shared, action, field);
+  return action == Action::atomic ? own + sum(kernel, Reach::shared, Action::reduction, field)
+                                  : own;
+}
+
+template <Action action>
+Value wavefronts(const Kernel& kernel) {
+  return shared_sum<action>(kernel, &Counters::wavefronts);
+}
+
+template <Action action>
+Value conflicts(const Kernel& kernel) {
+  return shared_sum<action>(kernel, &Counters::wavefronts) -
+         shared_sum<action>(kernel, &Counters::ideal_wavefronts);
+}
+
+// A load that ptxas merges into another is no instruction of its own. One that only some warps come
+// to may be guarded in the machine code, where all others count as well: nobody can tell.
+template <Reach reach, Action action>
+Value executed(const Kernel& kernel) {
+  const uint64_t warps = kernel.blocks * kernel.warps_per_block();
+  double total = 0;
+  for (const Instruction& one : kernel.instructions) {
+    if (one.reach != reach || one.action != action || one.merged_into) continue;
+    if (!warps || one.counters.warps % warps) return std::nullopt;
+    total += double(one.counters.warps);
+  }
+  return total;
+}
+
+template <uint64_t Counters::*field>
+Value total(const Kernel& kernel) {
+  return double(kernel.total.*field);
+}
+
+Value unknown(const Kernel&) { return std::nullopt; }
+
+Value registers(const Kernel& kernel) {
+  if (!kernel.resources.from_ptxas) return std::nullopt;
+  return kernel.resources.allocated;
+}
+Value static_shared(const Kernel& kernel) { return kernel.resources.static_shared; }
+
+constexpr auto kLoad = Action::load, kStore = Action::store, kRed = Action::reduction,
+               kAtom = Action::atomic;
+
+constexpr Metric kMetrics[] = {
+    {"smsp__inst_executed.sum", unknown},  // machine instructions; ours are PTX's, below
+    {"smsp__thread_inst_executed.sum", unknown},
+    {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", global<kLoad, &Counters::requests>},
+    {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", global<kLoad, &Counters::sectors>},
+    {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", global<kStore, &Counters::requests>},
+    {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", global<kStore, &Counters::sectors>},
+    {"l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", global<kRed, &Counters::requests>},
+    {"l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", global<kRed, &Counters::sectors>},
+    {"l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", global<kAtom, &Counters::requests>},
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", wavefronts<kLoad>},
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", wavefronts<kStore>},
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum", wavefronts<kAtom>},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", conflicts<kLoad>},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", conflicts<kStore>},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum", conflicts<kAtom>},
+    {"smsp__inst_executed_op_shared_ld.sum", executed<Reach::shared, kLoad>},
+    {"smsp__inst_executed_op_shared_st.sum", executed<Reach::shared, kStore>},
+    {"smsp__inst_executed_op_global_ld.sum", executed<Reach::global, kLoad>},
+    {"smsp__inst_executed_op_global_st.sum", executed<Reach::global, kStore>},
+    {"smsp__sass_branch_targets.sum", unknown},
+    {"smsp__sass_branch_targets_threads_divergent.sum", unknown},
+    {"smsp__inst_executed_pipe_fma.sum", unknown},
+    {"dram__bytes_read.sum", unknown},
+    {"dram__bytes_write.sum", unknown},
+    {"launch__registers_per_thread", registers},
+    {"launch__shared_mem_per_block_static", static_shared},
+    {"sm__warps_active.avg.pct_of_peak_sustained_active", unknown},
+    {"gpu__time_duration.sum", unknown},
+    {"memory_l1_wavefronts_shared", total<&Counters::wavefronts>},
+    {"memory_l1_wavefronts_shared_ideal", total<&Counters::ideal_wavefronts>},
+    // Our own: counted in PTX, or not counted by Nsight Compute.
+    {"ridge__ptx_warp_instructions", total<&Counters::warps>},
+    {"ridge__ptx_thread_instructions", total<&Counters::threads>},
+    {"ridge__ptx_branches", total<&Counters::branches>},
+    {"ridge__ptx_branches_divergent", total<&Counters::divergent>},
+    {"ridge__barrier_waits", total<&Counters::barriers>},
+    {"ridge__l1_lines", total<&Counters::lines>},
+    {"ridge__bytes_used", total<&Counters::bytes_used>},
+    {"ridge__occupancy_percent",
+     [](const Kernel& k) -> Value { return 100 * k.occupancy.fraction; }},
+};
+
+// A name with commas (template arguments) is quoted.
+std::string cell(const std::string& text) {
+  if (text.find_first_of(",\"") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + '"';
+}
+
+}  // namespace
+
+std::span<const Metric> all_metrics() { return kMetrics; }
+
+std::string to_csv(const Profile& profile) {
+  std::string csv = "kernel";
+  for (const Metric& metric : kMetrics) csv += fmt::format(",{}", metric.name);
+  csv += '\n';
+  for (const Kernel& kernel : profile.kernels) {
+    csv += cell(kernel.name);
+    for (const Metric& metric : kMetrics) {
+      const Value value = metric.of(kernel);
+      csv += value ? fmt::format(",{:.15g}", *value) : ",";
+    }
+    csv += '\n';
+  }
+  return csv;
+}
+
+}  // namespace ridge::tools::profile

@@ -1,0 +1,21 @@
+// Our counters under Nsight Compute's names, where the meaning is the same.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "profile/model.h"
+
+namespace ridge::tools::profile {
+
+struct Metric {
+  const char* name;
+  // Nothing: it cannot be known from PTX and addresses (machine code, caches, time).
+  std::optional<double> (*of)(const Kernel& kernel);
+};
+std::span<const Metric> all_metrics();  // in the order of the CSV's columns
+
+std::string to_csv(const Profile& profile);  // one row a kernel
+
+}  // namespace ridge::tools::profile

@@ -1,0 +1,119 @@
+// What was counted while a program ran on the software GPU: kernels, their source lines, and the
+// instructions of each line.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/occupancy.h"
+
+namespace ridge::tools::profile {
+
+struct Counters {
+  uint64_t warps = 0, threads = 0;  // instructions executed
+  // Global and local memory.
+  uint64_t requests = 0, sectors = 0, lines = 0, bytes_used = 0;
+  // Shared memory.
+  uint64_t shared_requests = 0, wavefronts = 0, ideal_wavefronts = 0;
+  uint64_t branches = 0, divergent = 0, barriers = 0;
+
+  Counters& operator+=(const Counters& other);
+  double active_lanes() const { return warps ? double(threads) / double(warps) : 0; }
+};
+
+// Each counter by its name on the wire, in our records and on the page.
+struct CounterName {
+  const char* name;
+  uint64_t Counters::*field;
+};
+extern const std::array<CounterName, 12> kCounterNames;
+
+enum class Reach : uint8_t { none, global, shared, local };
+enum class Action : uint8_t { load, store, reduction, atomic, copy };
+const char* name_of(Reach reach);    // "global"
+const char* name_of(Action action);  // "ld"
+const char* noun_of(Action action);  // "loads"
+
+// One access of one warp: the costliest that an instruction made.
+struct Access {
+  uint32_t mask = 0;
+  uint32_t bytes = 4;
+  std::array<uint64_t, 32> address = {};  // from `base`, which is kept as far as alignment needs it
+  uint64_t base = 0;
+  uint64_t cost = 0;   // sectors or wavefronts
+  uint64_t warps = 0;  // accesses that cost as much
+};
+
+struct Instruction {
+  std::string ptx;
+  uint32_t ptx_line = 0;
+  std::string file;     // empty: no line information
+  uint32_t line = 0;    // of the source: where a function of the toolkit's headers was called
+  std::string library;  // that function's own place, "sm_60_atomic_functions.h:84"
+  std::string unit;
+  Reach reach = Reach::none;
+  Action action = Action::load;
+  uint32_t bytes = 0;        // a lane
+  uint32_t width = 0;        // a lane, as the machine moves it: ptxas merges neighbours
+  uint32_t merged_into = 0;  // the PTX line whose access does this one's work
+  Counters counters;
+  std::optional<Access> worst;
+};
+
+// A source line, or a PTX line where there is no line information.
+struct Line {
+  std::string file;
+  uint32_t line = 0;
+  std::string text;
+  Counters counters;
+  double cost = 0;                   // cycles of an SM (bound.h)
+  std::vector<size_t> instructions;  // of the kernel
+};
+
+struct Resources {
+  uint32_t registers = 0, static_shared = 0, dynamic_shared = 0;
+  uint32_t local_bytes = 0;                    // a thread
+  uint32_t spill_stores = 0, spill_loads = 0;  // bytes, known from ptxas only
+  uint32_t allocated = 0;                      // registers that a launch takes
+  bool from_ptxas = false;                     // otherwise registers are an estimate
+};
+
+struct Size {
+  uint32_t x = 1, y = 1, z = 1;
+  uint64_t count() const { return uint64_t(x) * y * z; }
+  bool operator==(const Size&) const = default;
+};
+std::string to_string(const Size& size);  // "8×8", "64"
+
+// All launches of one kernel with one shape.
+struct Kernel {
+  std::string mangled;
+  std::string name;       // transpose_tile<float>
+  std::string full_name;  // with its namespaces
+  uint64_t launches = 0;
+  Size grid, block;
+  uint64_t blocks = 0, blocks_run = 0;  // of all launches; fewer were run where it sampled
+  bool faulted = false;
+  Resources resources;
+  Occupancy occupancy;
+  std::vector<Instruction> instructions;  // in the order of the PTX
+  std::vector<Line> lines;                // the costliest first
+  Counters total;
+
+  bool sampled() const { return blocks_run < blocks && !faulted; }
+  bool has_lines() const { return !lines.empty() && !lines.front().file.empty(); }
+  uint64_t warps_per_block() const { return (block.count() + 31) / 32; }
+};
+
+struct Profile {
+  std::vector<Kernel> kernels;                              // in the order of their first launch
+  std::map<std::string, std::vector<std::string>> sources;  // file → its lines
+  std::map<std::string, std::vector<std::string>> ptx;  // mangled kernel → lines of its module
+  std::map<std::string, std::string> ptx_files;         // mangled kernel → where those are
+};
+
+}  // namespace ridge::tools::profile

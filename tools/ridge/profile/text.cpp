@@ -1,0 +1,197 @@
+#include "profile/text.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "profile/advice.h"
+#include "profile/bound.h"
+#include "terminal.h"
+
+namespace ridge::tools::profile {
+namespace {
+
+constexpr size_t kSourceWidth = 76;  // of a source line's text
+
+std::string percent(double fraction) { return fmt::format("{:.0f} %", 100 * fraction); }
+
+std::string resources_text(const Kernel& kernel, const GpuSpec& gpu) {
+  const Resources& r = kernel.resources;
+  std::string text = fmt::format("{} registers{}", r.registers,
+                                 r.from_ptxas ? " (ptxas)" : " (an estimate: ptxas was not asked)");
+  if (r.static_shared || r.dynamic_shared) {
+    text += fmt::format(", {} shared", bytes(r.static_shared + r.dynamic_shared));
+    if (r.dynamic_shared) text += fmt::format(" ({} of it dynamic)", bytes(r.dynamic_shared));
+  }
+  if (r.local_bytes) text += fmt::format(", {} local", bytes(r.local_bytes));
+  if (r.spill_stores + r.spill_loads)
+    text += fmt::format(", spills {}", bytes(r.spill_stores + r.spill_loads));
+  const Occupancy& o = kernel.occupancy;
+  if (o.blocks_per_sm)
+    text +=
+        fmt::format(", occupancy {} (limited by {})", percent(o.fraction), to_string(o.limiter));
+  if (kernel.grid.count() < uint64_t(gpu.sm_count))
+    text += fmt::format(", {} of {} SMs idle", uint64_t(gpu.sm_count) - kernel.grid.count(),
+                        gpu.sm_count);
+  return text;
+}
+
+std::string title(const Kernel& kernel) {
+  std::string text = bold(kernel.name);
+  if (kernel.launches > 1) text += fmt::format(" ×{}", thousands(kernel.launches));
+  text += fmt::format("  {} block{} of {} threads", to_string(kernel.grid),
+                      kernel.grid.count() == 1 ? "" : "s", to_string(kernel.block));
+  if (kernel.sampled())
+    text += fmt::format("  {}",
+                        dim(fmt::format("sampled {} of {} blocks; counts are scaled",
+                                        thousands(kernel.blocks_run), thousands(kernel.blocks))));
+  if (kernel.faulted) text += "  " + red("it crashed; this is what was counted until then");
+  return text;
+}
+
+// What one kind of access cost, as a row; nothing where there was none.
+void add_memory_row(std::vector<std::vector<std::string>>& rows, const Kernel& kernel, Reach reach,
+                    Action action) {
+  Counters sum;
+  for (const Instruction& one : kernel.instructions)
+    if (one.reach == reach && one.action == action) sum += one.counters;
+  const bool shared = reach == Reach::shared;
+  const uint64_t requests = shared ? sum.shared_requests : sum.requests;
+  if (!requests) return;
+  const uint64_t cost = shared ? sum.wavefronts : sum.sectors;
+  const double moved = double(sum.sectors) * 32;
+  rows.push_back(
+      {fmt::format("{} {}", name_of(reach), noun_of(action)), thousands(requests), thousands(cost),
+       shared ? "wavefronts" : "sectors", fmt::format("{:.1f}", double(cost) / double(requests)),
+       shared
+           ? fmt::format("{} bank conflicts",
+                         thousands(sum.wavefronts - std::min(sum.wavefronts, sum.ideal_wavefronts)))
+       : action == Action::reduction || action == Action::atomic
+           ? ""
+           : fmt::format("{} of the bytes used", percent(double(sum.bytes_used) / moved))});
+}
+
+std::string counts(const Kernel& kernel) {
+  const Counters& t = kernel.total;
+  std::string text = fmt::format("  {} warp instructions (PTX), {:.1f} of 32 lanes active",
+                                 thousands(t.warps), t.active_lanes());
+  if (t.branches)
+    text +=
+        fmt::format(", {} branches, {} divergent", thousands(t.branches), thousands(t.divergent));
+  if (t.barriers) text += fmt::format(", {} barrier waits", thousands(t.barriers));
+  text += '\n';
+  std::vector<std::vector<std::string>> rows = {{"", "requests", "cost", "", "each", ""}};
+  for (const Reach reach : {Reach::global, Reach::local, Reach::shared})
+    for (const Action action :
+         {Action::load, Action::store, Action::reduction, Action::atomic, Action::copy})
+      add_memory_row(rows, kernel, reach, action);
+  if (rows.size() > 1)
+    text += table(rows,
+                  {Align::left, Align::right, Align::right, Align::left, Align::right, Align::left},
+                  "  ");
+  return text;
+}
+
+std::string trimmed(const std::string& text) {
+  const size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string::npos) return "";
+  std::string kept = text.substr(begin);
+  if (kept.size() <= kSourceWidth) return kept;
+  size_t end = kSourceWidth - 1;
+  while (end > 0 && (kept[end] & 0xC0) == 0x80) --end;
+  return kept.substr(0, end) + "…";
+}
+
+std::string counters_text(const Counters& c) {
+  std::string text = fmt::format("{} warp instructions", thousands(c.warps));
+  if (c.active_lanes() < 31.95) text += fmt::format(" with {:.1f} lanes", c.active_lanes());
+  if (c.requests)
+    text += fmt::format(", {} sectors in {} requests, {} of their bytes used", thousands(c.sectors),
+                        thousands(c.requests),
+                        percent(double(c.bytes_used) / std::max(1.0, 32.0 * double(c.sectors))));
+  if (c.shared_requests)
+    text += fmt::format(", {} wavefronts in {} shared requests", thousands(c.wavefronts),
+                        thousands(c.shared_requests));
+  return text;
+}
+
+void add_advice(std::string& text, const Advice& advice, std::string_view indent) {
+  text += fmt::format("{}{}: {}.\n{}{} {}.", indent, red(name_of(advice.kind)), advice.reason,
+                      indent, green("fix:"), advice.fix);
+  text += dim(
+      fmt::format(" ({} {} → {})", advice.counter, thousands(advice.now), thousands(advice.then)));
+  text += '\n';
+}
+
+std::string kernel_text(const Kernel& kernel, const std::vector<Advice>& advice, const GpuSpec& gpu,
+                        size_t top) {
+  std::string text = title(kernel) + '\n';
+  text += fmt::format("  {}\n", resources_text(kernel, gpu));
+  text += counts(kernel);
+  const double all = cost_of(kernel, gpu).sum();
+  std::string file;
+  size_t shown = 0;
+  for (const Line& line : kernel.lines) {
+    const auto belongs = [&](const Advice& one) {
+      return one.line != 0 && one.line == line.line && one.file == line.file;
+    };
+    const bool advised = std::ranges::any_of(advice, belongs);
+    if (shown >= top || (line.cost < 0.01 * all && !advised)) continue;
+    if (line.file != file && !line.file.empty())
+      text += fmt::format("\n  {}", dim(std::filesystem::path(line.file).filename().string()));
+    file = line.file;
+    text += fmt::format("\n  {} {:>4}  {}\n", kernel.has_lines() ? "line" : "PTX line", line.line,
+                        bold(trimmed(line.text)));
+    text += fmt::format("    {} of the cost: {}\n", percent(all > 0 ? line.cost / all : 0),
+                        counters_text(line.counters));
+    for (const Advice& one : advice)
+      if (belongs(one)) add_advice(text, one, "    ");
+    ++shown;
+  }
+  bool first = true;
+  for (const Advice& one : advice)
+    if (one.line == 0 && one.kind != Kind::idle_sms) {  // that stands above
+      if (std::exchange(first, false)) text += "\n  the kernel as a whole\n";
+      add_advice(text, one, "    ");
+    }
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const Profile& profile, const GpuSpec& gpu, size_t top) {
+  struct Entry {
+    const Kernel* kernel;
+    std::vector<Advice> advice;
+    double cost;
+  };
+  std::vector<Entry> entries;
+  double all = 0;
+  for (const Kernel& kernel : profile.kernels) {
+    entries.push_back({&kernel, advise(kernel, gpu), cost_of(kernel, gpu).sum()});
+    all += entries.back().cost;
+  }
+  std::ranges::stable_sort(entries, std::greater<>{}, &Entry::cost);
+  std::string text;
+  for (const Entry& entry : entries) {
+    const std::string sentence = verdict(*entry.kernel, entry.advice, gpu);
+    if (&entry == &entries.front()) {
+      text += bold(sentence) + '\n';
+      if (entries.size() > 1)
+        text += dim(fmt::format("It is {} of the cost of {} kernels.",
+                                percent(all > 0 ? entry.cost / all : 0), entries.size())) +
+                '\n';
+    }
+    text += '\n' + kernel_text(*entry.kernel, entry.advice, gpu, top);
+  }
+  if (std::ranges::any_of(profile.kernels,
+                          [](const Kernel& k) { return !k.lines.empty() && !k.has_lines(); }))
+    text +=
+        "\nThere is no line information in this program, so lines are PTX's. For source lines, "
+        "build it with nvcc -lineinfo.\n";
+  return text;
+}
+
+}  // namespace ridge::tools::profile
