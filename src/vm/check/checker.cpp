@@ -35,6 +35,7 @@ void Checker::begin(const GridRun& grid, unsigned workers) {
   launch->bound = bound_of(order);
   launch->id = uint32_t(orders_.size());
   orders_.push_back(order);
+  ++launch_count_;
   launches_[grid.id] = std::move(launch);
 }
 
@@ -44,7 +45,7 @@ void Checker::end(const GridRun& grid) {
   launches_.erase(grid.id);
 }
 
-void Checker::finish() { findings_.finish(); }
+void Checker::finish() { findings_.finish(launch_count_); }
 
 void Checker::block_begins(const Block& block) {
   const GridRun& grid = *block.grid;

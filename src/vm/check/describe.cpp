@@ -138,8 +138,9 @@ void Checker::report_conflict(const Access& a, const Word& word, Record other, b
     f.fix = say("put ", same_warp ? "__syncwarp()" : "__syncthreads()", " before ", place(now),
                 " is reached again");
   else
-    f.fix = say("put ", same_warp ? "__syncwarp()" : "__syncthreads()", " between ", place(before),
-                " and ", place(now));
+    f.fix = say("put ", same_warp ? "__syncwarp()" : "__syncthreads()", " between ",
+                place(before.line < now.line ? before : now), " and ",
+                place(before.line < now.line ? now : before));
   findings_.add(f);
 }
 
@@ -190,7 +191,7 @@ void Checker::report_empty(const Access& a, const Word& word) {
 void Checker::report_barrier(const Access& a, uint32_t other_site) {
   const SiteInfo other = sites_.info(other_site), now = sites_.info(a.s.id);
   if (other_site && other.file == now.file && other.line == now.line &&
-      other.inlined_at == now.inlined_at && other.line)
+      other.inside == now.inside && other.line)
     return;  // the compiler has made two of one
   if (!findings_.is_new("barrier", other_site, a.s.id)) return;
   const GridRun& grid = *a.w.worker->grid;
@@ -244,19 +245,23 @@ void Checker::report_fault(const GridRun& grid) {
   }
   f.kernel = kernel_name(grid);
   f.what = text;
-  // "  at file.cu:27 (PTX line …": the report has the place in words.
-  if (const size_t at = text.find(" at "); at != std::string::npos) {
-    for (size_t from = at; from != std::string::npos; from = text.find(" at ", from + 1)) {
-      const size_t start = from + 4, end = text.find_first_of(" ,\n(", start);
-      const std::string word = text.substr(start, end - start);
-      const size_t colon = word.rfind(':');
-      if (colon == std::string::npos || colon + 1 >= word.size() ||
-          word.find_first_not_of("0123456789", colon + 1) != std::string::npos)
-        continue;
+  // "  at file.cu:27 (PTX line …": the report has the places in words; the user's own come last.
+  for (size_t from = text.find(" at "); from != std::string::npos;
+       from = text.find(" at ", from + 1)) {
+    const size_t start = from + 4, end = text.find_first_of(" ,\n(", start);
+    const std::string word = text.substr(start, end - start);
+    const size_t colon = word.rfind(':');
+    if (colon == std::string::npos || colon + 1 >= word.size() ||
+        word.find_first_not_of("0123456789", colon + 1) != std::string::npos || is_of_toolkit(word))
+      continue;
+    const auto line = uint32_t(std::stoul(word.substr(colon + 1)));
+    if (!f.line) {
       f.file = word.substr(0, colon);
-      f.line = uint32_t(std::stoul(word.substr(colon + 1)));
-      break;
+      f.line = line;
+    } else if (line != f.line && !f.other_line) {
+      f.other_line = line;
     }
+    if (f.kind != "deadlock") break;
   }
   if (f.kind == "out-of-bounds") f.fix = "check the index against the size before the access";
   if (f.kind == "use-after-free") f.fix = "free the memory after the last kernel that uses it";

@@ -25,8 +25,7 @@ void write(std::FILE* out, const char* key, const Party& party, const SiteInfo& 
   if (party.site) {
     if (!info.file.empty())
       std::fprintf(out, ", \"file\": %s, \"line\": %u", quoted(info.file).c_str(), info.line);
-    if (!info.inlined_at.empty())
-      std::fprintf(out, ", \"inlined_at\": %s", quoted(info.inlined_at).c_str());
+    if (!info.inside.empty()) std::fprintf(out, ", \"inside\": %s", quoted(info.inside).c_str());
     std::fprintf(out, ", \"ptx_line\": %u, \"ptx\": %s", info.ptx_line,
                  quoted(info.mnemonic).c_str());
   }
@@ -61,6 +60,7 @@ void Findings::add(const Finding& f) {
   write(out_, "first", f.first, first);
   write(out_, "second", f.second, second);
   if (f.line) std::fprintf(out_, ", \"file\": %s, \"line\": %u", quoted(f.file).c_str(), f.line);
+  if (f.other_line) std::fprintf(out_, ", \"other_line\": %u", f.other_line);
   if (f.address)
     std::fprintf(out_, ", \"address\": \"0x%llx\"", static_cast<unsigned long long>(f.address));
   if (f.bytes) std::fprintf(out_, ", \"bytes\": %u", f.bytes);
@@ -69,13 +69,14 @@ void Findings::add(const Finding& f) {
   std::fflush(out_);
 }
 
-void Findings::finish() {
+void Findings::finish(uint64_t launches) {
   const std::lock_guard lock(mutex_);
   for (const Seen* seen : order_)
     std::fprintf(out_, "{\"count\": %llu, \"of\": %llu}\n",
                  static_cast<unsigned long long>(seen->count),
                  static_cast<unsigned long long>(seen->id));
-  std::fprintf(out_, "{\"finished\": true}\n");
+  std::fprintf(out_, "{\"finished\": true, \"launches\": %llu}\n",
+               static_cast<unsigned long long>(launches));
   std::fflush(out_);
 }
 

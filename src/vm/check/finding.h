@@ -31,7 +31,7 @@ struct Finding {
   std::string fix;
   // Where a fault's report has said it already.
   std::string file;
-  uint32_t line = 0;
+  uint32_t line = 0, other_line = 0;
 };
 
 class Findings {
@@ -41,7 +41,7 @@ class Findings {
   // otherwise.
   bool is_new(const char* kind, uint32_t first_site, uint32_t second_site);
   void add(const Finding& finding);
-  void finish();  // how often each was seen
+  void finish(uint64_t launches);  // how often each was seen
 
  private:
   struct Seen {

@@ -58,10 +58,11 @@ void Checker::host_touches(uint64_t address, uint64_t bytes, bool writes, uint32
   if (!order || order->alone || !bytes) return;
   const RangeRef range = shadow_.find(*memory_, address);
   if (!range) return;
-  HostWork work{0, 0, segments_.reserve(1), order};
+  HostWork work{0, 0, 0, order};
   {
     const std::lock_guard lock(mutex_);
     work.bound = bound_of(order);
+    work.segment = segments_.reserve(1);
     work.launch = uint32_t(orders_.size());
     orders_.push_back(order);
   }

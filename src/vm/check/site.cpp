@@ -128,18 +128,24 @@ SiteInfo info_of(const Code& code, const InstMeta& meta, Act act) {
   info.ptx_line = source.line;
   info.mnemonic = source.mnemonic;
   if (source.loc < 0) return info;
-  const SourceLoc* loc = &code.function->locs[size_t(source.loc)];
+  // The innermost line that is not the toolkit's.
+  const auto& locs = code.function->locs;
+  const SourceLoc* loc = &locs[size_t(source.loc)];
+  while (loc->inlined_at >= 0 && is_of_toolkit(path_of(*code.module, *loc))) {
+    if (!info.inside.empty()) info.inside += " < ";
+    info.inside += path_of(*code.module, *loc) + ":" + std::to_string(loc->line);
+    loc = &locs[size_t(loc->inlined_at)];
+  }
   info.file = path_of(*code.module, *loc);
   info.line = loc->line;
-  while (loc->inlined_at >= 0) {
-    loc = &code.function->locs[size_t(loc->inlined_at)];
-    if (!info.inlined_at.empty()) info.inlined_at += " < ";
-    info.inlined_at += path_of(*code.module, *loc) + ":" + std::to_string(loc->line);
-  }
   return info;
 }
 
 }  // namespace
+
+bool is_of_toolkit(const std::string& path) {
+  return path.find("/cuda") != std::string::npos && path.find("/include/") != std::string::npos;
+}
 
 Sites::Sites() : infos_(3) {
   infos_[kCopy].mnemonic = "cudaMemcpyAsync";

@@ -2,6 +2,7 @@
 #include "vm/exec/block.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "vm/exec/grid.h"
@@ -54,23 +55,36 @@ const Inst* execute_guarded(Warp& w, const Inst* guard, Observer& observer) {
   return pc;
 }
 
-// The same with somebody watching.
-void execute_observed(Warp& w, const Inst* pc, Observer& observer) {
-  const Code& code = *w.frame->code;
-  const bool full = w.mask == kAllLanes;
-  while (pc) {
-    const Inst* const inst = pc;
-    observer.before(w, inst);
-    if (inst->full == internal::kGuard.full) {
-      pc = execute_guarded(w, inst, observer);
-      continue;
+// One instruction, with somebody watching.
+const Inst* step_observed(Warp& w, const Inst* inst, bool full, Observer& observer) {
+  observer.before(w, inst);
+  if (inst->full == internal::kGuard.full) return execute_guarded(w, inst, observer);
+  const uint32_t lanes = w.mask;
+  const Inst* pc = full ? inst->full(w, inst) : inst->masked(w, inst);
+  if (pc || w.stop != Stop::reschedule) return pc;
+  for (const Fragment& f : w.fragments)
+    if (f.pc == inst && (f.mask & lanes)) {
+      observer.put_off(w, inst);
+      break;
     }
-    const uint32_t lanes = w.mask;
-    pc = full ? inst->full(w, inst) : inst->masked(w, inst);
-    if (pc && &code != w.frame->code) return execute_observed(w, pc, observer);
-    if (pc || w.stop != Stop::reschedule) continue;
-    for (const Fragment& f : w.fragments)
-      if (f.pc == inst && (f.mask & lanes)) return observer.put_off(w, inst);
+  return pc;
+}
+void execute_observed(Warp& w, const Inst* pc, Observer& observer) {
+  const bool full = w.mask == kAllLanes;
+  while (pc) pc = step_observed(w, pc, full, observer);
+}
+
+// As many instructions as the schedule gives the warp.
+void execute_scheduled(Warp& w, const Inst* pc, const GridRun& grid) {
+  const bool full = w.mask == kAllLanes;
+  for (uint32_t left = grid.schedule.turn(); pc; --left) {
+    if (left == 0) {
+      w.fragments[w.current].pc = pc;
+      w.stop = Stop::yield;
+      return;
+    }
+    if (grid.observer) pc = step_observed(w, pc, full, *grid.observer);
+    else pc = full ? pc->full(w, pc) : pc->masked(w, pc);
   }
 }
 
@@ -94,7 +108,8 @@ WarpState run_warp(Warp& w, const GridRun& grid) {
     enter_frame(w, f.frame);
     // Lanes waiting at a join are a second fragment in all but name.
     w.budget = n > 1 || !w.joins.empty() ? std::min(kShortTurn, w.turn) : w.turn;
-    if (grid.observer) execute_observed(w, f.pc, *grid.observer);
+    if (grid.schedule) execute_scheduled(w, f.pc, grid);
+    else if (grid.observer) execute_observed(w, f.pc, *grid.observer);
     else if (grid.counting) execute_counting(w, f.pc);
     else execute(w, f.pc);
 
@@ -116,9 +131,16 @@ WarpState run_warp(Warp& w, const GridRun& grid) {
 BlockState run_block(Worker& worker, Block& block) {
   const GridRun& grid = *worker.grid;
   const int32_t longest = grid.launch->cooperative ? kShortTurn : kTurn;
+  std::vector<uint32_t> order;
   while (true) {
     bool alive = false, yielded = false, moved = false;
-    for (Warp& w : block.warps) {
+    if (grid.schedule) {
+      order.resize(block.warps.size());
+      std::iota(order.begin(), order.end(), 0);
+      grid.schedule.shuffle(order);
+    }
+    for (size_t k = 0; k < block.warps.size(); ++k) {
+      Warp& w = block.warps[order.empty() ? k : order[k]];
       if (w.fragments.empty()) continue;
       const size_t before = w.fragments.size();
       const Inst* pc = w.fragments[0].pc;
