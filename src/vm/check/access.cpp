@@ -87,19 +87,65 @@ void Checker::on_tile(const Access& a) {
 void Checker::on_shared(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes) {
   const bool reads =
       a.s.act == Act::load || a.s.act == Act::load_matrix || a.s.act == Act::load_tile;
-  if (a.s.strong && !reads) release(a, lanes, at, true);
+  if (reads) {
+    if (bytes >= 4) read_shared_words(a, lanes, at, bytes / 4);
+    else
+      each_active(lanes, [&](int i) {
+        if (at[i] + bytes <= a.w.shared_size)
+          read_shared(a, at[i] / 4, mask_of(at[i], bytes), a.base + uint32_t(i), 0);
+      });
+    if (a.s.strong) wait_for_result(a, lanes, at, true);
+    return;
+  }
+  if (a.s.strong) release(a, lanes, at, true);
+  else a.ws.fenced_now = false;
   const uint32_t flags = a.s.strong ? Record::kStrong : 0;
-  if (!reads && !flags) a.ws.fenced_now = false;
   each_active(lanes, [&](int i) {
     if (at[i] + bytes > a.w.shared_size) return;  // it faults
     const uint32_t mask = mask_of(at[i], bytes), thread = a.base + uint32_t(i);
     uint64_t word = at[i] / 4;
-    for (uint32_t part = 0; part * 4 < bytes; ++part, ++word) {
-      if (reads) read_shared(a, word, mask, thread, part);
-      else write_shared(a, word, mask, thread, part, flags);
-    }
+    for (uint32_t part = 0; part * 4 < bytes; ++part, ++word)
+      write_shared(a, word, mask, thread, part, flags);
   });
-  if (a.s.strong && (reads || a.s.returns)) wait_for_result(a, lanes, at, true);
+  if (a.s.strong && a.s.returns) wait_for_result(a, lanes, at, true);
+}
+
+// Whole words: what most loads read, and what costs most. A lane that reads where the lane before
+// it reads adds nothing but that it is there.
+void Checker::read_shared_words(const Access& a, uint32_t lanes, const uint64_t* at,
+                                uint32_t words) {
+  Cell* const cells = a.b.cells.data();
+  const uint32_t bound = a.b.bound, first = a.b.first;
+  const uint64_t template_bits = Record::of(a.segment, a.s.strong, 15, 0, a.s.id).bits;
+  constexpr uint64_t kMany = uint64_t(Record::kMany) << 30;
+  uint64_t before = ~0ull;
+  for (uint32_t left = lanes; left; left &= left - 1) {
+    const int i = __builtin_ctz(left);
+    if (at[i] + words * 4 > a.w.shared_size) continue;  // it faults
+    const uint32_t thread = a.base + uint32_t(i);
+    const uint64_t mine = template_bits | uint64_t(thread) << 16;
+    Cell* cell = cells + at[i] / 4;
+    if (at[i] == before) {
+      bool plain = true;
+      for (uint32_t k = 0; k < words; ++k) {
+        plain &= uint32_t(cell[k].write >> 32) < bound;
+        cell[k].read |= kMany;
+      }
+      if (plain) continue;
+    }
+    before = at[i];
+    for (uint32_t k = 0; k < words; ++k, ++cell) {
+      const Record write{cell->write}, read{cell->read};
+      if (write.segment() - first >= bound - first || write.bytes() != 15) [[unlikely]] {
+        // Written in this interval, or in parts, or never.
+        read_shared(a, at[i] / 4 + k, 15, thread, k);
+        continue;
+      }
+      const bool others =
+          read.segment() >= bound && ((read.bits ^ mine) & (1023ull << 16) || (read.bits & kMany));
+      cell->read = others ? mine | kMany : mine;
+    }
+  }
 }
 
 void Checker::read_shared(const Access& a, uint64_t at, uint32_t mask, uint32_t thread,
@@ -108,13 +154,10 @@ void Checker::read_shared(const Access& a, uint64_t at, uint32_t mask, uint32_t 
   Cell& cell = b.cells[at];
   const Record write{cell.write}, read{cell.read};
   if (write.segment() >= b.bound && (write.bytes() & mask) &&
-      (write.thread() != thread || write.segment() == Record::kNotOver)) [[unlikely]]
+      (write.thread() != thread || write.segment() == Record::kNotOver))
     report_conflict(a, {thread, mask, at * 4, part, true}, write, true, false, false);
-  if (write.segment() < b.first || (write.bytes() & mask) != mask) [[unlikely]] {
-    const uint32_t have = b.written[at] | (write.segment() < b.first ? 0 : write.bytes());
-    if ((have & mask) != mask) report_empty(a, {thread, mask, at * 4, part, true});
-  }
-  if (read.segment() == a.segment && (read.flags() & Record::kMany)) return;
+  const uint32_t have = b.written[at] | (write.segment() < b.first ? 0 : write.bytes());
+  if ((have & mask) != mask) report_empty(a, {thread, mask, at * 4, part, true});
   Record mine = Record::of(a.segment, a.s.strong, mask, thread, a.s.id);
   if (read.segment() >= b.bound && (read.bytes() & mask) &&
       (read.thread() != thread || (read.flags() & Record::kMany)))
@@ -149,56 +192,27 @@ void Checker::write_shared(const Access& a, uint64_t at, uint32_t mask, uint32_t
 
 Range* Checker::range_of(const Access& a, uint64_t address) {
   WorkerState& worker = *a.b.worker;
-  const Allocations& memory = *memory_.load(std::memory_order_relaxed);
-  const uint64_t epoch = memory.epoch();
-  if (worker.memory_epoch != epoch) {
-    worker.ranges.fill(nullptr);
-    worker.memory_epoch = epoch;
-  }
   RangeRef& range = worker.ranges[a.s.id % worker.ranges.size()];
   if (!range || address < range->base || address >= range->end)
-    range = shadow_.find(memory, address);
+    range = shadow_.find(*memory_.load(std::memory_order_relaxed), address);
   return range.get();
 }
 
-void Checker::on_global(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes) {
-  const bool reads = a.s.act == Act::load || a.s.act == Act::load_tile || a.s.act == Act::copy ||
-                     a.s.act == Act::bulk_copy;
-  if (a.s.strong && !reads) release(a, lanes, at, false);
-  const uint32_t flags = a.s.strong ? Record::kStrong : 0;
-  if (!reads && !flags) a.ws.fenced_now = false;
-  if (!reads && a.b.copies_in_flight()) check_sources(a, lanes, at, bytes);
-  each_active(lanes, [&](int i) {
-    Range* range = range_of(a, at[i]);
-    if (!range || at[i] + bytes > range->end) return;  // it faults
-    const uint32_t mask = mask_of(at[i], bytes), thread = a.base + uint32_t(i);
-    uint64_t word = at[i] & ~3ull;
-    for (uint32_t part = 0; part * 4 < bytes; ++part, word += 4) {
-      if (reads) read_global(a, *range, word, mask, thread, part);
-      else write_global(a, *range, word, mask, thread, part, flags);
-    }
-  });
-  if (a.s.strong && (reads || a.s.returns)) wait_for_result(a, lanes, at, false);
-}
-
-void Checker::read_global(const Access& a, Range& range, uint64_t at, uint32_t mask,
-                          uint32_t thread, uint32_t part) {
-  Cell& cell = range.page(at).cells[Range::word(at)];
-  const Record write = get(cell.write), read = get(cell.read);
+inline void Checker::read_global(const Access& a, Range& range, Cell& cell, uint64_t at,
+                                 uint32_t mask, uint32_t thread, uint32_t part) {
+  const Record write = get(cell.write);
   if (write.segment() >= a.b.launch->bound && (write.bytes() & mask) &&
       !(write.segment() == a.segment && write.thread() == thread) &&
       !(a.s.strong && write.flags() & Record::kStrong)) [[unlikely]]
     report_conflict(a, {thread, mask, at, part, false}, write, true, false, false);
-  if (range.starts_empty && (write.bytes() & mask) != mask && !range.page_is_written(at) &&
+  if ((write.bytes() & mask) != mask && range.starts_empty && !range.page_is_written(at) &&
       (range.written(at) & mask) != mask) [[unlikely]]
     report_empty(a, {thread, mask, at, part, false});
-  if (read.segment() == a.segment && read.bytes() == mask) return;
   put(cell.read, Record::of(a.segment, a.s.strong, mask, thread, a.s.id));
 }
 
-void Checker::write_global(const Access& a, Range& range, uint64_t at, uint32_t mask,
-                           uint32_t thread, uint32_t part, uint32_t flags) {
-  Cell& cell = range.page(at).cells[Range::word(at)];
+inline void Checker::write_global(const Access& a, Range& range, Cell& cell, uint64_t at,
+                                  uint32_t mask, uint32_t thread, uint32_t part, uint32_t flags) {
   const Record write = get(cell.write), read = get(cell.read);
   const Word word{thread, mask, at, part, false};
   const uint32_t bound = a.b.launch->bound;
@@ -219,6 +233,44 @@ void Checker::write_global(const Access& a, Range& range, uint64_t at, uint32_t 
     range.set_written(at, mask | write.bytes());
   put(cell.write, Record::of(a.segment, flags, mask, thread, a.s.id));
   put(cell.read, {});
+}
+
+void Checker::on_global(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes) {
+  WorkerState& worker = *a.b.worker;
+  if (const uint64_t epoch = memory_.load(std::memory_order_relaxed)->epoch();
+      worker.memory_epoch != epoch) {
+    worker.ranges.fill(nullptr);
+    worker.memory_epoch = epoch;
+  }
+  const bool reads = a.s.act == Act::load || a.s.act == Act::load_tile || a.s.act == Act::copy ||
+                     a.s.act == Act::bulk_copy;
+  if (a.s.strong && !reads) release(a, lanes, at, false);
+  const uint32_t flags = a.s.strong ? Record::kStrong : 0;
+  if (!reads && !flags) a.ws.fenced_now = false;
+  if (!reads && a.b.copies_in_flight()) check_sources(a, lanes, at, bytes);
+  Range* range = nullptr;
+  Page* page = nullptr;
+  uint64_t page_start = ~0ull;
+  for (uint32_t left = lanes; left; left &= left - 1) {
+    const int i = __builtin_ctz(left);
+    if (!range || at[i] < range->base || at[i] >= range->end) {
+      range = range_of(a, at[i]);
+      page_start = ~0ull;
+    }
+    if (!range || at[i] + bytes > range->end) continue;  // it faults
+    const uint32_t mask = mask_of(at[i], bytes), thread = a.base + uint32_t(i);
+    uint64_t word = at[i] & ~3ull;
+    for (uint32_t part = 0; part * 4 < bytes; ++part, word += 4) {
+      if (word - page_start >= Page::kBytes) {
+        page_start = word / Page::kBytes * Page::kBytes;
+        page = &range->page(word);
+      }
+      Cell& cell = page->cells[Range::word(word)];
+      if (reads) read_global(a, *range, cell, word, mask, thread, part);
+      else write_global(a, *range, cell, word, mask, thread, part, flags);
+    }
+  }
+  if (a.s.strong && (reads || a.s.returns)) wait_for_result(a, lanes, at, false);
 }
 
 // Whether the word holds already, or another lane of the instruction writes there, what is written

@@ -70,10 +70,11 @@ class Checker : public Observer {
   void read_shared(const Access& a, uint64_t at, uint32_t mask, uint32_t thread, uint32_t part);
   void write_shared(const Access& a, uint64_t at, uint32_t mask, uint32_t thread, uint32_t part,
                     uint32_t flags);
-  void read_global(const Access& a, Range& r, uint64_t at, uint32_t mask, uint32_t thread,
-                   uint32_t part);
-  void write_global(const Access& a, Range& r, uint64_t at, uint32_t mask, uint32_t thread,
-                    uint32_t part, uint32_t flags);
+  void read_shared_words(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t words);
+  void read_global(const Access& a, Range& range, Cell& cell, uint64_t at, uint32_t mask,
+                   uint32_t thread, uint32_t part);
+  void write_global(const Access& a, Range& range, Cell& cell, uint64_t at, uint32_t mask,
+                    uint32_t thread, uint32_t part, uint32_t flags);
   Range* range_of(const Access& a, uint64_t address);
   bool same_value(const Access& a, const Word& word, Record other) const;
 
@@ -115,6 +116,7 @@ class Checker : public Observer {
   void report_barrier(const Access& a, uint32_t other_site);
   void report_mask(const Access& a, uint32_t lane, bool differs);
   void report_fault(const GridRun& grid);
+  bool is_padding(const Access& a, const Word& word);
   std::string memory_name(const Access& a, const Word& word);
 
   Sites sites_;

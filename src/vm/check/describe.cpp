@@ -1,4 +1,5 @@
 // Words for what was found.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <sstream>
@@ -171,7 +172,46 @@ void Checker::report_flight(const Access& a, const Word& word, uint32_t site, ui
   findings_.add(f);
 }
 
+// Structures are copied with the gaps between their members: the word is one if, at some distance
+// between structures, no other has it either, and they have the word before it.
+bool Checker::is_padding(const Access& a, const Word& word) {
+  constexpr uint64_t kFar = 1024;
+  uint64_t begin = word.address - std::min(word.address, kFar), end = word.address + kFar;
+  RangeRef range;
+  if (word.shared) {
+    end = std::min<uint64_t>(end, a.w.shared_size);
+    for (const auto& [variable, offset] : a.w.worker->grid->code->shared_offsets)
+      if (!variable->unsized && word.address >= offset && word.address < offset + variable->size) {
+        begin = std::max<uint64_t>(begin, offset);
+        end = std::min<uint64_t>(end, offset + variable->size);
+      }
+  } else {
+    range = shadow_.find(*memory_.load(), word.address);
+    if (!range) return false;
+    begin = std::max(begin, range->base);
+    end = std::min(end, range->end);
+  }
+  const auto have = [&](uint64_t at) -> bool {
+    if (range) return range->written(at) == 15;
+    const Record write{a.b.cells[at / 4].write};
+    return (a.b.written[at / 4] | (write.segment() < a.b.first ? 0 : write.bytes())) == 15;
+  };
+  for (const uint64_t distance : {8u, 16u, 24u, 32u, 48u, 64u}) {
+    uint64_t at = word.address - (word.address - begin) / distance * distance;
+    uint32_t structures = 0;
+    bool gap = true;
+    for (; gap && at + 4 <= end; at += distance) {
+      if (at < begin + 4) continue;
+      gap = !have(at) && (have(at - 4) || at != word.address);
+      structures += have(at - 4);
+    }
+    if (gap && structures > 1) return true;
+  }
+  return false;
+}
+
 void Checker::report_empty(const Access& a, const Word& word) {
+  if (is_padding(a, word)) return;
   if (!findings_.is_new("uninitialised", 0, a.s.id)) return;
   const GridRun& grid = *a.w.worker->grid;
   Finding f;

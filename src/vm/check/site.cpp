@@ -1,5 +1,9 @@
 #include "vm/check/site.h"
 
+#include <map>
+#include <optional>
+#include <set>
+
 #include "vm/isa/internal.h"
 
 namespace ridge::vm::check {
@@ -116,6 +120,44 @@ Site site_of(const Inst& inst, const InstMeta& meta) {
   return s;
 }
 
+// Where an instruction's address comes from: the register before it was converted, the variable,
+// and the offset.
+struct Address {
+  int32_t reg = -1;
+  const Variable* variable = nullptr;
+  int64_t offset = 0;
+  auto operator<=>(const Address&) const = default;
+};
+std::optional<Address> address_of(const Instruction& source,
+                                  const std::map<int32_t, int32_t>& converted) {
+  for (const Operand& op : source.operands)
+    if (op.kind == Operand::Kind::address) {
+      const auto from = converted.find(op.reg);
+      return Address{from == converted.end() ? op.reg : from->second, op.variable, op.offset};
+    }
+  return std::nullopt;
+}
+
+// `old = *p; do … while (atomicCAS(p, …))`: if another thread comes between, the exchange fails and
+// the loop goes on with what it found. Such a load is as good as an atomic one.
+void trust_optimistic_loads(const Code& code, std::vector<Site>& sites) {
+  std::map<int32_t, int32_t> converted;
+  for (const Instruction& i : code.function->instructions)
+    if (i.mnemonic.starts_with("cvta.to.") && i.operands.size() == 2 &&
+        i.operands[1].kind == Operand::Kind::reg)
+      converted[i.operands[0].reg] = i.operands[1].reg;
+  std::set<Address> exchanged;
+  for (size_t k = 0; k < sites.size(); ++k)
+    if (sites[k].act == Act::atomic && code.meta[k].match->form.has("cas"))
+      if (const auto at = address_of(*code.meta[k].source, converted)) exchanged.insert(*at);
+  if (exchanged.empty()) return;
+  for (size_t k = 0; k < sites.size(); ++k)
+    if (sites[k].act == Act::load && code.meta[k].merged < 0)
+      if (const auto at = address_of(*code.meta[k].source, converted);
+          at && exchanged.contains(*at))
+        sites[k].strong = true;
+}
+
 std::string path_of(const Module& module, const SourceLoc& loc) {
   return loc.file < module.files.size() ? module.files[loc.file] : std::string();
 }
@@ -168,6 +210,7 @@ const CodeSites& Sites::of(const Code& code) {
     site.id = uint16_t(infos_.size());
     infos_.push_back(info_of(code, code.meta[k], site.act));
   }
+  trust_optimistic_loads(code, slot->sites);
   return *slot;
 }
 

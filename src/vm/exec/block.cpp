@@ -74,18 +74,19 @@ void execute_observed(Warp& w, const Inst* pc, Observer& observer) {
   while (pc) pc = step_observed(w, pc, full, observer);
 }
 
-// As many instructions as the schedule gives the warp.
-void execute_scheduled(Warp& w, const Inst* pc, const GridRun& grid) {
+// As many instructions as the schedule gives the warp; true when they are used up.
+bool execute_scheduled(Warp& w, const Inst* pc, const GridRun& grid) {
   const bool full = w.mask == kAllLanes;
   for (uint32_t left = grid.schedule.turn(); pc; --left) {
     if (left == 0) {
       w.fragments[w.current].pc = pc;
       w.stop = Stop::yield;
-      return;
+      return true;
     }
     if (grid.observer) pc = step_observed(w, pc, full, *grid.observer);
     else pc = full ? pc->full(w, pc) : pc->masked(w, pc);
   }
+  return false;
 }
 
 WarpState run_warp(Warp& w, const GridRun& grid) {
@@ -107,8 +108,10 @@ WarpState run_warp(Warp& w, const GridRun& grid) {
     f.sync_open = false;
     enter_frame(w, f.frame);
     // Lanes waiting at a join are a second fragment in all but name.
-    w.budget = n > 1 || !w.joins.empty() ? std::min(kShortTurn, w.turn) : w.turn;
-    if (grid.schedule) execute_scheduled(w, f.pc, grid);
+    if (!grid.schedule || w.budget <= 0)
+      w.budget = n > 1 || !w.joins.empty() ? std::min(kShortTurn, w.turn) : w.turn;
+    bool interrupted = false;
+    if (grid.schedule) interrupted = execute_scheduled(w, f.pc, grid);
     else if (grid.observer) execute_observed(w, f.pc, *grid.observer);
     else if (grid.counting) execute_counting(w, f.pc);
     else execute(w, f.pc);
@@ -117,8 +120,10 @@ WarpState run_warp(Warp& w, const GridRun& grid) {
       case Stop::fault: return WarpState::stopped;
       case Stop::yield:
         w.next_fragment = w.current + 1;
-        if (w.polls && !w.joins.empty()) release_joined(w);
-        w.polls = false;
+        if (!interrupted) {
+          if (w.polls && !w.joins.empty()) release_joined(w);
+          w.polls = false;
+        }
         if (++yields >= w.fragments.size()) return WarpState::yielded;
         break;
       case Stop::reschedule: w.next_fragment = w.current; break;

@@ -34,6 +34,14 @@ std::string source_line(const std::string& file, uint32_t line) {
   return from == text.npos ? "" : text.substr(from, to - from + 1);
 }
 
+// Templates name themselves at length.
+std::string short_name(const std::string& kernel) {
+  constexpr size_t kLong = 60;
+  if (kernel.size() < kLong) return kernel;
+  const std::string name = kernel.substr(0, kernel.find('<'));
+  return name.substr(name.rfind(' ') + 1) + "<…>";
+}
+
 std::string headline(const Finding& f) {
   static const std::map<std::string, std::string> names = {
       {"race", "race in {} memory"},
@@ -53,17 +61,17 @@ std::string headline(const Finding& f) {
   const auto found = names.find(f.kind);
   std::string text = found == names.end() ? f.kind : found->second;
   if (const size_t at = text.find("{}"); at != text.npos) text.replace(at, 2, f.space);
-  if (!f.kernel.empty()) text += ", kernel " + f.kernel;
+  if (!f.kernel.empty()) text += ", kernel " + short_name(f.kernel);
   return text;
 }
 
 void add_party(std::string& out, const Party& p) {
   if (!p.there()) return;
-  out += fmt::format("  {:<7}{}  by {}\n", p.act, place(p), p.who);
+  out += fmt::format("  {:<7} {}  by {}\n", p.act, place(p), p.who);
   if (!p.inside.empty())
-    out += fmt::format("         in {}\n", shown(p.inside.substr(0, p.inside.find(" < "))));
+    out += fmt::format("          in {}\n", shown(p.inside.substr(0, p.inside.find(" < "))));
   if (const std::string text = source_line(p.file, p.line); !text.empty())
-    out += "         " + dim(text) + "\n";
+    out += "          " + dim(text) + "\n";
 }
 
 // The report that the software GPU prints when a kernel faults, without its first line.
@@ -89,10 +97,10 @@ std::string to_text(const Findings& findings, size_t most) {
     add_party(out, f.first);
     add_party(out, f.second);
     if (!f.memory.empty() && f.kind != "leak")
-      out += fmt::format("  at     {} ({})\n", f.memory, f.address);
-    if (!f.fix.empty()) out += "  fix    " + f.fix + "\n";
-    if (f.count > 1) out += fmt::format("  seen   {} times\n", thousands(f.count));
-    if (f.seed) out += fmt::format("  under  --seed {}\n", f.seed);
+      out += fmt::format("  at      {} ({})\n", f.memory, f.address);
+    if (!f.fix.empty()) out += "  fix     " + f.fix + "\n";
+    if (f.count > 1) out += fmt::format("  seen    {} times\n", thousands(f.count));
+    if (f.seed) out += fmt::format("  under   --seed {}\n", f.seed);
     out += "\n";
   }
   if (told > most)
