@@ -113,6 +113,7 @@ const Site& Checker::site_of(BlockState& b, const Code& code, const Inst* inst) 
     const CodeSites& found = sites_.of(code);
     b.code = &code;
     b.sites = found.sites.data();
+    b.acts = found.acts.data();
     b.first_inst = found.first;
   }
   return b.sites[inst - b.first_inst];
@@ -131,10 +132,13 @@ uint32_t Checker::segment_of(BlockState& b, WarpState& ws, uint32_t warp) {
 }
 
 void Checker::before(const Warp& w, const Inst* inst) {
-  BlockState& b = state_of(*w.block);
+  BlockState& b = last.block == w.block ? *last.state : state_of(*w.block);
   WarpState& ws = b.warps[w.index];
-  if (ws.waits_at) take_result(b, ws, w);
-  const Site& s = site_of(b, *w.frame->code, inst);
+  if (ws.waits_at) [[unlikely]]
+    take_result(b, ws, w);
+  const Code* code = w.frame->code;
+  if (b.code == code && b.acts[inst - b.first_inst] == Act::none) return;
+  const Site& s = site_of(b, *code, inst);
   if (s.act == Act::none) return;
   b.last_act = s.act;
   act({b, ws, w, inst, s, segment_of(b, ws, w.index), w.index * kWarpSize});

@@ -116,6 +116,7 @@ class Checker : public Observer {
   void report_barrier(const Access& a, uint32_t other_site);
   void report_mask(const Access& a, uint32_t lane, bool differs);
   void report_fault(const GridRun& grid);
+  bool is_part_of_wide_load(const Access& a, const Word& word);
   bool is_padding(const Access& a, const Word& word);
   std::string memory_name(const Access& a, const Word& word);
 

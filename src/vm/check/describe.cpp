@@ -48,6 +48,12 @@ std::string own_name(const std::string& mangled) {
   return name;
 }
 
+// The bytes of a word of shared memory that somebody has written.
+uint32_t has_value(const BlockState& b, uint64_t word) {
+  const Record write{b.cells[word].write};
+  return b.written[word] | (write.segment() < b.first ? 0 : write.bytes());
+}
+
 std::string place(const SiteInfo& info) {
   if (info.file.empty()) return say("PTX line ", info.ptx_line);
   return say("line ", info.line);
@@ -193,8 +199,7 @@ bool Checker::is_padding(const Access& a, const Word& word) {
   }
   const auto have = [&](uint64_t at) -> bool {
     if (range) return range->written(at) == 15;
-    const Record write{a.b.cells[at / 4].write};
-    return (a.b.written[at / 4] | (write.segment() < a.b.first ? 0 : write.bytes())) == 15;
+    return has_value(a.b, at / 4) == 15;
   };
   for (const uint64_t distance : {8u, 16u, 24u, 32u, 48u, 64u}) {
     uint64_t at = word.address - (word.address - begin) / distance * distance;
@@ -210,8 +215,19 @@ bool Checker::is_padding(const Access& a, const Word& word) {
   return false;
 }
 
+// A wide load may take more than it needs and throw the rest away.
+bool Checker::is_part_of_wide_load(const Access& a, const Word& word) {
+  if (a.s.merged || a.s.bytes <= 4 || a.s.act != Act::load) return false;
+  const uint64_t begin = word.address - word.part * 4;
+  const RangeRef range = word.shared ? nullptr : shadow_.find(*memory_.load(), begin);
+  for (uint64_t at = begin; at < begin + a.s.bytes; at += 4) {
+    if (range ? range->written(at) : word.shared && has_value(a.b, at / 4)) return true;
+  }
+  return false;
+}
+
 void Checker::report_empty(const Access& a, const Word& word) {
-  if (is_padding(a, word)) return;
+  if (is_padding(a, word) || is_part_of_wide_load(a, word)) return;
   if (!findings_.is_new("uninitialised", 0, a.s.id)) return;
   const GridRun& grid = *a.w.worker->grid;
   Finding f;

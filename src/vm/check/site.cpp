@@ -41,6 +41,7 @@ Site memory_site(const Inst& inst, const InstMeta& meta) {
              (form.has("volatile") && s.space != Space::shared);
   s.acquires = form.has("acquire") || form.has("acq_rel");
   s.releases = form.has("release") || form.has("acq_rel");
+  s.merged = meta.merged >= 0;
   s.returns = row.spelling.starts_with("atom");
   s.blind = form.has("exch");
   s.block_scope = form.has("cta");
@@ -211,6 +212,7 @@ const CodeSites& Sites::of(const Code& code) {
     infos_.push_back(info_of(code, code.meta[k], site.act));
   }
   trust_optimistic_loads(code, slot->sites);
+  for (const Site& site : slot->sites) slot->acts.push_back(site.act);
   return *slot;
 }
 

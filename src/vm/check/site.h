@@ -41,6 +41,7 @@ struct Site {
   uint8_t element = 4;  // bytes of what a store takes out of one register
   uint8_t rows = 0;     // load_matrix, store_matrix: lanes that name one
   bool strong = false, acquires = false, releases = false;
+  bool merged = false;   // several loads in one (src/vm/exec/merge.cpp)
   bool returns = false;  // an atomic with a result
   bool blind = false;    // an atomic that does not ask what was there (exch)
   bool block_scope = false;
@@ -69,6 +70,7 @@ struct CodeSites {
   uint64_t program = 0;
   const Inst* first = nullptr;
   std::vector<Site> sites;  // parallel to Code::insts
+  std::vector<Act> acts;    // theirs, closer together: most do nothing
 };
 
 class Sites {

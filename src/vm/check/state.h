@@ -73,6 +73,7 @@ struct BlockState {
   const Block* block = nullptr;
   const Code* code = nullptr;  // looked up last
   const Site* sites = nullptr;
+  const Act* acts = nullptr;
   const Inst* first_inst = nullptr;
   uint32_t index = 0;
   uint32_t interval = 1;
