@@ -67,16 +67,21 @@ TEST(ProfileGeometry, PaddingIsTried) {
     const Access column = strided(bytes, 32 * bytes), row = strided(bytes, bytes);
     const auto padding = padding_for(column, {row});
     ASSERT_TRUE(padding) << bytes;
-    EXPECT_EQ(padding->row, 32 * bytes / 4) << bytes;
-    EXPECT_EQ(padding->words, std::max(1u, bytes / 4)) << bytes;
+    EXPECT_EQ(padding->row, 32 * bytes) << bytes;
+    EXPECT_EQ(padding->more, std::max(4u, bytes)) << bytes;
     EXPECT_EQ(wavefronts_of(padded(column, *padding)), least_wavefronts(column)) << bytes;
   }
+  // Halves padded by one: 66 bytes, and two lanes still meet.
+  const auto halves = padding_for(strided(2, 66), {strided(2, 2)});
+  ASSERT_TRUE(halves);
+  EXPECT_EQ(halves->row, 66u);
+  EXPECT_EQ(halves->more, 2u);
   Access hopeless = strided(4, 4);  // all in bank 0, at distances that no padding tells apart
   for (uint64_t lane = 0; lane < 32; ++lane) hopeless.address[lane] = lane * lane * 128 * 1024;
   EXPECT_FALSE(padding_for(hopeless, {}));
   // 16-byte neighbours would no longer be aligned.
   const auto wide = padding_for(strided(4, 128), {strided(16, 16)});
-  EXPECT_TRUE(!wide || wide->words % 4 == 0);
+  EXPECT_TRUE(!wide || wide->more % 16 == 0);
 }
 
 TEST(ProfileRead, LaunchesOfOneShapeAreSummed) {
@@ -124,6 +129,14 @@ TEST(ProfileRead, HeadersOfTheToolkitAreTheCallers) {
   EXPECT_EQ(profile.kernels[0].lines[0].file, "mine.cu");
   EXPECT_EQ(profile.kernels[0].lines[0].line, 5u);
   EXPECT_EQ(profile.kernels[0].instructions[0].library, "sm_60_atomic_functions.hpp:84");
+}
+
+TEST(ProfileRead, MadeUpInstructionsBelongToTheLineBefore) {
+  const Profile profile = read(
+      R"({"kernel": "k", "instructions": [{"ptx": "mov", "file": "a.cu", "line": 5}, {"ptx": "add", "file": "a.cu", "line": 0}]})"
+      "\n");
+  ASSERT_EQ(profile.kernels[0].lines.size(), 1u);
+  EXPECT_EQ(profile.kernels[0].lines[0].line, 5u);
 }
 
 TEST(ProfileRead, Names) {

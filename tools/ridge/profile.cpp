@@ -25,6 +25,7 @@
 #include "profile/to_json.h"
 #include "program.h"
 #include "record.h"
+#include "rung.h"
 #include "suggest.h"
 #include "target.h"
 #include "terminal.h"
@@ -34,6 +35,8 @@ namespace ridge::tools {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kSample = "256";  // blocks of a rung at a shape of the user's
 
 struct ProfileFlags {
   ProgramRequest program;
@@ -90,39 +93,6 @@ Expected<uint64_t> positive(const std::string& text, const char* flag) {
   if (error != std::errc() || end != text.data() + text.size() || value == 0)
     return Error{kUsage, fmt::format("{}: '{}' is not a number above 0", flag, text)};
   return value;
-}
-
-// transpose/03_padded: a word, a slash, a word; and no such path.
-bool names_rung(const std::string& file) {
-  std::error_code error;
-  const size_t slash = file.find('/');
-  return slash != std::string::npos && slash > 0 && file.find('/', slash + 1) == file.npos &&
-         file.find('.') == file.npos && !fs::exists(file, error) &&
-         !fs::is_directory(file.substr(0, slash), error);
-}
-
-// The rung's own name, which may be given with its number.
-Expected<std::pair<std::string, std::string>> find_rung(const Target& target,
-                                                        const std::string& word) {
-  const auto ladders = list_ladders(target);
-  if (!ladders) return ladders.error();
-  const std::string name = word.substr(0, word.find('/')), wanted = word.substr(name.size() + 1);
-  if (const Status known = check_operators(*ladders, {name}); !known) return known.error();
-  for (const LadderEntry& ladder : *ladders) {
-    if (ladder.family != name && !std::ranges::count(ladder.operators, name)) continue;
-    std::vector<std::string> names;
-    for (size_t i = 0; i < ladder.rungs.size(); ++i) {
-      const std::string& rung = ladder.rungs[i].first;
-      names.push_back(rung);
-      const size_t digits = wanted.find_first_not_of("0123456789");
-      if (wanted == rung || (digits != wanted.npos && digits > 0 && wanted[digits] == '_' &&
-                             wanted.substr(digits + 1) == rung))
-        return std::pair(name, rung);
-    }
-    return Error{kUsage, fmt::format("{} has no rung '{}'{}\n  it has: {}", name, wanted,
-                                     did_you_mean(wanted, names), fmt::join(names, " "))};
-  }
-  return Error{kUsage, fmt::format("there is no operator '{}'", name)};
 }
 
 Expected<Command> command_of(const ProfileFlags& flags, const Target& target) {
@@ -209,8 +179,13 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
   }
   command->environment.emplace_back("RIDGE_PROFILE", scratch.wire());
   command->environment.emplace_back("RIDGE_PROFILE_PTX", scratch.ptx());
-  if (!flags.blocks.empty())
-    command->environment.emplace_back("RIDGE_PROFILE_BLOCKS", flags.blocks);
+  // A rung at a real size is more than anyone would wait for, and its blocks are much alike.
+  const std::string blocks =
+      flags.blocks.empty() && names_rung(flags.program.file) && !flags.shape.empty() ? kSample
+                                                                                     : flags.blocks;
+  if (!blocks.empty() && blocks != "all")
+    command->environment.emplace_back("RIDGE_PROFILE_BLOCKS", blocks);
+  if (!flags.seed.empty()) command->environment.emplace_back("RIDGE_PROFILE_SEED", flags.seed);
   std::fflush(stdout);
   const int code = run_and_report(*command, flags);
 
@@ -252,12 +227,14 @@ int profile_verb(const Arguments& arguments) {
   line.add_option("--nvcc", flags.program.nvcc, "FLAGS", "more flags for nvcc");
   line.add_option("--shape", flags.shape, "NxM", "of a rung: the sizes, as in 8192x50257");
   line.add_option("--dtype", flags.dtype, "NAME", "of a rung: f32, f16, bf16, …");
-  line.add_option("--seed", flags.seed, "N", "of a rung: of its inputs");
+  line.add_option("--seed", flags.seed, "N",
+                  "of a rung's inputs, and of the blocks that --blocks takes");
   line.add_option("--kernel", flags.kernel, "NAME", "only kernels whose name contains this");
   line.add_option("--top", flags.top, "N", "source lines to show for each kernel (8)");
   line.add_option(
       "--blocks", flags.blocks, "N",
-      "run only about N blocks of each launch, and scale: for launches too large to run");
+      "run N blocks of each launch, chosen by --seed, and scale; all: every block. A rung "
+      "with --shape runs 256");
   line.add_json(flags.json);
   line.add_option(
       "--csv", flags.csv, "FILE",
@@ -282,7 +259,7 @@ int profile_verb(const Arguments& arguments) {
   const auto top = positive(flags.top, "--top");
   if (!top) ready = top.error();
   else flags.top_lines = *top;
-  if (ready && !flags.blocks.empty())
+  if (ready && !flags.blocks.empty() && flags.blocks != "all")
     if (const auto blocks = positive(flags.blocks, "--blocks"); !blocks) ready = blocks.error();
   if (ready && flags.device.device == "gpu")
     ready = Error{kUsage, "only the software GPU sees every access: leave out --device gpu"};

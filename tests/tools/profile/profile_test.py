@@ -129,11 +129,11 @@ class Planted(ProfileTest):
         for kernel, kind, reason, fix in [
                 ("uncoalesced_bad", "uncoalesced", "512 bytes apart (128 elements of 4)", "neighbouring"),
                 ("unused_bytes_bad", "unused bytes", "16 bytes apart", "structure of arrays"),
-                ("misaligned_bad", "misaligned", "start 12 bytes into a sector", "multiple of 32"),
+                ("misaligned_bad", "misaligned", "touches 5 sectors where 4 would do: it starts 12 bytes into a sector", "multiple of 32"),
                 ("bank_conflict_bad", "bank conflict", "lanes 0 … 31 hit bank", "pad the row by one: 33 elements"),
                 ("bank_conflict_wide_bad", "bank conflict", "lanes 0 … 15", "pad the row by one: 33 elements"),
                 ("bank_conflict_stride_bad", "bank conflict", "lanes 0, 16 hit bank 0", "i + i / 32"),
-                ("partial_warp_bad", "partial warp", "the last has 8 of 32 lanes", "32 or 64"),
+                ("partial_warp_bad", "partial warp", "its last warp has 8 of 32 lanes", "32 or 64"),
                 ("occupancy_bad", "occupancy", "16 warps of 64", "27.5 KiB")]:
             advice = self.advice(kernel, kind)[0]
             self.assertIn(reason, advice["reason"])
@@ -151,6 +151,8 @@ class Planted(ProfileTest):
         ours = (self.folder / "p.csv").read_text().splitlines()[0].split(",")
         self.assertEqual(ours[:len(columns)], columns)
         self.assertTrue(all(name.startswith("ridge__") for name in ours[len(columns):]))
+        docs = (HERE.parent.parent.parent / "docs" / "profile.md").read_text()
+        self.assertEqual([name for name in ours[1:] if f"`{name}`" not in docs], [])
         row = self.rows["bank_conflict_bad"]
         self.assertEqual(row["dram__bytes_read.sum"], "")
         self.assertEqual(row["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"], str(16384 - 512))
@@ -244,6 +246,34 @@ class Input(ProfileTest):
         out, _ = self.profile(program)
         self.assertRegex(out, r"PTX line +\d+  .*ld\.global\.f32")
         self.assertIn("build it with nvcc -lineinfo", out)
+
+
+class Rungs(ProfileTest):
+    def test_a_rung(self):
+        out, err = self.profile("transpose/02_shared_tile", "--shape", "64x64", "--dtype", "f16")
+        self.assertIn("transpose 64x64 f16, rung shared_tile", err)
+        self.assertRegex(out, r"^transpose_shared_tile<.*> is bound by shared memory: line \d+ is a 16-way bank conflict")
+        self.assertRegex(out, r"lanes 0, 2 … 30 hit bank \d+ in different words; 16-way conflict")
+        self.assertIn("pad the row by 2: 34 elements in place of 32", out)
+        out, _ = self.profile("transpose/padded", "--shape", "64x64")
+        self.assertNotIn("bank conflict:", out)
+
+    def test_a_sample_of_its_blocks(self):
+        arguments = "transpose/naive", "--shape", "1024x768"
+        out, _ = self.profile(*arguments)
+        self.assertIn("sampled 256 of 768 blocks; counts are scaled", out)
+        everything, _ = self.profile(*arguments, "--blocks", "all")
+        self.assertNotIn("sampled", everything)
+        row = r"global stores .*\n"
+        self.assertEqual(re.search(row, out)[0], re.search(row, everything)[0])
+
+    def test_mistakes(self):
+        for word, complaint in [
+                ("transpose/03_paded", "Did you mean 'padded'?"),
+                ("transpoze/naive", "Did you mean 'transpose'?")]:
+            self.assertIn(complaint, self.profile(word, code=2)[1])
+        _, err = self.profile("transpose/naive", "--shape", "3x", code=2)
+        self.assertIn("'3x' is no shape", err)
 
 
 if __name__ == "__main__":

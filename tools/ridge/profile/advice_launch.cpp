@@ -70,9 +70,10 @@ void add_partial_warp(const Kernel& kernel, std::vector<Advice>& out) {
   advice.brief =
       fmt::format("leaves {} of 32 lanes idle in the last warp of every block", 32 - last);
   advice.reason = fmt::format(
-      "a block of {} threads is {} warps, and the last has {} of 32 lanes: {:.0f} % of all lanes "
+      "a block of {} threads fills {} of {} lanes, and its last warp has {} of 32 lanes: {:.0f} % "
+      "of all lanes "
       "stay idle",
-      threads, warps, last, 100 * idle);
+      threads, threads, warps * 32, last, 100 * idle);
   advice.fix = threads < 32 ? std::string("use blocks of 32 threads or more, in multiples of 32")
                             : fmt::format("use a multiple of 32 threads: {} or {}",
                                           threads / 32 * 32, warps * 32);
@@ -89,14 +90,16 @@ void add_local(const Kernel& kernel, std::vector<Advice>& out) {
     advice.part = Part::local;
     advice.counter = "requests";
     advice.now = one.counters.requests;
-    advice.brief = "keeps an array in local memory";
+    advice.brief = "keeps variables in local memory";
     advice.reason = fmt::format(
-        "an array of the thread's lives in local memory ({} bytes a thread): its index is not "
-        "known when it is compiled, so it cannot be in registers",
+        "{} bytes a thread are in local memory, not in registers: an array whose index is not "
+        "known "
+        "when it is compiled, or something whose address is handed on",
         kernel.resources.local_bytes);
     advice.fix =
-        "unroll the loop over it, so that every index is a constant (#pragma unroll), or keep it "
-        "in shared memory";
+        "unroll the loop over the array, so that every index is a constant (#pragma unroll), or "
+        "keep "
+        "it in shared memory; hand on values, not addresses";
     advice.saves = double(one.counters.sectors) + double(one.counters.warps);
     out.push_back(std::move(advice));
   }

@@ -104,6 +104,7 @@ struct Kernel {
   uint64_t launches = 0;
   Size grid, block;
   uint64_t blocks = 0, blocks_run = 0;  // of all launches; fewer were run where it sampled
+  std::string not_sampled;              // why all blocks ran though fewer were asked for
   bool faulted = false;
   Resources resources;
   Occupancy occupancy;

@@ -28,7 +28,7 @@ const laneColor = (lane) => `hsl(${(lane * 137.5) % 360} var(--lane-s) var(--lan
 const cost = (kernel) => sum(Object.values(kernel.cycles ?? {}));
 const lanesOf = (mask) => [...Array(32).keys()].filter((lane) => (parseInt(mask, 16) >>> lane) & 1);
 const size = (d) => (d[2] > 1 ? d.join('×') : d[1] > 1 ? `${d[0]}×${d[1]}` : `${d[0]}`);
-const bytes = (n) => (n >= 1024 ? `${+(n / 1024).toFixed(1)} KiB` : `${n} B`);
+const bytes = (n) => (n >= 2 ** 20 ? `${+(n / 2 ** 20).toFixed(1)} MiB` : n >= 1024 ? `${+(n / 1024).toFixed(1)} KiB` : `${n} B`);
 
 // --- the kernel
 
@@ -36,7 +36,7 @@ const fact = (value, label, bad) => h('div', {class: bad ? 'fact bad' : 'fact'},
 
 function facts(k) {
   const c = k.counters, r = k.resources, list = [];
-  list.push(fact(`${size(k.grid)} × ${size(k.block)}`, `blocks × threads${k.launches > 1 ? `, ${count(k.launches)} launches` : ''}`));
+  list.push(fact(size(k.grid), `blocks of ${size(k.block)} threads${k.launches > 1 ? `, ${count(k.launches)} launches` : ''}`));
   list.push(fact(count(c.warps), 'warp instructions (PTX)'));
   const lanes = c.warps ? c.threads / c.warps : 0;
   list.push(fact(lanes.toFixed(1), 'of 32 lanes active', lanes < 28));
@@ -90,18 +90,21 @@ function roofline(k) {
   const angle = Math.atan2(y(roof(mid * 2)) - y(roof(mid)), x(mid * 2) - x(mid)) * 180 / Math.PI;
   svg.append(s('text', {x: x(mid), y: y(roof(mid)) - 8, 'text-anchor': 'middle', class: 'strong', transform: `rotate(${angle} ${x(mid)} ${y(roof(mid)) - 8})`}, `memory ${(r.peak_bytes / 1e12).toFixed(2)} TB/s`));
   if (r.flops > 0) {
-    const point = (ai, kind, label, below) => {
+    const rate = (f) => (f >= 1e12 ? `${(f / 1e12).toFixed(1)} TFLOP/s` : `${(f / 1e9).toFixed(0)} GFLOP/s`);
+    const wasteful = used > moved * 1.05;
+    const point = (ai, kind, label, row) => {
       svg.append(s('line', {class: 'axis', x1: x(ai), x2: x(ai), y1: y(roof(ai)), y2: H - bottom, 'stroke-dasharray': '3 3'}));
       svg.append(s('circle', {class: kind, cx: x(ai), cy: y(roof(ai)), r: 6}));
-      const end = x(ai) > W * 0.66;
-      svg.append(s('text', {x: x(ai) + (end ? -10 : 10), y: y(roof(ai)) + (below ? 30 : 16), 'text-anchor': end ? 'end' : 'start'}, label));
+      const at = H - bottom - 12 - 17 * row;  // below the roof on the right there is always room
+      svg.append(s('text', {x: W - right - 16, y: at, 'text-anchor': 'end'}, label));
+      svg.append(s('circle', {class: kind, cx: W - right - 6, cy: at - 4, r: 5}));
     };
-    if (used > moved * 1.05) point(used, 'used', `${used.toFixed(2)} if every moved byte were used`, false);
-    point(moved, 'moved', `${moved.toFixed(2)} as it is: at most ${(roof(moved) / 1e9).toFixed(0)} GFLOP/s`, true);
+    if (wasteful) point(used, 'used', `${used.toFixed(2)} if every moved byte were used: ${rate(roof(used))}`, 0);
+    point(moved, 'moved', `${moved.toFixed(2)} as it is: ${rate(roof(moved))} at most`, wasteful ? 1 : 0);
   }
-  fill('roofline', svg, h('p', {class: 'hint'}, r.flops > 0
-    ? `${count(r.flops)} operations, ${bytes(r.bytes)} moved between L1 and the rest, ${bytes(r.bytes_used)} of them used.`
-    : `No floating-point work: ${bytes(r.bytes)} moved, ${bytes(r.bytes_used)} of them used.`));
+  const time = (b) => `${+(b / r.peak_bytes * 1e6).toPrecision(2)} µs`;
+  fill('roofline', svg, h('p', {class: 'hint'}, r.flops > 0 ? `${count(r.flops)} operations; ` : 'No floating-point work. ',
+    `${bytes(r.bytes)} moved between L1 and the rest, ${time(r.bytes)} at the memory’s rate; ${bytes(r.bytes_used)} of them used, ${time(r.bytes_used)}.`));
 }
 
 function adviceCard(k, a, link = true) {
@@ -164,7 +167,7 @@ function source(k) {
       if (upcoming === last) for (; next <= last; ++next) body.append(row(k, next, text[next - 1] ?? ''));
     }
     const head = h('thead', {}, h('tr', {}, ...['', 'cost', 'warp instr.', 'lanes', 'sectors', 'wavefronts', ''].map((t) => h('th', {}, t))));
-    return [file && h('div', {class: 'file', title: file}, file.split('/').slice(-2).join('/')), h('div', {class: 'scroll'}, h('table', {class: 'lines'}, head, body))];
+    return [file && h('div', {class: 'file', title: file}, file.split('/').slice(-2).join('/')), h('table', {class: 'lines'}, head, body)];
   });
   fill('source', ...blocks.flat());
 }
@@ -181,7 +184,10 @@ function choose(k, l, scroll) {
   for (const tr of rows.values()) tr.classList.remove('chosen');
   const tr = rows.get(l);
   tr?.classList.add('chosen');
-  if (scroll) tr?.scrollIntoView({block: 'center'});
+  if (scroll && tr) {
+    const box = $('source'), at = tr.getBoundingClientRect().top - box.getBoundingClientRect().top;
+    box.scrollTop += at - box.clientHeight / 3;
+  }
   const pictured = l.instructions.filter((i) => i.worst || i.split);
   const picture = h('div', {id: 'picture'});
   const buttons = new Map();
@@ -319,13 +325,14 @@ function show(k) {
   fill('advice', ...(k.advice.length ? k.advice.map((a) => adviceCard(k, a)) : [h('p', {class: 'hint'}, 'Nothing that the addresses and counters would show.')]));
   source(k);
   const first = k.advice.find((a) => a.line);
-  choose(k, first ? lineOf(k, first.file, first.line) : k.lines[0]);
+  choose(k, first ? lineOf(k, first.file, first.line) : k.lines[0], true);
 }
 
 const order = [...record.kernels].sort((a, b) => cost(b) - cost(a));
 const all = sum(order.map(cost)) || 1;
-$('origin').textContent = `ridge profile ${record.program} · on ${record.device.name}, software GPU`;
-document.title = `ridge profile ${record.program}`;
+const program = record.program.startsWith('/') ? record.program.split('/').pop() : record.program;
+$('origin').textContent = `ridge profile ${program} · on ${record.device.name}, software GPU`;
+document.title = `ridge profile ${program}`;
 const kShown = 10;
 const kernelButton = (k) => h('button', {'data-index': record.kernels.indexOf(k), style: `--share:${cost(k) / all}`, onclick: () => show(k)},
   k.name, h('small', {}, [k.launches > 1 ? `×${count(k.launches)}` : '', k.sampled ? `sampled ${count(k.blocks_run)} of ${count(k.blocks)} blocks` : '', k.faulted ? 'crashed' : '', percent(cost(k) / all)].filter(Boolean).join(' · ')));

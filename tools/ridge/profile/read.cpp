@@ -196,6 +196,7 @@ Kernel launch(const json& object) {
   kernel.block = size(object, "block");
   kernel.blocks = number(object, "blocks") ? number(object, "blocks") : kernel.grid.count();
   kernel.blocks_run = object.contains("blocks_run") ? number(object, "blocks_run") : kernel.blocks;
+  kernel.not_sampled = text(object, "not_sampled");
   kernel.faulted = object.value("faulted", false);
   kernel.resources = {.registers = uint32_t(number(object, "registers")),
                       .static_shared = uint32_t(number(object, "static_shared")),
@@ -206,6 +207,13 @@ Kernel launch(const json& object) {
   if (const auto list = object.find("instructions"); list != object.end() && list->is_array())
     for (const json& one : *list)
       if (one.is_object()) kernel.instructions.push_back(instruction(one, scale));
+  // What the compiler made up has line 0: it belongs to what stands before it.
+  const Instruction* before = nullptr;
+  for (Instruction& one : kernel.instructions) {
+    if (!one.file.empty() && one.line == 0 && before)
+      one.file = before->file, one.line = before->line;
+    before = &one;
+  }
   return kernel;
 }
 

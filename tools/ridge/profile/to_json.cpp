@@ -101,6 +101,7 @@ json kernel_json(const Kernel& kernel, const GpuSpec& gpu) {
       {"advice", json::array()},
       {"metrics", json::object()},
   };
+  if (!kernel.not_sampled.empty()) out["not_sampled"] = kernel.not_sampled;
   for (size_t i = 0; i < kParts; ++i)
     if (costs.cycles[i] > 0) out["cycles"][name_of(Part(i))] = costs.cycles[i];
   std::map<std::string, uint64_t> units;
