@@ -20,6 +20,7 @@ int test_verb(const Arguments&) {
 constexpr Verb kVerbs[] = {
     {"run", "compile and run a .cu file, or run a built program", run_verb},
     {"profile", "what each source line costs, why, and the fix", profile_verb},
+    {"check", "find races, uninitialised reads and other hazards of a program", check_verb},
     {"climb", "climb a ladder of kernels, or a tour of all families", climb_verb},
     {"list", "the operators there are, their formats and rungs", list_verb},
     {"explain", "which rung the library takes for a shape, and why", explain_verb},
@@ -36,7 +37,7 @@ void print_help() {
   fmt::print(
       "\n`ridge VERB --help` lists the flags of a verb. Exit codes: 0 fine, 1 wrong result, 2 "
       "usage,\n"
-      "3 does not compile, 4 CUDA error, 6 timeout, 8 something is missing on this machine,\n"
+      "3 does not compile, 4 CUDA error, 5 hazard found, 6 timeout, 8 something is missing on this machine,\n"
       "9 implausible measurement;\n"
       "`run` returns the program's own.\n");
 }

@@ -25,6 +25,7 @@
 #include "profile/to_json.h"
 #include "program.h"
 #include "record.h"
+#include "rung.h"
 #include "suggest.h"
 #include "target.h"
 #include "terminal.h"
@@ -92,39 +93,6 @@ Expected<uint64_t> positive(const std::string& text, const char* flag) {
   if (error != std::errc() || end != text.data() + text.size() || value == 0)
     return Error{kUsage, fmt::format("{}: '{}' is not a number above 0", flag, text)};
   return value;
-}
-
-// transpose/03_padded: a word, a slash, a word; and no such path.
-bool names_rung(const std::string& file) {
-  std::error_code error;
-  const size_t slash = file.find('/');
-  return slash != std::string::npos && slash > 0 && file.find('/', slash + 1) == file.npos &&
-         file.find('.') == file.npos && !fs::exists(file, error) &&
-         !fs::is_directory(file.substr(0, slash), error);
-}
-
-// The rung's own name, which may be given with its number.
-Expected<std::pair<std::string, std::string>> find_rung(const Target& target,
-                                                        const std::string& word) {
-  const auto ladders = list_ladders(target);
-  if (!ladders) return ladders.error();
-  const std::string name = word.substr(0, word.find('/')), wanted = word.substr(name.size() + 1);
-  if (const Status known = check_operators(*ladders, {name}); !known) return known.error();
-  for (const LadderEntry& ladder : *ladders) {
-    if (ladder.family != name && !std::ranges::count(ladder.operators, name)) continue;
-    std::vector<std::string> names;
-    for (size_t i = 0; i < ladder.rungs.size(); ++i) {
-      const std::string& rung = ladder.rungs[i].first;
-      names.push_back(rung);
-      const size_t digits = wanted.find_first_not_of("0123456789");
-      if (wanted == rung || (digits != wanted.npos && digits > 0 && wanted[digits] == '_' &&
-                             wanted.substr(digits + 1) == rung))
-        return std::pair(name, rung);
-    }
-    return Error{kUsage, fmt::format("{} has no rung '{}'{}\n  it has: {}", name, wanted,
-                                     did_you_mean(wanted, names), fmt::join(names, " "))};
-  }
-  return Error{kUsage, fmt::format("there is no operator '{}'", name)};
 }
 
 Expected<Command> command_of(const ProfileFlags& flags, const Target& target) {

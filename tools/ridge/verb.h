@@ -30,6 +30,7 @@ struct Verb {
 
 // One function a file, one row each in main.cpp.
 int run_verb(const Arguments& arguments);      // run.cpp
+int check_verb(const Arguments& arguments);    // check.cpp
 int list_verb(const Arguments& arguments);     // list.cpp
 int explain_verb(const Arguments& arguments);  // explain.cpp
 int compare_verb(const Arguments& arguments);  // compare.cpp

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,16 @@ CopyPlan staged(const CopyPlan& plan, std::shared_ptr<std::vector<char>>& stagin
   return out;
 }
 
+cudaError_t tell_refused(cudaError_t error, const char* call, const BoxExtent& e) {
+  if (Observer* watching = observer())
+    watching->refuses("invalid-copy",
+                      std::string(call) + " of " + std::to_string(e.width * e.height * e.depth) +
+                          " bytes: the range does not lie in one live allocation, or the "
+                          "direction is wrong (" +
+                          error_name(error) + ")");
+  return error;
+}
+
 }  // namespace
 
 size_t span_of(const Box& box, const BoxExtent& extent) {
@@ -97,20 +108,20 @@ cudaError_t check(const CopyPlan& plan) {
 void execute(const CopyPlan& plan) {
   const BoxExtent& e = plan.extent;
   if (sticky_error() || e.empty()) return;
-  const bool packed = e.height == 1 && e.depth == 1;
-  if (packed) {
-    std::memmove(plan.to.start, plan.from.start, e.width);
-    return;
-  }
+  const auto copy_row = [&, watching = observer()](char* to, const char* from) {
+    if (watching)
+      watching->copies(runtime().engine.memory(), reinterpret_cast<uintptr_t>(to),
+                       reinterpret_cast<uintptr_t>(from), e.width);
+    std::memmove(to, from, e.width);
+  };
   for (size_t z = 0; z < e.depth; ++z)
-    for (size_t y = 0; y < e.height; ++y)
-      std::memmove(row(plan.to, y, z), row(plan.from, y, z), e.width);
+    for (size_t y = 0; y < e.height; ++y) copy_row(row(plan.to, y, z), row(plan.from, y, z));
 }
 
 cudaError_t copy(const CopyPlan& plan, cudaStream_t handle, bool blocking) {
   const StreamRef stream = find_stream(handle);
   if (!stream) return cudaErrorInvalidResourceHandle;
-  if (const cudaError_t error = check(plan)) return error;
+  if (const cudaError_t error = check(plan)) return tell_refused(error, "cudaMemcpy", plan.extent);
   if (plan.extent.empty()) return cudaSuccess;
   if (capture_of(stream)) return blocking ? refuse_in_capture(stream) : enqueue(stream, plan);
   if (is_gone(plan.to) || is_gone(plan.from)) return cudaErrorInvalidValue;
@@ -149,6 +160,8 @@ void execute(const FillPlan& plan) {
   for (size_t z = 0; z < e.depth; ++z)
     for (size_t y = 0; y < e.height; ++y) {
       char* to = row(plan.to, y, z);
+      if (Observer* watching = observer())
+        watching->fills(runtime().engine.memory(), reinterpret_cast<uintptr_t>(to), e.width);
       if (plan.element == 1) {
         std::memset(to, int(plan.value), e.width);
         continue;
@@ -161,7 +174,7 @@ void execute(const FillPlan& plan) {
 cudaError_t fill(const FillPlan& plan, cudaStream_t handle, bool blocking) {
   const StreamRef stream = find_stream(handle);
   if (!stream) return cudaErrorInvalidResourceHandle;
-  if (const cudaError_t error = check(plan)) return error;
+  if (const cudaError_t error = check(plan)) return tell_refused(error, "cudaMemset", plan.extent);
   if (plan.extent.empty()) return cudaSuccess;
   if (blocking && capture_of(stream)) return refuse_in_capture(stream);
   if (!capture_of(stream) && is_gone(plan.to)) return cudaErrorInvalidValue;

@@ -87,7 +87,8 @@ cudaError_t wait_event(cudaStream_t stream_handle, cudaEvent_t handle, unsigned 
   if (capture_of(stream) || event->is_captured()) return capture_wait(stream, event, flags);
   if (flags) return cudaErrorIllegalState;
   if (const cudaError_t error = check_implicit(stream)) return error;
-  if (const Ticket ticket = event->ticket(); !runtime().scheduler.done(ticket))
+  // Those who watch ask for the order, not only for the moment.
+  if (const Ticket ticket = event->ticket(); observer() || !runtime().scheduler.done(ticket))
     runtime().scheduler.submit(stream, nullptr, {ticket});
   return cudaSuccess;
 }
@@ -95,7 +96,9 @@ cudaError_t wait_event(cudaStream_t stream_handle, cudaEvent_t handle, unsigned 
 cudaError_t query_event(cudaEvent_t handle) {
   Ticket ticket;
   if (const cudaError_t error = real_ticket(handle, &ticket)) return error;
-  return runtime().scheduler.done(ticket) ? synchronised() : cudaErrorNotReady;
+  if (!runtime().scheduler.done(ticket)) return cudaErrorNotReady;
+  runtime().scheduler.wait(ticket);
+  return synchronised();
 }
 
 cudaError_t synchronise_event(cudaEvent_t handle) {

@@ -35,7 +35,10 @@ __attribute__((destructor)) void at_exit() {
   runtime().scheduler.abandon();
   runtime().engine.flush_printf();
   if (config().count) tell_counts(runtime().engine.counts());
-  if (Observer* watching = observer()) watching->finish();
+  if (Observer* watching = observer()) {
+    watching->leaves(runtime().engine.memory());
+    watching->finish();
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "vm/cudart/pools.h"
 #include "vm/cudart/report.h"
 #include "vm/cudart/runtime.h"
+#include "vm/exec/observer.h"
 
 namespace ridge::vm::cudart {
 namespace {
@@ -82,7 +83,9 @@ cudaError_t release(void* pointer, std::initializer_list<MemKind> kinds, const c
     forget_pooled(pointer);
     return cudaSuccess;
   }
-  report(explain(pointer, function));
+  const std::string why = explain(pointer, function);
+  report(why);
+  if (Observer* watching = observer()) watching->refuses("invalid-free", why);
   return cudaErrorInvalidValue;
 }
 

@@ -10,7 +10,52 @@ namespace {
 
 constexpr size_t kQueueDepth = 1024;  // launches a device accepts before the host has to wait
 
+using Numbers = std::map<uint64_t, uint64_t>;  // by stream
+
+void add(Numbers& to, const Numbers& from) {
+  for (const auto& [stream, number] : from) to[stream] = std::max(to[stream], number);
+}
+void add(Numbers& to, const Ticket& ticket) {
+  if (!ticket || !ticket->order) return;
+  add(to, ticket->order->after);
+  uint64_t& number = to[ticket->order->stream];
+  number = std::max(number, ticket->order->number);
+}
+
+thread_local WorkOrderRef running_order;
+
+void tell(const Ticket& ticket) {
+  running_order = ticket->order;
+  if (Observer* watching = observer()) watching->work_begins(ticket->order);
+}
+
 }  // namespace
+
+WorkOrderRef Scheduler::running() { return running_order; }
+
+// Work that is done is ordered before other work only if somebody has waited for it.
+WorkOrderRef Scheduler::order_of(Stream& stream, const std::vector<Ticket>& after) {
+  if (!observer()) return nullptr;
+  auto order = std::make_shared<WorkOrder>();
+  order->stream = stream.id;
+  order->number = ++stream.submitted;
+  order->alone = streams_.empty() && closing_.empty();
+  order->after = host_;
+  add(order->after, stream.last);
+  for (const Ticket& ticket : after) add(order->after, ticket);
+  if (stream.kind == StreamKind::blocking) add(order->after, legacy_->last);
+  if (stream.kind == StreamKind::legacy) {
+    add(order->after, closed_);
+    for (const auto* list : {&streams_, &closing_})
+      for (const StreamRef& other : *list)
+        if (other->kind == StreamKind::blocking) add(order->after, other->last);
+  }
+  return order;
+}
+
+void Scheduler::host_knows(const Ticket& ticket) {
+  if (ticket && ticket->order) add(host_, ticket);
+}
 
 Scheduler::Scheduler() : legacy_(std::make_shared<Stream>()) { legacy_->kind = StreamKind::legacy; }
 
@@ -29,6 +74,7 @@ void Scheduler::close(const StreamRef& stream) {
   const Lock lock(mutex_);
   std::erase_if(closing_, [](const StreamRef& other) { return other->last->done; });
   if (stream->last && !stream->last->done) closing_.push_back(stream);
+  if (stream->kind == StreamKind::blocking) add(closed_, stream->last);
   std::erase(streams_, stream);
   stream->closed = true;
   stream->arrived.notify_all();
@@ -64,9 +110,10 @@ Ticket Scheduler::submit(const StreamRef& stream, std::function<void()> work,
                          std::vector<Ticket> after) {
   Lock lock(mutex_);
   progress_.wait(lock, [&] { return stream->queue.size() < kQueueDepth; });
+  auto ticket = std::make_shared<Completion>();
+  ticket->order = order_of(*stream, after);
   const std::vector<Ticket> implicit = implicit_waits(*stream);
   after.insert(after.end(), implicit.begin(), implicit.end());
-  auto ticket = std::make_shared<Completion>();
   Stream::Operation operation{std::move(work), std::move(after), ticket};
   if (!operation.work && stream->queue.empty() && !stream->busy && ready(operation)) {
     stream->last = ticket;
@@ -89,6 +136,7 @@ void Scheduler::run_now(const StreamRef& stream, const std::function<void()>& wo
     return;
   }
   const auto ticket = std::make_shared<Completion>();
+  ticket->order = order_of(*stream, {});
   stream->last = ticket;
   stream->busy = true;
   lock.unlock();
@@ -100,8 +148,10 @@ void Scheduler::run_now(const StreamRef& stream, const std::function<void()>& wo
       Lock lock(scheduler.mutex_);
       stream.busy = false;
       scheduler.finish(lock, ticket);
+      scheduler.host_knows(ticket);
     }
   } const finish{*this, *stream, ticket};
+  tell(ticket);
   work();
 }
 
@@ -123,11 +173,13 @@ Clock::time_point Scheduler::time(const Ticket& ticket) {
 void Scheduler::wait(const Ticket& ticket) {
   Lock lock(mutex_);
   progress_.wait(lock, [&] { return !ticket || ticket->done; });
+  host_knows(ticket);
 }
 
 bool Scheduler::idle(const StreamRef& stream) {
   const Lock lock(mutex_);
   if (stream->last && !stream->last->done) return false;
+  host_knows(stream->last);
   return stream->kind != StreamKind::legacy || implicit_waits(*stream).empty();
 }
 
@@ -136,7 +188,11 @@ void Scheduler::wait(const StreamRef& stream) {
   std::vector<Ticket> all = {stream->last};
   if (stream->kind == StreamKind::legacy)
     std::ranges::copy(implicit_waits(*stream), std::back_inserter(all));
-  for (const Ticket& ticket : all) progress_.wait(lock, [&] { return !ticket || ticket->done; });
+  if (stream->kind == StreamKind::legacy && observer()) all = last_of_all(), add(host_, closed_);
+  for (const Ticket& ticket : all) {
+    progress_.wait(lock, [&] { return !ticket || ticket->done; });
+    host_knows(ticket);
+  }
 }
 
 std::vector<Ticket> Scheduler::last_of_all() const {
@@ -154,8 +210,11 @@ bool Scheduler::all_idle() {
 
 void Scheduler::wait_all() {
   Lock lock(mutex_);
-  for (const Ticket& ticket : last_of_all())
+  for (const Ticket& ticket : last_of_all()) {
     progress_.wait(lock, [&] { return !ticket || ticket->done; });
+    host_knows(ticket);
+  }
+  add(host_, closed_);
 }
 
 void Scheduler::abandon() {
@@ -180,7 +239,10 @@ void Scheduler::run_stream(const StreamRef& stream) {
     stream->queue.pop_front();
     stream->busy = true;
     lock.unlock();
-    if (operation.work) operation.work();
+    if (operation.work) {
+      tell(operation.ticket);
+      operation.work();
+    }
     operation.work = nullptr;  // what it holds is released here, not under the lock
     lock.lock();
     stream->busy = false;

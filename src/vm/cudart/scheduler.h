@@ -16,6 +16,8 @@
 #include <mutex>
 #include <vector>
 
+#include "vm/exec/observer.h"
+
 namespace ridge::vm::cudart {
 
 using Clock = std::chrono::steady_clock;
@@ -23,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 struct Completion {
   bool done = false;       // guarded by the scheduler's mutex
   Clock::time_point time;  // when it became done
+  WorkOrderRef order;      // while somebody watches
 };
 using Ticket = std::shared_ptr<Completion>;
 
@@ -47,7 +50,8 @@ struct Stream {
     Ticket ticket;
   };
   std::deque<Operation> queue;
-  Ticket last;        // of the newest operation; null before the first
+  Ticket last;  // of the newest operation; null before the first
+  uint64_t submitted = 0;
   bool busy = false;  // an operation of this stream is running
   bool has_thread = false;
   bool closed = false;  // its thread ends when the queue is empty
@@ -80,6 +84,8 @@ class Scheduler {
   void wait(const StreamRef& stream);
   bool all_idle();
   void wait_all();
+  // The order of the work that the calling thread runs; null while nobody watches.
+  static WorkOrderRef running();
   void abandon();  // the process is ending: no queued operation starts any more
 
  private:
@@ -88,6 +94,8 @@ class Scheduler {
   std::vector<Ticket> last_of_all() const;
   bool ready(const Stream::Operation& operation) const;
   void finish(Lock& lock, const Ticket& ticket);
+  WorkOrderRef order_of(Stream& stream, const std::vector<Ticket>& after);
+  void host_knows(const Ticket& ticket);
   void start_thread(const StreamRef& stream);
   void run_stream(const StreamRef& stream);
 
@@ -97,6 +105,8 @@ class Scheduler {
   std::vector<StreamRef> streams_;  // all but the legacy one, until closed
   std::vector<StreamRef> closing_;  // closed, with work still to do
   uint64_t next_id_ = 1;
+  // While somebody watches: what the host has waited for, and what closed streams have done.
+  std::map<uint64_t, uint64_t> host_, closed_;
   bool abandoned_ = false;
 };
 

@@ -22,6 +22,7 @@ struct Execute {
     auto now = std::make_shared<Completion>();
     now->done = true;
     now->time = Clock::now();
+    now->order = Scheduler::running();
     work.event->set(std::move(now));
   }
   void operator()(const EventWaitWork& work) const {

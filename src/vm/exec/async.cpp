@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "vm/exec/code.h"
+#include "vm/exec/grid.h"
 #include "vm/exec/warp.h"
 #include "vm/isa/mbarrier.h"
 #include "vm/isa/memory.h"
@@ -77,6 +78,7 @@ bool AsyncQueue::land(Warp& w, AsyncEntry& entry, uint32_t lanes) {
         return raise_at(w, entry, FaultKind::illegal_address, uint32_t(i), entry.source[i], size,
                         "cp.async");
     }
+  if (Observer* watching = w.block->grid->observer) watching->copy_lands(w, entry, lanes);
   if (entry.kind == AsyncEntry::Kind::bulk) {
     each_active(lanes, [&](int i) {
       if (entry.source_bytes[i])

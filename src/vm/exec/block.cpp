@@ -2,6 +2,8 @@
 #include "vm/exec/block.h"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 #include "vm/exec/grid.h"
@@ -39,32 +41,21 @@ void execute_counting(Warp& w, const Inst* pc) {
   }
 }
 
-// The same with somebody watching.
+// The same with somebody watching: one function's code, until a call or a return.
 class Watched {
  public:
   Watched(Warp& w, Observer& observer)
       : w_(w), observer_(observer), code_(*w.frame->code), watch_(observer.watch(w)) {}
 
-  // Ends where the code does: at a call or a return, `pc` is the next function's.
-  const Inst* run(const Inst* pc) {
-    const bool full = w_.mask == kAllLanes;
-    while (pc) {
-      const Inst* const inst = pc;
-      tell(inst);
-      if (inst->full == internal::kGuard.full) {
-        pc = run_guarded(inst);
-        continue;
-      }
-      const uint32_t lanes = w_.mask;
-      pc = full ? inst->full(w_, inst) : inst->masked(w_, inst);
-      if (pc) {
-        if (&code_ != w_.frame->code) return pc;
-      } else if (w_.stop == Stop::reschedule) {
-        for (const Fragment& f : w_.fragments)
-          if (f.pc == inst && (f.mask & lanes)) put_off(inst, lanes);
-      }
-    }
-    return nullptr;
+  bool is_current() const { return &code_ == w_.frame->code; }
+
+  const Inst* step(const Inst* inst, bool full) {
+    tell(inst);
+    if (inst->full == internal::kGuard.full) return run_guarded(inst);
+    const uint32_t lanes = w_.mask;
+    const Inst* pc = full ? inst->full(w_, inst) : inst->masked(w_, inst);
+    if (!pc && w_.stop == Stop::reschedule) put_off(inst, lanes);
+    return pc;
   }
 
  private:
@@ -77,9 +68,12 @@ class Watched {
     }
     if (!watch_.told || watch_.told[i]) observer_.before(w_, inst);
   }
-  // It waits for other lanes, and will be met again.
+  // If it waits for other lanes it will be met again.
   void put_off(const Inst* inst, uint32_t lanes) {
-    if (!watch_.executed) return;
+    const bool waits = std::ranges::any_of(w_.fragments, [&](const Fragment& f) {
+      return f.pc == inst && (f.mask & lanes);
+    });
+    if (!waits || !watch_.executed) return;
     const auto i = size_t(inst - code_.insts.data());
     --watch_.executed[i].warps;
     watch_.executed[i].threads -= uint64_t(__builtin_popcount(lanes));
@@ -104,7 +98,29 @@ class Watched {
   const Observer::Watch watch_;
 };
 void execute_observed(Warp& w, const Inst* pc, Observer& observer) {
-  while (pc) pc = Watched(w, observer).run(pc);
+  const bool full = w.mask == kAllLanes;
+  while (pc)
+    for (Watched watched(w, observer); pc && watched.is_current();) pc = watched.step(pc, full);
+}
+
+// As many instructions as the schedule gives the warp; true when they are used up.
+bool execute_scheduled(Warp& w, const Inst* pc, const GridRun& grid) {
+  const bool full = w.mask == kAllLanes;
+  std::optional<Watched> watched;
+  for (uint32_t left = grid.schedule.turn(); pc; --left) {
+    if (left == 0) {
+      w.fragments[w.current].pc = pc;
+      w.stop = Stop::yield;
+      return true;
+    }
+    if (!grid.observer) {
+      pc = full ? pc->full(w, pc) : pc->masked(w, pc);
+      continue;
+    }
+    if (!watched || !watched->is_current()) watched.emplace(w, *grid.observer);
+    pc = watched->step(pc, full);
+  }
+  return false;
 }
 
 WarpState run_warp(Warp& w, const GridRun& grid) {
@@ -126,8 +142,11 @@ WarpState run_warp(Warp& w, const GridRun& grid) {
     f.sync_open = false;
     enter_frame(w, f.frame);
     // Lanes waiting at a join are a second fragment in all but name.
-    w.budget = n > 1 || !w.joins.empty() ? std::min(kShortTurn, w.turn) : w.turn;
-    if (grid.observer) execute_observed(w, f.pc, *grid.observer);
+    if (!grid.schedule || w.budget <= 0)
+      w.budget = n > 1 || !w.joins.empty() ? std::min(kShortTurn, w.turn) : w.turn;
+    bool interrupted = false;
+    if (grid.schedule) interrupted = execute_scheduled(w, f.pc, grid);
+    else if (grid.observer) execute_observed(w, f.pc, *grid.observer);
     else if (grid.counting) execute_counting(w, f.pc);
     else execute(w, f.pc);
 
@@ -135,8 +154,10 @@ WarpState run_warp(Warp& w, const GridRun& grid) {
       case Stop::fault: return WarpState::stopped;
       case Stop::yield:
         w.next_fragment = w.current + 1;
-        if (w.polls && !w.joins.empty()) release_joined(w);
-        w.polls = false;
+        if (!interrupted) {
+          if (w.polls && !w.joins.empty()) release_joined(w);
+          w.polls = false;
+        }
         if (++yields >= w.fragments.size()) return WarpState::yielded;
         break;
       case Stop::reschedule: w.next_fragment = w.current; break;
@@ -149,9 +170,16 @@ WarpState run_warp(Warp& w, const GridRun& grid) {
 BlockState run_block(Worker& worker, Block& block) {
   const GridRun& grid = *worker.grid;
   const int32_t longest = grid.launch->cooperative ? kShortTurn : kTurn;
+  std::vector<uint32_t> order;
   while (true) {
     bool alive = false, yielded = false, moved = false;
-    for (Warp& w : block.warps) {
+    if (grid.schedule) {
+      order.resize(block.warps.size());
+      std::iota(order.begin(), order.end(), 0);
+      grid.schedule.shuffle(order);
+    }
+    for (size_t k = 0; k < block.warps.size(); ++k) {
+      Warp& w = block.warps[order.empty() ? k : order[k]];
       if (w.fragments.empty()) continue;
       const size_t before = w.fragments.size();
       const Inst* pc = w.fragments[0].pc;

@@ -173,6 +173,7 @@ bool release_gathered(Warp& w, bool any_place) {
       }
     }
     if (need & ~w.exited & ~lanes) continue;
+    if (Observer* watching = w.block->grid->observer) watching->lanes_meet(w, lanes);
 
     if (any_place) {
       // Lanes meet at different instructions, as in the two halves of an if that both call
@@ -259,6 +260,7 @@ void complete_barrier(Block& block, uint32_t id) {
   if (barrier.whole_block ? barrier.arrived + block.exited_threads < all
                           : barrier.arrived < barrier.expected)
     return;
+  if (Observer* watching = block.grid->observer) watching->barrier_opens(block, id);
   for (Warp& w : block.warps)
     for (Fragment& f : w.fragments) {
       if (f.state != Fragment::State::at_barrier || f.barrier != id) continue;

@@ -44,7 +44,9 @@ struct Engine::Impl {
   uint64_t next_id = 1;
   std::atomic<bool> counting{false};
   std::atomic<uint64_t> heap_limit{kHeapBytes}, heap_used{0};
-  std::atomic<uint64_t> warp_instructions{0}, thread_instructions{0}, next_grid{1};
+  std::atomic<uint64_t> warp_instructions{0}, thread_instructions{0};
+  // Of all engines: observers tell launches apart by it.
+  static inline std::atomic<uint64_t> next_grid{1};
 
   // Threads that help whichever launch has blocks left.
   std::vector<std::thread> helpers;

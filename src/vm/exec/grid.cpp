@@ -19,6 +19,7 @@ namespace {
 // promises residency, so its blocks make room at once; elsewhere spinning is usually on a block
 // that another worker is about to finish.
 constexpr int kPatience = 64;
+constexpr uint64_t kWindow = 31;  // blocks that may overtake one under a seeded schedule
 
 // Blocks keep their memory between launches. A worker takes one along and gives its own back when
 // it is done. (Not a thread's own: glibc ends the process when it has no memory to note a
@@ -88,8 +89,13 @@ void run_blocks(GridRun& grid, unsigned index) {
       }
     }
     auto block = spare.take();
-    start_block(worker, *block, grid.chosen.empty() ? next : grid.chosen[next]);
+    const uint64_t window = 1 + std::min<uint64_t>(grid.extra_limit, kWindow);
+    start_block(worker, *block,
+                !grid.chosen.empty() ? grid.chosen[next]
+                : grid.schedule      ? grid.schedule.block(next, grid.blocks, window)
+                                     : next);
     ++next;
+    if (grid.observer) grid.observer->block_begins(*block);
     resident.push_front(std::move(block));
     return true;
   };
@@ -110,6 +116,7 @@ void run_blocks(GridRun& grid, unsigned index) {
     }
     switch (run_block(worker, *resident.front())) {
       case BlockState::done:
+        if (grid.observer) grid.observer->block_ends(*resident.front());
         spare.give_back(std::move(resident.front()));
         resident.pop_front();
         if (!resident.empty()) grid.extra.fetch_sub(1);
@@ -141,6 +148,7 @@ void run_blocks(GridRun& grid, unsigned index) {
       grid.fault = {FaultKind::timeout, describe_timeout(grid, resident.front().get())};
   }
   while (!resident.empty()) {
+    if (grid.observer) grid.observer->block_ends(*resident.front());
     spare.give_back(std::move(resident.front()));
     resident.pop_front();
   }

@@ -8,6 +8,7 @@
 #include "vm/exec/children.h"
 #include "vm/exec/code.h"
 #include "vm/exec/observer.h"
+#include "vm/exec/schedule.h"
 #include "vm/exec/warp.h"
 
 namespace ridge::vm {
@@ -25,6 +26,7 @@ struct GridRun {
   uint64_t extra_limit = 0;      // blocks that may be under way beside the one each worker runs
   bool counting = false;
   Observer* observer = nullptr;
+  mutable Schedule schedule{Schedule::wanted_seed()};
   std::chrono::steady_clock::time_point start;
 
   uint64_t chunk = 1;             // blocks a worker takes at a time

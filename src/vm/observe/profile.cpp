@@ -231,10 +231,12 @@ void Profiler::end(const GridRun& grid) {
       place(one, plan->entries[k], *code);
       one.counters = sum[k].counters;
       one.worst = sum[k].worst;
-      if (plan->entries[k].passed_by && one.touch.reach != Reach::none && one.width &&
-          !one.merged_into)
-        one.switched_off = std::max(branches[plan->entries[k].passed_by], sum[k].counters.warps) -
-                           sum[k].counters.warps;
+      const Instruction* const branch = plan->entries[k].passed_by;
+      if (one.touch.reach != Reach::none && one.width && !one.merged_into) {
+        const uint64_t passed = branch ? branches[branch] : one.counters.warps;
+        const uint64_t made = std::max(one.counters.requests, one.counters.shared_requests);
+        one.switched_off = std::max(passed, made) - made;
+      }
       if (!sum[k].counters.warps && !one.switched_off) continue;
       launch.instructions.push_back(std::move(one));
     }

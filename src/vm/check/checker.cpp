@@ -1,0 +1,171 @@
+#include "vm/check/checker.h"
+
+#include "vm/isa/lane.h"
+
+namespace ridge::vm::check {
+namespace {
+
+constexpr uint32_t kSegmentsAtOnce = 256;
+
+// The block this thread looked up last. In the static part of its storage: this is asked for every
+// instruction.
+__attribute__((tls_model("initial-exec"))) thread_local struct {
+  const Block* block = nullptr;
+  BlockState* state = nullptr;
+} last;
+
+thread_local WorkOrderRef order_here;
+
+}  // namespace
+
+const WorkOrderRef& current_order() { return order_here; }
+void Checker::work_begins(const WorkOrderRef& order) { order_here = order; }
+
+Checker::Checker(std::FILE* out) : findings_(out, sites_) {}
+Checker::~Checker() = default;
+
+void Checker::begin(const GridRun& grid, unsigned workers) {
+  auto launch = std::make_unique<LaunchState>();
+  launch->grid = &grid;
+  launch->workers.resize(workers);
+  const std::lock_guard lock(mutex_);
+  memory_ = &grid.engine->memory();
+  shadow_.forget_freed(*memory_);
+  const WorkOrderRef order = current_order();
+  launch->bound = bound_of(order);
+  launch->id = uint32_t(orders_.size());
+  orders_.push_back(order);
+  ++launch_count_;
+  launches_[grid.id] = std::move(launch);
+}
+
+void Checker::end(const GridRun& grid) {
+  if (grid.fault) report_fault(grid);
+  const std::lock_guard lock(mutex_);
+  launches_.erase(grid.id);
+}
+
+void Checker::finish() { findings_.finish(launch_count_); }
+
+void Checker::block_begins(const Block& block) {
+  const GridRun& grid = *block.grid;
+  LaunchState* launch = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    launch = launches_.at(grid.id).get();
+  }
+  WorkerState& worker = launch->workers.at(block.warps[0].worker->index);
+  std::unique_ptr<BlockState> state;
+  if (worker.spare.empty()) {
+    state = std::make_unique<BlockState>();
+  } else {
+    state = std::move(worker.spare.back());
+    worker.spare.pop_back();
+  }
+  BlockState& b = *state;
+  b.launch = launch;
+  b.worker = &worker;
+  b.block = &block;
+  b.code = nullptr;
+  b.index = uint32_t(block.index);
+  b.interval = 1;
+  b.fine = false;
+  for (const WarpState& ws : b.warps)
+    for (const Flight& f : ws.flights)  // of a block before that did not wait for them
+      for (uint32_t k = 0; k < f.bytes; k += 4) b.cells[(f.to + k) / 4] = {};
+  b.warps.clear();
+  b.warps.resize(block.warps.size());
+  const size_t words = (grid.shared_bytes + 3) / 4;
+  if (b.cells.size() < words) b.cells.resize(words);
+  b.written.assign(words, 0);
+  b.known.clear();
+  for (auto& at : b.arrived) at.clear();
+  b.tokens.clear();
+  b.barrier_site.fill(0);
+  segment_of(b, b.warps[0], 0);
+  b.first = b.bound = b.warps[0].segment;
+  worker.blocks[&block] = std::move(state);
+  last = {&block, &b};
+}
+
+void Checker::block_ends(const Block& block) {
+  WorkerState& worker = *state_of(block).worker;
+  auto found = worker.blocks.find(&block);
+  worker.spare.push_back(std::move(found->second));
+  worker.blocks.erase(found);
+  last = {};
+}
+
+BlockState& Checker::state_of(const Block& block) {
+  if (last.block == &block) return *last.state;
+  LaunchState* launch = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    launch = launches_.at(block.grid->id).get();
+  }
+  WorkerState& worker = launch->workers[block.warps[0].worker->index];
+  last = {&block, worker.blocks.at(&block).get()};
+  return *last.state;
+}
+
+const Site& Checker::site_of(BlockState& b, const Code& code, const Inst* inst) {
+  if (b.code != &code) {
+    const CodeSites& found = sites_.of(code);
+    b.code = &code;
+    b.sites = found.sites.data();
+    b.acts = found.acts.data();
+    b.first_inst = found.first;
+  }
+  return b.sites[inst - b.first_inst];
+}
+
+uint32_t Checker::segment_of(BlockState& b, WarpState& ws, uint32_t warp) {
+  if (ws.segment) return ws.segment;
+  WorkerState& worker = *b.worker;
+  if (worker.next_segment == worker.last_segment) {
+    worker.next_segment = segments_.reserve(kSegmentsAtOnce);
+    worker.last_segment = worker.next_segment + kSegmentsAtOnce;
+  }
+  ws.segment = worker.next_segment++;
+  segments_[ws.segment] = {b.launch->id, b.index, b.interval, warp, ws.tick};
+  return ws.segment;
+}
+
+void Checker::before(const Warp& w, const Inst* inst) {
+  BlockState& b = last.block == w.block ? *last.state : state_of(*w.block);
+  WarpState& ws = b.warps[w.index];
+  if (ws.waits_at) [[unlikely]]
+    take_result(b, ws, w);
+  const Code* code = w.frame->code;
+  if (b.code == code && b.acts[inst - b.first_inst] == Act::none) return;
+  const Site& s = site_of(b, *code, inst);
+  if (s.act == Act::none) return;
+  b.last_act = s.act;
+  act({b, ws, w, inst, s, segment_of(b, ws, w.index), w.index * kWarpSize});
+}
+
+void Checker::act(const Access& a) {
+  switch (a.s.act) {
+    case Act::none: break;
+    case Act::load:
+    case Act::store:
+    case Act::atomic: on_memory(a); break;
+    case Act::load_matrix:
+    case Act::store_matrix: on_matrix(a); break;
+    case Act::load_tile:
+    case Act::store_tile: on_tile(a); break;
+    case Act::copy: on_copy(a); break;
+    case Act::bulk_copy: on_bulk_copy(a); break;
+    case Act::copy_wait: break;  // copy_lands follows
+    case Act::fence: on_fence(a); break;
+    case Act::barrier: on_barrier(a); break;
+    case Act::meet:
+    case Act::lanes: on_lanes(a); break;
+    case Act::copy_arrive:
+    case Act::token_init:
+    case Act::token_arrive:
+    case Act::token_wait: on_token(a); break;
+  }
+}
+
+}  // namespace ridge::vm::check

@@ -1,0 +1,140 @@
+// Watches for hazards: races, reads of memory without a value, barriers that do not meet,
+// asynchronous copies that are used too early, memory that is never freed.
+//
+// Two accesses to a word of which one writes are a race unless something orders them. What orders
+// the threads of a block is followed exactly where it is a barrier of the block or __syncwarp, and
+// by whole warps where it is something else (a barrier of some warps, an mbarrier, an atomic after
+// a fence); blocks are ordered by what one releases and another reads. Where it is not exact it
+// takes too much for ordered, so that it does not speak of races that cannot be.
+#pragma once
+
+#include <deque>
+
+#include "vm/check/finding.h"
+#include "vm/check/state.h"
+
+namespace ridge::vm::check {
+
+class Checker : public Observer {
+ public:
+  explicit Checker(std::FILE* out);  // where findings go, as JSON lines
+  ~Checker() override;
+
+  void begin(const GridRun& grid, unsigned workers) override;
+  void end(const GridRun& grid) override;
+  void before(const Warp& w, const Inst* inst) override;
+  void finish() override;
+  void block_begins(const Block& block) override;
+  void block_ends(const Block& block) override;
+  void barrier_opens(const Block& block, uint32_t id) override;
+  void lanes_meet(const Warp& w, uint32_t lanes) override;
+  void copy_lands(const Warp& w, const AsyncEntry& entry, uint32_t lanes) override;
+  void work_begins(const WorkOrderRef& order) override;
+  void copies(const Allocations& memory, uint64_t to, uint64_t from, uint64_t bytes) override;
+  void fills(const Allocations& memory, uint64_t to, uint64_t bytes) override;
+  void refuses(const char* kind, const std::string& text) override;
+  void leaves(const Allocations& memory) override;
+
+ private:
+  // One instruction of a warp.
+  struct Access {
+    BlockState& b;
+    WarpState& ws;
+    const Warp& w;
+    const Inst* inst;
+    const Site& s;
+    uint32_t segment;
+    uint32_t base;  // the number of lane 0 in the block
+  };
+  // One word of it, by one lane.
+  struct Word {
+    uint32_t thread;
+    uint32_t mask;     // its bytes
+    uint64_t address;  // in shared memory, an offset
+    uint32_t part;     // which word of the lane's
+    bool shared;
+  };
+
+  // checker.cpp
+  BlockState& state_of(const Block& block);
+  const Site& site_of(BlockState& b, const Code& code, const Inst* inst);
+  uint32_t segment_of(BlockState& b, WarpState& ws, uint32_t warp);
+  void act(const Access& a);
+
+  // access.cpp
+  void on_memory(const Access& a);
+  void on_matrix(const Access& a);
+  void on_tile(const Access& a);
+  void on_shared(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes);
+  void on_global(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes);
+  void read_shared(const Access& a, uint64_t at, uint32_t mask, uint32_t thread, uint32_t part);
+  void write_shared(const Access& a, uint64_t at, uint32_t mask, uint32_t thread, uint32_t part,
+                    uint32_t flags);
+  void read_shared_words(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t words);
+  void read_global(const Access& a, Range& range, Cell& cell, uint64_t at, uint32_t mask,
+                   uint32_t thread, uint32_t part);
+  void write_global(const Access& a, Range& range, Cell& cell, uint64_t at, uint32_t mask,
+                    uint32_t thread, uint32_t part, uint32_t flags);
+  Range* range_of(const Access& a, uint64_t address);
+  bool same_value(const Access& a, const Word& word, Record other) const;
+
+  // copies.cpp
+  void on_copy(const Access& a);
+  void on_bulk_copy(const Access& a);
+  void check_sources(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes);
+
+  // order.cpp
+  bool ordered(const Access& a, const Segment& then, uint32_t thread, const Word& word);
+  void on_barrier(const Access& a);
+  void on_lanes(const Access& a);
+  void on_fence(const Access& a);
+  void on_token(const Access& a);
+  void meet(BlockState& b, const Warp& w, uint32_t lanes);
+  void fence(BlockState& b, WarpState& ws, bool block_scope);
+  void release(const Access& a, uint32_t lanes, const uint64_t* at, bool shared);
+  void wait_for_result(const Access& a, uint32_t lanes, const uint64_t* at, bool shared);
+  void take_result(BlockState& b, WarpState& ws, const Warp& w);
+  void arrive_at_token(const Access& a, uint32_t address);
+
+  // host.cpp
+  struct HostWork {
+    uint32_t launch, bound, segment;
+    WorkOrderRef order;
+  };
+  uint32_t bound_of(const WorkOrderRef& order);  // the mutex is held
+  bool launch_is_before(uint32_t launch, uint32_t other);
+  void host_touches(uint64_t address, uint64_t bytes, bool writes, uint32_t site);
+  void report_host(const HostWork& work, uint64_t address, Record other, bool other_writes,
+                   bool writes, uint32_t site);
+
+  // describe.cpp
+  void report_conflict(const Access& a, const Word& word, Record other, bool other_writes,
+                       bool writes, bool several);
+  void report_flight(const Access& a, const Word& word, uint32_t site, uint32_t thread,
+                     bool source);
+  void report_empty(const Access& a, const Word& word);
+  void report_barrier(const Access& a, uint32_t other_site);
+  void report_mask(const Access& a, uint32_t lane, bool differs);
+  void report_fault(const GridRun& grid);
+  bool is_part_of_wide_load(const Access& a, const Word& word);
+  bool is_padding(const Access& a, const Word& word);
+  std::string memory_name(const Access& a, const Word& word);
+
+  Sites sites_;
+  Findings findings_;
+  Segments segments_;
+  Shadow shadow_;
+  Releases releases_;
+  std::mutex mutex_;
+  uint64_t launch_count_ = 0;
+  std::unordered_map<uint64_t, std::unique_ptr<LaunchState>> launches_;  // under way, by grid id
+  std::vector<WorkOrderRef> orders_{nullptr};  // of launches and copies, by their number
+  struct Past {
+    WorkOrderRef order;
+    uint32_t first;  // segment
+  };
+  std::deque<Past> past_;  // the last ones that other streams may not be ordered behind
+  std::atomic<const Allocations*> memory_ = nullptr;  // the device's
+};
+
+}  // namespace ridge::vm::check

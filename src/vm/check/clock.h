@@ -1,0 +1,54 @@
+// Who knows what of whom. A thread that reads what another released, or waits where another
+// arrived, is ordered behind everything the other had done by then.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace ridge::vm::check {
+
+// Of one block: all it did before `interval`, and what `warp` did before its ticks: before `tick`
+// for everybody, before `block_tick` for the threads of its own block.
+struct Known {
+  uint32_t block = 0, warp = 0, interval = 0, tick = 0, block_tick = 0;
+};
+
+// Sorted by block and warp. Never changed once made, so that many may share one.
+struct Clock {
+  std::vector<Known> known;
+  bool all = false;  // too long to keep: whoever has it is taken to know everything
+
+  // Whether it holds what happened in that block then, seen from another block.
+  bool covers(uint32_t block, uint32_t warp, uint32_t interval, uint32_t tick) const;
+};
+using ClockRef = std::shared_ptr<const Clock>;
+
+ClockRef join(const ClockRef& a, const ClockRef& b);
+ClockRef single(const Known& known);
+
+// What has been released at addresses of memory, by one launch at a time.
+class Releases {
+ public:
+  void release(uint64_t address, uint32_t launch, const ClockRef& clock);
+  ClockRef acquire(uint64_t address, uint32_t launch);
+  bool any() const { return any_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Entry {
+    uint32_t launch = 0;
+    ClockRef clock;
+  };
+  struct Stripe {
+    std::mutex mutex;
+    std::unordered_map<uint64_t, Entry> entries;
+  };
+  Stripe& of(uint64_t address) { return stripes_[address / 4 * 0x9e3779b97f4a7c15ull >> 58]; }
+  Stripe stripes_[64];
+  std::atomic<bool> any_{false};
+};
+
+}  // namespace ridge::vm::check

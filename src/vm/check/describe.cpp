@@ -1,0 +1,332 @@
+// Words for what was found.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <sstream>
+
+#include "vm/check/checker.h"
+
+namespace ridge::vm::check {
+namespace {
+
+template <class... T>
+std::string say(const T&... parts) {
+  std::ostringstream out;
+  (out << ... << parts);
+  return out.str();
+}
+std::string hex(uint32_t value) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%08x", value);
+  return text;
+}
+
+std::string triple(uint32_t x, uint32_t y, uint32_t z) { return say("(", x, ",", y, ",", z, ")"); }
+
+std::string block_text(const Dim3& grid, uint64_t index) {
+  return "block " + triple(uint32_t(index % grid.x), uint32_t(index / grid.x % grid.y),
+                           uint32_t(index / grid.x / grid.y));
+}
+std::string thread_text(const Launch& launch, uint32_t thread, uint64_t block) {
+  const Dim3& d = launch.block;
+  return "thread " + triple(thread % d.x, thread / d.x % d.y, thread / d.x / d.y) + " of " +
+         block_text(launch.grid, block);
+}
+
+const char* verb_of(Act act, bool writes) {
+  switch (act) {
+    case Act::atomic: return "atomic";
+    case Act::copy:
+    case Act::bulk_copy: return writes ? "asynchronous copy to" : "asynchronous copy from";
+    default: return writes ? "write" : "read";
+  }
+}
+
+std::string own_name(const std::string& mangled) {
+  std::string name = demangled(mangled);
+  if (const size_t at = name.rfind("::"); at != std::string::npos) name.erase(0, at + 2);
+  return name;
+}
+
+// The bytes of a word of shared memory that somebody has written.
+uint32_t has_value(const BlockState& b, uint64_t word) {
+  const Record write{b.cells[word].write};
+  return b.written[word] | (write.segment() < b.first ? 0 : write.bytes());
+}
+
+std::string place(const SiteInfo& info) {
+  if (info.file.empty()) return say("PTX line ", info.ptx_line);
+  return say("line ", info.line);
+}
+
+}  // namespace
+
+std::string Checker::memory_name(const Access& a, const Word& word) {
+  const GridRun& grid = *a.w.worker->grid;
+  const uint64_t at = word.address + uint64_t(__builtin_ctz(word.mask));
+  if (word.shared) {
+    for (const auto& [variable, offset] : grid.code->shared_offsets)
+      if (!variable->unsized && at >= offset && at < offset + variable->size)
+        return say("'", own_name(variable->name), "', byte ", at - offset, " of ", variable->size);
+    const uint32_t start = grid.code->dynamic_shared_offset;
+    if (at < start) return say("byte ", at, " of shared memory");
+    return say("dynamic shared memory, byte ", at - start, " of ", grid.launch->dynamic_shared);
+  }
+  const auto home = memory_.load()->find(at);
+  if (!home) return {};
+  if (!home->name.empty())
+    return say("'", own_name(home->name), "', byte ", at - home->base, " of ", home->size);
+  std::string text = say("allocation #", home->id, " of ", home->size, " bytes");
+  const auto& params = grid.launch->kernel->info.params;
+  for (size_t k = 0; k < params.size(); ++k) {
+    uint64_t value = 0;
+    if (params[k].size != 8 || params[k].offset + 8 > grid.launch->params.size()) continue;
+    std::memcpy(&value, grid.launch->params.data() + params[k].offset, 8);
+    if (value < home->base || value >= home->end()) continue;
+    text += say(" (argument ", k + 1, " of the kernel)");
+    break;
+  }
+  return text + say(", byte ", at - home->base);
+}
+
+void Checker::report_conflict(const Access& a, const Word& word, Record other, bool other_writes,
+                              bool writes, bool several) {
+  if (other.segment() == Record::kNotOver)
+    return report_flight(a, word, other.site(), other.thread(), false);
+  const Segment& then = segments_[other.segment()];
+  if (!several && ordered(a, then, other.thread(), word)) return;
+  if (writes && other_writes && same_value(a, word, other)) return;
+  if (!findings_.is_new("race", other.site(), a.s.id)) return;
+
+  const GridRun& grid = *a.w.worker->grid;
+  const SiteInfo before = sites_.info(other.site()), now = sites_.info(a.s.id);
+  const bool same_launch = then.launch == a.b.launch->id;
+  const bool same_block = same_launch && then.block == a.b.index,
+             same_warp = same_block && then.warp == a.w.index;
+  Finding f;
+  f.kind = "race";
+  f.space = word.shared ? "shared" : "global";
+  f.kernel = kernel_name(grid);
+  f.first = {other.site(), verb_of(before.act, other_writes),
+             several ? "another thread of the block"
+                     : thread_text(*grid.launch, other.thread(), then.block)};
+  f.second = {a.s.id, verb_of(now.act, writes), thread_text(*grid.launch, word.thread, a.b.index)};
+  f.address = word.address;
+  f.bytes = uint32_t(__builtin_popcount(word.mask));
+  f.memory = memory_name(a, word);
+  const char* order = !other_writes ? "write after read"
+                      : writes      ? "write after write"
+                                    : "read after write";
+  const bool same_place = place(before) == place(now) && before.file == now.file;
+  const bool mixed = before.act == Act::atomic || now.act == Act::atomic;
+  f.what = say(order, " without synchronisation between ",
+               same_warp    ? "lanes of a warp"
+               : same_block ? "threads of a block"
+                            : "blocks");
+  if (!same_launch) {
+    f.first.who =
+        other.site() <= Sites::kFill ? "the host, on another stream" : "a launch on another stream";
+    f.what = "work of two streams touches the same memory, and nothing orders them";
+    f.fix =
+        "record an event behind the one and let the other's stream wait for it "
+        "(cudaStreamWaitEvent), or synchronise between them";
+  } else if (!same_block)
+    f.fix = mixed
+                ? "make both accesses atomic, or let the one block read only after a fence and an "
+                  "atomic flag of the other"
+            : writes && other_writes
+                ? "blocks run in any order: give each its own place to write, or use an atomic"
+                : "blocks run in any order: split the kernel in two, or publish with "
+                  "__threadfence() and an atomic";
+  else if (mixed) f.fix = "make both accesses atomic, or put __syncthreads() between them";
+  else if (writes && other_writes && same_place)
+    f.fix = "let one thread write, give each thread its own place, or use an atomic";
+  else if (same_place)
+    f.fix = say("put ", same_warp ? "__syncwarp()" : "__syncthreads()", " before ", place(now),
+                " is reached again");
+  else
+    f.fix = say("put ", same_warp ? "__syncwarp()" : "__syncthreads()", " between ",
+                place(before.line < now.line ? before : now), " and ",
+                place(before.line < now.line ? now : before));
+  findings_.add(f);
+}
+
+void Checker::report_flight(const Access& a, const Word& word, uint32_t site, uint32_t thread,
+                            bool source) {
+  if (!findings_.is_new("async", site, a.s.id)) return;
+  const GridRun& grid = *a.w.worker->grid;
+  const SiteInfo started = sites_.info(site), now = sites_.info(a.s.id);
+  const bool writes =
+      a.s.act != Act::load && a.s.act != Act::load_matrix && a.s.act != Act::load_tile;
+  Finding f;
+  f.kind = "async";
+  f.space = word.shared ? "shared" : "global";
+  f.kernel = kernel_name(grid);
+  f.first = {site, verb_of(started.act, !source), thread_text(*grid.launch, thread, a.b.index)};
+  f.second = {a.s.id, verb_of(now.act, writes), thread_text(*grid.launch, word.thread, a.b.index)};
+  f.address = word.address;
+  f.bytes = uint32_t(__builtin_popcount(word.mask));
+  f.memory = memory_name(a, word);
+  f.what = source   ? "the source of an asynchronous copy is overwritten while it is under way"
+           : writes ? "the destination of an asynchronous copy is written while it is under way"
+                    : "the destination of an asynchronous copy is read before the copy was waited "
+                      "for";
+  f.fix = say("wait for the copy of ", place(started),
+              " (cp.async.wait_group, __pipeline_wait_prior, the mbarrier) and synchronise the "
+              "block before ",
+              place(now));
+  findings_.add(f);
+}
+
+// Structures are copied with the gaps between their members: the word is one if, at some distance
+// between structures, no other has it either, and they have the word before it.
+bool Checker::is_padding(const Access& a, const Word& word) {
+  constexpr uint64_t kFar = 1024;
+  uint64_t begin = word.address - std::min(word.address, kFar), end = word.address + kFar;
+  RangeRef range;
+  if (word.shared) {
+    end = std::min<uint64_t>(end, a.w.shared_size);
+    for (const auto& [variable, offset] : a.w.worker->grid->code->shared_offsets)
+      if (!variable->unsized && word.address >= offset && word.address < offset + variable->size) {
+        begin = std::max<uint64_t>(begin, offset);
+        end = std::min<uint64_t>(end, offset + variable->size);
+      }
+  } else {
+    range = shadow_.find(*memory_.load(), word.address);
+    if (!range) return false;
+    begin = std::max(begin, range->base);
+    end = std::min(end, range->end);
+  }
+  const auto have = [&](uint64_t at) -> bool {
+    if (range) return range->written(at) == 15;
+    return has_value(a.b, at / 4) == 15;
+  };
+  for (const uint64_t distance : {8u, 16u, 24u, 32u, 48u, 64u}) {
+    uint64_t at = word.address - (word.address - begin) / distance * distance;
+    uint32_t structures = 0;
+    bool gap = true;
+    for (; gap && at + 4 <= end; at += distance) {
+      if (at < begin + 4) continue;
+      gap = !have(at) && (have(at - 4) || at != word.address);
+      structures += have(at - 4);
+    }
+    if (gap && structures > 1) return true;
+  }
+  return false;
+}
+
+// A wide load may take more than it needs and throw the rest away.
+bool Checker::is_part_of_wide_load(const Access& a, const Word& word) {
+  if (a.s.merged || a.s.bytes <= 4 || a.s.act != Act::load) return false;
+  const uint64_t begin = word.address - word.part * 4;
+  const RangeRef range = word.shared ? nullptr : shadow_.find(*memory_.load(), begin);
+  for (uint64_t at = begin; at < begin + a.s.bytes; at += 4) {
+    if (range ? range->written(at) : word.shared && has_value(a.b, at / 4)) return true;
+  }
+  return false;
+}
+
+void Checker::report_empty(const Access& a, const Word& word) {
+  if (is_padding(a, word) || is_part_of_wide_load(a, word)) return;
+  if (!findings_.is_new("uninitialised", 0, a.s.id)) return;
+  const GridRun& grid = *a.w.worker->grid;
+  Finding f;
+  f.kind = "uninitialised";
+  f.space = word.shared ? "shared" : "global";
+  f.kernel = kernel_name(grid);
+  f.second = {a.s.id, verb_of(a.s.act, false), thread_text(*grid.launch, word.thread, a.b.index)};
+  f.address = word.address;
+  f.bytes = uint32_t(__builtin_popcount(word.mask));
+  f.memory = memory_name(a, word);
+  f.what = say(f.space, " memory is read that nobody has written");
+  f.fix = word.shared ? "write it first, and put __syncthreads() between"
+                      : "fill it with cudaMemset or cudaMemcpy, or let a kernel write it first";
+  findings_.add(f);
+}
+
+void Checker::report_barrier(const Access& a, uint32_t other_site) {
+  const SiteInfo other = sites_.info(other_site), now = sites_.info(a.s.id);
+  if (other_site && other.file == now.file && other.line == now.line &&
+      other.inside == now.inside && other.line)
+    return;  // the compiler has made two of one
+  if (!findings_.is_new("barrier", other_site, a.s.id)) return;
+  const GridRun& grid = *a.w.worker->grid;
+  Finding f;
+  f.kind = "barrier";
+  f.kernel = kernel_name(grid);
+  f.second = {a.s.id, "barrier",
+              thread_text(*grid.launch, a.base + uint32_t(__builtin_ctz(a.w.mask)), a.b.index)};
+  if (other_site) {
+    f.first = {other_site, "barrier", "other threads of the block"};
+    f.what = say("threads of one block wait at different barriers, at ", place(other), " and at ",
+                 place(now));
+    f.fix = "take the barrier out of the branch, so that all threads reach the same one";
+  } else {
+    f.what =
+        say("lanes ", hex(a.w.mask), " of warp ", a.w.index, " reach the barrier without lanes ",
+            hex(a.w.present & ~a.w.exited & ~a.w.mask), ", which are elsewhere");
+    f.fix = "take the barrier out of the branch or loop that some threads skip";
+  }
+  findings_.add(f);
+}
+
+void Checker::report_mask(const Access& a, uint32_t lane, bool differs) {
+  if (!findings_.is_new("mask", differs, a.s.id)) return;
+  const GridRun& grid = *a.w.worker->grid;
+  Finding f;
+  f.kind = "mask";
+  f.kernel = kernel_name(grid);
+  f.second = {a.s.id, "warp synchronisation", thread_text(*grid.launch, a.base + lane, a.b.index)};
+  f.what = differs ? say("lane ", lane, " and another lane it names do not give the same mask")
+                   : say("lane ", lane, " takes part, but its mask leaves it out");
+  f.fix = differs ? "all lanes that a mask names must give that same mask: compute it before the "
+                    "lanes part"
+                  : "the mask must name every lane that executes the instruction: use "
+                    "__ballot_sync or __activemask() of the lanes that are there, or 0xffffffff "
+                    "outside the branch";
+  findings_.add(f);
+}
+
+void Checker::report_fault(const GridRun& grid) {
+  const std::string& text = grid.fault.report;
+  Finding f;
+  switch (grid.fault.kind) {
+    case FaultKind::illegal_address:
+      f.kind =
+          text.find("use after free") != std::string::npos ? "use-after-free" : "out-of-bounds";
+      break;
+    case FaultKind::misaligned_address: f.kind = "misaligned"; break;
+    case FaultKind::timeout: f.kind = "deadlock"; break;
+    default: f.kind = "fault";
+  }
+  f.kernel = kernel_name(grid);
+  f.what = text;
+  // "  at file.cu:27 (PTX line …": the report has the places in words; the user's own come last.
+  for (size_t from = text.find(" at "); from != std::string::npos;
+       from = text.find(" at ", from + 1)) {
+    const size_t start = from + 4, end = text.find_first_of(" ,\n(", start);
+    const std::string word = text.substr(start, end - start);
+    const size_t colon = word.rfind(':');
+    if (colon == std::string::npos || colon + 1 >= word.size() ||
+        word.find_first_not_of("0123456789", colon + 1) != std::string::npos || is_of_toolkit(word))
+      continue;
+    const auto line = uint32_t(std::stoul(word.substr(colon + 1)));
+    if (!f.line) {
+      f.file = word.substr(0, colon);
+      f.line = line;
+    } else if (line != f.line && !f.other_line) {
+      f.other_line = line;
+    }
+    if (f.kind != "deadlock") break;
+  }
+  if (f.kind == "out-of-bounds") f.fix = "check the index against the size before the access";
+  if (f.kind == "use-after-free") f.fix = "free the memory after the last kernel that uses it";
+  if (f.kind == "misaligned")
+    f.fix =
+        "a vector access needs an address that is a multiple of its size: check the offset, or "
+        "use smaller accesses";
+  if (f.kind == "deadlock") f.fix = "let all threads of the block, or of the mask, reach it";
+  if (findings_.is_new(f.kind.c_str(), 0, uint32_t(f.line))) findings_.add(f);
+}
+
+}  // namespace ridge::vm::check

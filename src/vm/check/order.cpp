@@ -1,0 +1,261 @@
+// What orders threads: barriers, meetings of lanes, fences with what is released and acquired
+// behind them, mbarriers.
+#include <algorithm>
+
+#include "vm/check/checker.h"
+#include "vm/isa/lane.h"
+
+namespace ridge::vm::check {
+namespace {
+
+// A new stretch of the warp's life: what it does from now on is not part of what it has told.
+uint32_t next_tick(WarpState& ws) {
+  ws.segment = 0;
+  return ++ws.tick;
+}
+
+void raise_to(uint32_t* row, const std::vector<uint32_t>& other) {
+  for (size_t k = 0; k < other.size(); ++k) row[k] = std::max(row[k], other[k]);
+}
+
+// What a warp knows of all warps of its block, itself included.
+void add_to(std::vector<uint32_t>& told, BlockState& b, uint32_t warp, uint32_t tick) {
+  if (told.empty()) told.assign(b.warps.size(), 0);
+  if (!b.known.empty()) {
+    const uint32_t* row = b.row(warp);
+    for (size_t k = 0; k < told.size(); ++k) told[k] = std::max(told[k], row[k]);
+  }
+  told[warp] = std::max(told[warp], tick);
+}
+
+uint32_t live_lanes(const Warp& w) { return w.present & ~w.exited; }
+
+}  // namespace
+
+bool Checker::ordered(const Access& a, const Segment& then, uint32_t thread, const Word& word) {
+  const BlockState& b = a.b;
+  if (then.launch != b.launch->id) return launch_is_before(then.launch, b.launch->id);
+  if (then.block != b.index)
+    return a.ws.clock && a.ws.clock->covers(then.block, then.warp, then.interval, then.tick);
+  if (then.interval < b.interval) return true;
+  if (then.warp == a.w.index) {
+    const uint32_t lane = word.thread % kWarpSize, other = thread % kWarpSize;
+    if (lane == other || then.tick < a.ws.met) return true;
+    return a.ws.lanes && (*a.ws.lanes)[lane][other] > then.tick;
+  }
+  return !b.known.empty() && b.known[a.w.index * b.warps.size() + then.warp] > then.tick;
+}
+
+// --- barriers of the block ---
+
+void Checker::on_barrier(const Access& a) {
+  BlockState& b = a.b;
+  const uint32_t id = a.s.cluster ? 15 : a.w.src<uint32_t>(a.inst->a)[__builtin_ctz(a.w.mask)] & 15;
+  if (a.s.aligned && !a.s.writes) {
+    if (a.w.mask != live_lanes(a.w)) report_barrier(a, 0);
+    else if (b.barrier_site[id] && b.barrier_site[id] != a.s.id)
+      report_barrier(a, b.barrier_site[id]);
+    b.barrier_site[id] = a.s.id;
+  }
+  if (a.s.writes) add_to(b.arrived[id], b, a.w.index, next_tick(a.ws));
+}
+
+void Checker::barrier_opens(const Block& block, uint32_t id) {
+  BlockState& b = state_of(block);
+  b.barrier_site[id] = 0;
+  uint32_t waiting = 0;  // threads
+  for (const Warp& w : block.warps)
+    for (const Fragment& f : w.fragments)
+      if (f.state == Fragment::State::at_barrier && f.barrier == id)
+        waiting += uint32_t(__builtin_popcount(f.mask));
+  const uint32_t all = uint32_t(block.warps.size()) * kWarpSize;
+  if (block.barriers[id].whole_block || waiting + block.exited_threads >= all) {
+    // Fences of the threads before the barrier hold for those behind it.
+    bool fenced = false;
+    ClockRef clock;
+    for (const WarpState& ws : b.warps) {
+      fenced |= ws.fenced_now;
+      clock = join(clock, ws.clock);
+    }
+    ++b.interval;
+    b.fine = false;
+    for (WarpState& ws : b.warps) {
+      next_tick(ws);
+      ws.met = ws.tick;
+      ws.lanes.reset();
+      ws.clock = clock;
+      ws.fenced_now = false;
+      if (!fenced) continue;
+      ws.fenced_interval = b.interval;
+      ws.fenced_clock = clock;
+    }
+    b.bound = segment_of(b, b.warps[0], 0);
+  } else {
+    b.fine = true;
+    for (const Warp& w : block.warps)
+      for (const Fragment& f : w.fragments) {
+        if (f.state != Fragment::State::at_barrier || f.barrier != id) continue;
+        raise_to(b.row(w.index), b.arrived[id]);
+        meet(b, w, f.mask);
+      }
+  }
+  b.arrived[id].clear();
+}
+
+// --- lanes of a warp ---
+
+void Checker::on_lanes(const Access& a) {
+  const Warp& w = a.w;
+  const uint32_t operands[] = {a.inst->a, a.inst->b, a.inst->c,
+                               a.s.mask_field == 3 ? wide(a.inst).x[0] : 0};
+  const uint32_t* members = w.src<uint32_t>(operands[a.s.mask_field]);
+  uint32_t need = 0, first = members[__builtin_ctz(w.mask)];
+  bool same = true;
+  each_active(w.mask, [&](int i) {
+    need |= members[i];
+    same &= members[i] == first;
+    if (!(members[i] >> i & 1)) report_mask(a, uint32_t(i), false);
+  });
+  if (!same)
+    each_active(w.mask, [&](int i) {
+      for (uint32_t left = members[i] & w.mask; left; left &= left - 1)
+        if (members[__builtin_ctz(left)] != members[i]) {
+          report_mask(a, uint32_t(i), true);
+          return;
+        }
+    });
+  if (a.s.act != Act::meet || (!w.sync_open && (need & ~w.exited & ~w.mask))) return;
+  if (same) return meet(a.b, w, w.mask);
+  for (uint32_t left = w.mask; left;) {
+    const uint32_t group = members[__builtin_ctz(left)] & w.mask;
+    meet(a.b, w, group);
+    left &= ~(group | (left & -left));
+  }
+}
+
+void Checker::lanes_meet(const Warp& w, uint32_t lanes) {
+  BlockState& b = state_of(*w.block);
+  for (const Fragment& f : w.fragments)
+    if (f.state == Fragment::State::at_sync && (f.mask & lanes) &&
+        site_of(b, *f.frame->code, f.pc).act != Act::meet)
+      return;
+  meet(b, w, lanes);
+}
+
+void Checker::meet(BlockState& b, const Warp& w, uint32_t lanes) {
+  WarpState& ws = b.warps[w.index];
+  const uint32_t tick = next_tick(ws);
+  b.fine = true;
+  if ((lanes & live_lanes(w)) == live_lanes(w)) {
+    ws.met = tick;
+    return;
+  }
+  if (!ws.lanes) ws.lanes = std::make_unique<std::array<std::array<uint32_t, 32>, 32>>();
+  std::array<uint32_t, 32> all{};
+  each_active(lanes, [&](int i) {
+    for (size_t k = 0; k < 32; ++k) all[k] = std::max(all[k], (*ws.lanes)[size_t(i)][k]);
+  });
+  each_active(lanes, [&](int i) { all[size_t(i)] = tick; });
+  each_active(lanes, [&](int i) { (*ws.lanes)[size_t(i)] = all; });
+}
+
+// --- fences, and what is told behind them ---
+
+void Checker::on_fence(const Access& a) { fence(a.b, a.ws, a.s.block_scope); }
+
+void Checker::fence(BlockState& b, WarpState& ws, bool block_scope) {
+  ws.fenced_block_tick = next_tick(ws);
+  if (block_scope) return;
+  ws.fenced_tick = ws.tick;
+  ws.fenced_interval = b.interval;
+  ws.fenced_clock = ws.clock;
+  ws.fenced_now = true;
+}
+
+void Checker::release(const Access& a, uint32_t lanes, const uint64_t* at, bool shared) {
+  BlockState& b = a.b;
+  WarpState& ws = a.ws;
+  if (a.s.releases) fence(b, ws, a.s.block_scope);
+  if (!ws.fenced_interval && !ws.fenced_block_tick) return;
+  if (shared) {
+    each_active(lanes, [&](int i) {
+      add_to(b.tokens[uint32_t(at[i])], b, a.w.index, ws.fenced_block_tick);
+    });
+    return;
+  }
+  Known own{b.index, a.w.index, ws.fenced_interval, ws.fenced_tick, ws.fenced_block_tick};
+  if (a.s.block_scope) own.interval = own.tick = 0;
+  ClockRef clock = join(ws.fenced_clock, single(own));
+  if (!b.known.empty())
+    for (uint32_t v = 0; v < b.warps.size(); ++v)
+      if (const uint32_t tick = b.row(a.w.index)[v]; tick && v != a.w.index)
+        clock = join(clock, single({b.index, v, 0, a.s.block_scope ? 0 : tick, tick}));
+  uint64_t done = 0;
+  each_active(lanes, [&](int i) {
+    if (at[i] != done) releases_.release(at[i], b.launch->id, clock);
+    done = at[i];
+  });
+}
+
+// What is there to be acquired is known when the instruction has run.
+void Checker::wait_for_result(const Access& a, uint32_t lanes, const uint64_t* at, bool shared) {
+  if (shared ? a.b.tokens.empty() : !releases_.any()) return;
+  WarpState& ws = a.ws;
+  ws.waits_at = a.inst;
+  ws.waits_for = lanes;
+  ws.waits_in_shared = shared;
+  ws.result = nullptr;
+  each_active(lanes, [&](int i) { ws.waits_on[size_t(i)] = at[i]; });
+}
+
+void Checker::take_result(BlockState& b, WarpState& ws, const Warp& w) {
+  ws.waits_at = nullptr;
+  const uint32_t lanes = ws.result ? ws.waits_for & *ws.result : ws.waits_for;
+  uint64_t done = ~0ull;
+  each_active(lanes, [&](int i) {
+    const uint64_t at = ws.waits_on[size_t(i)];
+    if (at == done) return;
+    done = at;
+    if (ws.waits_in_shared) {
+      const auto told = b.tokens.find(uint32_t(at));
+      if (told == b.tokens.end()) return;
+      b.fine = true;
+      raise_to(b.row(w.index), told->second);
+      return;
+    }
+    const ClockRef clock = releases_.acquire(at, b.launch->id);
+    if (!clock || clock == ws.clock) return;
+    for (const Known& k : clock->known)
+      if (k.block == b.index && k.warp != w.index) {
+        b.fine = true;
+        uint32_t& tick = b.row(w.index)[k.warp];
+        tick = std::max({tick, k.tick, k.block_tick});
+      }
+    ws.clock = join(ws.clock, clock);
+  });
+}
+
+// --- mbarriers ---
+
+void Checker::arrive_at_token(const Access& a, uint32_t address) {
+  add_to(a.b.tokens[address], a.b, a.w.index, next_tick(a.ws));
+}
+
+void Checker::on_token(const Access& a) {
+  uint64_t at[kWarpSize];
+  uint64_t done = ~0ull;
+  each_active(a.w.mask, [&](int i) {
+    at[i] = a.s.space == Space::shared ? uint32_t(a.w.src<uint32_t>(a.inst->a)[i] + a.inst->b)
+                                       : a.w.src<uint64_t>(a.inst->a)[i] +
+                                             uint64_t(int64_t(int32_t(a.inst->b))) - kSharedWindow;
+    if (at[i] + 8 > a.w.shared_size || at[i] == done) return;
+    done = at[i];
+    if (a.s.act == Act::token_init) a.b.written[at[i] / 4] = a.b.written[at[i] / 4 + 1] = 15;
+    else if (a.s.act != Act::token_wait) arrive_at_token(a, uint32_t(at[i]));
+  });
+  if (a.s.act != Act::token_wait) return;
+  wait_for_result(a, a.w.mask, at, true);
+  a.ws.result = reinterpret_cast<const uint32_t*>(a.w.base[0] + a.inst->d);
+}
+
+}  // namespace ridge::vm::check

@@ -1,0 +1,81 @@
+// What the checker remembers of an access, and when it was: a word of memory has its last write and
+// its last read, 64 bits each.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+namespace ridge::vm::check {
+
+// segment 32 · flags 2 · bytes of the word 4 · thread in the block 10 · site 16
+struct Record {
+  uint64_t bits = 0;  // 0: nobody yet
+
+  // Of a write: kStrong, atomic or meant for other threads to see; kInFlight, an asynchronous copy
+  // that has not landed, whose segment is kNotOver. Of a read: kStrong, and kMany, other threads
+  // have read the word since.
+  static constexpr uint32_t kStrong = 1, kInFlight = 2, kMany = 2;
+  static constexpr uint32_t kNotOver = ~0u;
+
+  static Record of(uint32_t segment, uint32_t flags, uint32_t bytes, uint32_t thread,
+                   uint32_t site) {
+    return {uint64_t(segment) << 32 | flags << 30 | bytes << 26 | thread << 16 | site};
+  }
+  uint32_t segment() const { return uint32_t(bits >> 32); }
+  uint32_t flags() const { return uint32_t(bits) >> 30; }
+  uint32_t bytes() const { return uint32_t(bits) >> 26 & 15; }
+  uint32_t thread() const { return uint32_t(bits) >> 16 & 1023; }
+  uint32_t site() const { return uint32_t(bits) & 0xffff; }
+  Record with(uint32_t flag) const { return {bits | uint64_t(flag) << 30}; }
+};
+
+struct Cell {
+  uint64_t write = 0, read = 0;
+};
+// Cells of global memory are shared by all workers; a lost update loses a report, nothing else.
+inline Record get(const uint64_t& slot) { return {__atomic_load_n(&slot, __ATOMIC_RELAXED)}; }
+inline void put(uint64_t& slot, Record record) {
+  __atomic_store_n(&slot, record.bits, __ATOMIC_RELAXED);
+}
+
+// A stretch of a warp's life between two things that order it against others. Numbers rise with
+// time within a worker, and from a launch to those that begin after it.
+struct Segment {
+  uint32_t launch = 0;  // or a copy by the host
+  uint32_t block = 0;
+  uint32_t interval = 0;  // between barriers of the whole block
+  uint32_t warp = 0;
+  uint32_t tick = 0;  // of the warp
+};
+
+class Segments {
+ public:
+  // `count` new ones, neighbours; the first of them.
+  uint32_t reserve(uint32_t count) {
+    const std::lock_guard lock(mutex_);
+    const uint32_t first = next_;
+    next_ += count;
+    for (uint32_t chunk = first / kChunk; chunk <= (next_ - 1) / kChunk; ++chunk)
+      if (!chunks_[chunk].load(std::memory_order_relaxed))
+        chunks_[chunk].store(new Segment[kChunk], std::memory_order_release);
+    return first;
+  }
+  Segment& operator[](uint32_t id) {
+    return chunks_[id / kChunk].load(std::memory_order_acquire)[id % kChunk];
+  }
+  uint32_t next() {  // all from now on are not below it
+    const std::lock_guard lock(mutex_);
+    return next_;
+  }
+
+ private:
+  static constexpr uint32_t kChunk = 1 << 14;
+  std::mutex mutex_;
+  uint32_t next_ = 1;
+  std::array<std::atomic<Segment*>, (1ull << 32) / kChunk> chunks_{};
+};
+
+}  // namespace ridge::vm::check

@@ -1,0 +1,107 @@
+#include "vm/check/shadow.h"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+
+namespace ridge::vm::check {
+namespace {
+
+uint64_t first_page(uint64_t address) { return address / Page::kBytes * Page::kBytes; }
+
+bool is_empty_at_first(MemKind kind) {
+  return kind == MemKind::device || kind == MemKind::device_heap || kind == MemKind::mapped;
+}
+
+}  // namespace
+
+Range::Range(const Allocation& a)
+    : base(a.base),
+      end(a.end()),
+      id(a.id),
+      starts_empty(is_empty_at_first(a.kind)),
+      base_(first_page(a.base)),
+      count_((a.end() - base_ + Page::kBytes - 1) / Page::kBytes),
+      pages_(new std::atomic<Page*>[count_]()),
+      full_(new std::atomic<bool>[count_]()) {}
+
+Range::~Range() {
+  for (uint64_t k = 0; k < count_; ++k) delete pages_[k].load();
+}
+
+Page& Range::make(std::atomic<Page*>& slot) {
+  auto made = std::make_unique<Page>();
+  Page* expected = nullptr;
+  if (slot.compare_exchange_strong(expected, made.get())) return *made.release();
+  return *expected;
+}
+
+void Range::set_written(uint64_t from, uint64_t to) {
+  if (!starts_empty) return;
+  from = std::max(from, base), to = std::min(to, end);
+  while (from < to) {
+    const uint64_t page_start = std::max(first_page(from), base);
+    const uint64_t page_end = std::min(first_page(from) + Page::kBytes, end);
+    if (from == page_start && to >= page_end) {
+      full_[(from - base_) / Page::kBytes].store(true, std::memory_order_relaxed);
+      from = page_end;
+      continue;
+    }
+    const uint64_t next = std::min(to, page_end), word_end = (from | 3) + 1;
+    const uint64_t stop = std::min(next, word_end);
+    uint32_t mask = 0;
+    for (uint64_t at = from; at < stop; ++at) mask |= 1u << (at & 3);
+    set_written(from & ~3ull, mask);
+    from = stop;
+  }
+}
+
+void Range::set_written(uint64_t at, uint32_t mask) {
+  const uint64_t w = word(at);
+  page(at).written[w / 2].fetch_or(uint8_t(mask << 4 * (w & 1)), std::memory_order_relaxed);
+}
+
+uint32_t Range::written(uint64_t at) const {
+  const uint64_t index = (at - base_) / Page::kBytes;
+  if (full_[index].load(std::memory_order_relaxed)) return 15;
+  const Page* page = pages_[index].load(std::memory_order_acquire);
+  if (!page) return 0;
+  const uint64_t w = word(at);
+  const Record last = get(page->cells[w].write);
+  const uint32_t by_store = last.bits ? last.bytes() : 0;
+  return by_store | (page->written[w / 2].load(std::memory_order_relaxed) >> 4 * (w & 1) & 15);
+}
+
+bool Range::is_written(uint64_t from, uint64_t to) const {
+  if (!starts_empty) return true;
+  for (uint64_t at = from & ~3ull; at < to; at += 4) {
+    const uint32_t have = written(at);
+    for (uint64_t k = std::max(at, from); k < std::min(at + 4, to); ++k)
+      if (!(have >> (k & 3) & 1)) return false;
+  }
+  return true;
+}
+
+RangeRef Shadow::find(const Allocations& memory, uint64_t address) {
+  const auto home = memory.find(address);
+  if (!home) return nullptr;
+  {
+    const std::shared_lock lock(mutex_);
+    const auto found = ranges_.find(home->base);
+    if (found != ranges_.end() && found->second->id == home->id) return found->second;
+  }
+  auto made = std::make_shared<Range>(*home);
+  const std::unique_lock lock(mutex_);
+  RangeRef& slot = ranges_[home->base];
+  if (!slot || slot->id != home->id) slot = std::move(made);
+  return slot;
+}
+
+void Shadow::forget_freed(const Allocations& memory) {
+  std::set<uint64_t> live;
+  for (const Allocation& a : memory.live()) live.insert(a.id);
+  const std::unique_lock lock(mutex_);
+  std::erase_if(ranges_, [&](const auto& entry) { return !live.contains(entry.second->id); });
+}
+
+}  // namespace ridge::vm::check

@@ -1,0 +1,224 @@
+#include "vm/check/site.h"
+
+#include <map>
+#include <optional>
+#include <set>
+
+#include "vm/isa/internal.h"
+
+namespace ridge::vm::check {
+namespace {
+
+constexpr size_t kMostSites = 0xffff;
+
+// The instruction itself, not what the decoder put before and behind it.
+bool is_operation(const Inst& inst, const InstMeta& meta) {
+  return meta.match && (inst.full == meta.match->handlers.full || meta.merged >= 0);
+}
+
+int words_of_run(const Inst& inst) {
+  for (const int words : {2, 4})
+    if (internal::load_shared_run(words, 0).full == inst.full) return words;
+  return 8;
+}
+
+Site memory_site(const Inst& inst, const InstMeta& meta) {
+  const InstrDef& row = *meta.match->row;
+  const Form& form = meta.match->form;
+  Site s;
+  s.space = form.space();
+  if (s.space == Space::local || s.space == Space::param || s.space == Space::constant) return {};
+  s.act = row.touches & kAtomic ? Act::atomic : row.touches & kWrites ? Act::store : Act::load;
+  // The decoder writes one instruction for each element of a vector of atomics.
+  const int words = meta.merged >= 0       ? words_of_run(inst)
+                    : s.act == Act::atomic ? 1
+                                           : form.vector();
+  s.element = uint8_t(size_of(form.type()));
+  s.bytes = uint8_t(s.element * words);
+  // volatile in shared memory promises nothing to the other threads of the block.
+  s.strong = s.act == Act::atomic || form.has("relaxed") || form.has("acquire") ||
+             form.has("release") || form.has("mmio") ||
+             (form.has("volatile") && s.space != Space::shared);
+  s.acquires = form.has("acquire") || form.has("acq_rel");
+  s.releases = form.has("release") || form.has("acq_rel");
+  s.merged = meta.merged >= 0;
+  s.returns = row.spelling.starts_with("atom");
+  s.blind = form.has("exch");
+  s.block_scope = form.has("cta");
+  return s;
+}
+
+Site matrix_site(const InstMeta& meta) {
+  const Form& form = meta.match->form;
+  Site s;
+  s.act = meta.match->row->touches & kWrites ? Act::store_matrix : Act::load_matrix;
+  s.space = form.space();
+  s.bytes = 16;
+  s.rows = form.has("x4") ? 32 : form.has("x2") ? 16 : 8;
+  return s;
+}
+
+Site token_site(std::string_view spelling, const Form& form) {
+  Site s;
+  s.space = form.space();
+  s.bytes = 8;
+  s.act = spelling.starts_with("mbarrier[init]") || spelling.starts_with("mbarrier[inval]")
+              ? Act::token_init
+          : form.has("test_wait") || form.has("try_wait") ? Act::token_wait
+                                                          : Act::token_arrive;
+  s.releases = !form.has("relaxed");
+  if (spelling.starts_with("mbarrier[pending_count]")) return {};
+  return s;
+}
+
+Site site_of(const Inst& inst, const InstMeta& meta) {
+  if (!is_operation(inst, meta)) return {};
+  const InstrDef& row = *meta.match->row;
+  const Form& form = meta.match->form;
+  const std::string_view spelling = row.spelling;
+  Site s;
+  const auto is = [&](std::string_view root) { return spelling.starts_with(root); };
+  if (is("ldmatrix") || is("stmatrix")) return matrix_site(meta);
+  if (is("wmma")) {
+    if (!(row.touches & (kReads | kWrites))) return {};
+    s.act = row.touches & kWrites ? Act::store_tile : Act::load_tile;
+    return s;
+  }
+  if (is("ld") || is("st") || is("atom") || is("red[") || is("red{"))
+    return row.unit == Unit::memory && (row.touches & (kReads | kWrites)) ? memory_site(inst, meta)
+                                                                          : s;
+  if (is("mbarrier")) return token_site(spelling, form);
+  if (is("cp[async][bulk]")) {
+    s.act = Act::bulk_copy;
+    return s;
+  }
+  if (is("cp[async][mbarrier]")) {
+    s.act = Act::copy_arrive;
+    s.space = form.space();
+    return s;
+  }
+  if (is("cp[async][wait")) s.act = Act::copy_wait;
+  else if (is("cp[async][ca|cg]")) s.act = Act::copy;
+  else if (is("membar") || is("fence")) {
+    if (form.has("proxy") && !form.has("alias")) return {};
+    s.act = Act::fence;
+    s.block_scope = form.has("cta");
+  } else if (is("bar[warp]")) {
+    s.act = Act::meet;
+  } else if (is("barrier[cluster]")) {
+    if (!form.has("wait")) return {};
+    s.act = Act::barrier;
+    s.cluster = true;
+  } else if (is("bar")) {
+    s.act = Act::barrier;
+    s.aligned = is("bar{") || form.has("aligned");
+    s.writes = operand_count(row) - int(form.has("red")) * 2 > 1;
+  } else if (row.touches & kConverges && row.touches & kLanes && form.has("sync") &&
+             row.unit == Unit::shuffle) {
+    s.act = Act::lanes;
+    s.mask_field = is("shfl") ? 3 : is("elect") ? 0 : 1;
+  }
+  return s;
+}
+
+// Where an instruction's address comes from: the register before it was converted, the variable,
+// and the offset.
+struct Address {
+  int32_t reg = -1;
+  const Variable* variable = nullptr;
+  int64_t offset = 0;
+  auto operator<=>(const Address&) const = default;
+};
+std::optional<Address> address_of(const Instruction& source,
+                                  const std::map<int32_t, int32_t>& converted) {
+  for (const Operand& op : source.operands)
+    if (op.kind == Operand::Kind::address) {
+      const auto from = converted.find(op.reg);
+      return Address{from == converted.end() ? op.reg : from->second, op.variable, op.offset};
+    }
+  return std::nullopt;
+}
+
+// `old = *p; do … while (atomicCAS(p, …))`: if another thread comes between, the exchange fails and
+// the loop goes on with what it found. Such a load is as good as an atomic one.
+void trust_optimistic_loads(const Code& code, std::vector<Site>& sites) {
+  std::map<int32_t, int32_t> converted;
+  for (const Instruction& i : code.function->instructions)
+    if (i.mnemonic.starts_with("cvta.to.") && i.operands.size() == 2 &&
+        i.operands[1].kind == Operand::Kind::reg)
+      converted[i.operands[0].reg] = i.operands[1].reg;
+  std::set<Address> exchanged;
+  for (size_t k = 0; k < sites.size(); ++k)
+    if (sites[k].act == Act::atomic && code.meta[k].match->form.has("cas"))
+      if (const auto at = address_of(*code.meta[k].source, converted)) exchanged.insert(*at);
+  if (exchanged.empty()) return;
+  for (size_t k = 0; k < sites.size(); ++k)
+    if (sites[k].act == Act::load && code.meta[k].merged < 0)
+      if (const auto at = address_of(*code.meta[k].source, converted);
+          at && exchanged.contains(*at))
+        sites[k].strong = true;
+}
+
+std::string path_of(const Module& module, const SourceLoc& loc) {
+  return loc.file < module.files.size() ? module.files[loc.file] : std::string();
+}
+
+SiteInfo info_of(const Code& code, const InstMeta& meta, Act act) {
+  SiteInfo info;
+  info.act = act;
+  info.kernel = code.kernel->entry->name;
+  const Instruction& source = *meta.source;
+  info.ptx_line = source.line;
+  info.mnemonic = source.mnemonic;
+  if (source.loc < 0) return info;
+  // The innermost line that is not the toolkit's.
+  const auto& locs = code.function->locs;
+  const SourceLoc* loc = &locs[size_t(source.loc)];
+  while (loc->inlined_at >= 0 && is_of_toolkit(path_of(*code.module, *loc))) {
+    if (!info.inside.empty()) info.inside += " < ";
+    info.inside += path_of(*code.module, *loc) + ":" + std::to_string(loc->line);
+    loc = &locs[size_t(loc->inlined_at)];
+  }
+  info.file = path_of(*code.module, *loc);
+  info.line = loc->line;
+  return info;
+}
+
+}  // namespace
+
+bool is_of_toolkit(const std::string& path) {
+  return path.find("/cuda") != std::string::npos && path.find("/include/") != std::string::npos;
+}
+
+Sites::Sites() : infos_(3) {
+  infos_[kCopy].mnemonic = "cudaMemcpyAsync";
+  infos_[kFill].mnemonic = "cudaMemsetAsync";
+}
+
+const CodeSites& Sites::of(const Code& code) {
+  const std::lock_guard lock(mutex_);
+  auto& slot = codes_[&code];
+  const uint64_t program = code.kernel->program->id;
+  if (slot && slot->program == program && slot->first == code.insts.data()) return *slot;
+  if (slot) old_.push_back(std::move(slot));
+  slot = std::make_unique<CodeSites>();
+  slot->program = program;
+  slot->first = code.insts.data();
+  slot->sites.resize(code.insts.size());
+  for (size_t k = 0; k < code.insts.size(); ++k) {
+    Site& site = slot->sites[k] = site_of(code.insts[k], code.meta[k]);
+    if (site.act == Act::none || infos_.size() > kMostSites || !code.meta[k].source) continue;
+    site.id = uint16_t(infos_.size());
+    infos_.push_back(info_of(code, code.meta[k], site.act));
+  }
+  trust_optimistic_loads(code, slot->sites);
+  for (const Site& site : slot->sites) slot->acts.push_back(site.act);
+  return *slot;
+}
+
+SiteInfo Sites::info(uint32_t id) {
+  const std::lock_guard lock(mutex_);
+  return infos_[id];
+}
+
+}  // namespace ridge::vm::check

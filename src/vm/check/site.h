@@ -1,0 +1,92 @@
+// What an instruction means to the checker, read off its row once, and where it stands in the
+// source.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "vm/exec/code.h"
+
+namespace ridge::vm::check {
+
+enum class Act : uint8_t {
+  none,
+  load,
+  store,
+  atomic,
+  load_matrix,  // ldmatrix, stmatrix: a row of 16 bytes for each of the first lanes
+  store_matrix,
+  load_tile,  // wmma.load, wmma.store
+  store_tile,
+  copy,       // cp.async
+  bulk_copy,  // cp.async.bulk
+  copy_wait,
+  copy_arrive,  // cp.async.mbarrier.arrive
+  fence,
+  barrier,     // of the block
+  meet,        // __syncwarp
+  lanes,       // other .sync instructions
+  token_init,  // mbarrier
+  token_arrive,
+  token_wait,
+};
+
+struct Site {
+  Act act = Act::none;
+  Space space = Space::generic;
+  uint8_t bytes = 0;    // a lane
+  uint8_t element = 4;  // bytes of what a store takes out of one register
+  uint8_t rows = 0;     // load_matrix, store_matrix: lanes that name one
+  bool strong = false, acquires = false, releases = false;
+  bool merged = false;   // several loads in one (src/vm/exec/merge.cpp)
+  bool returns = false;  // an atomic with a result
+  bool blind = false;    // an atomic that does not ask what was there (exch)
+  bool block_scope = false;
+  bool aligned = false;    // a barrier that whole warps must reach together
+  bool writes = false;     // of a barrier: it counts (bar.sync id, n); of a store: always
+  bool cluster = false;    // a barrier of the cluster, which is the block
+  uint8_t mask_field = 0;  // lanes: which operand is the member mask; 0: a, 1: b, 2: c, 3: x[0]
+  uint16_t id = 0;         // in Sites; 0: none left
+};
+
+struct SiteInfo {
+  std::string kernel;  // where it was first met
+  std::string file;    // empty without -lineinfo
+  uint32_t line = 0;
+  std::string inside;  // "file:line" of what stands there, inlined; innermost first
+  uint32_t ptx_line = 0;
+  std::string mnemonic;
+  Act act = Act::none;
+};
+
+// Whether a path is one of the CUDA toolkit's headers, whose lines say nothing to the user.
+bool is_of_toolkit(const std::string& path);
+
+// The sites of one function's instructions.
+struct CodeSites {
+  uint64_t program = 0;
+  const Inst* first = nullptr;
+  std::vector<Site> sites;  // parallel to Code::insts
+  std::vector<Act> acts;    // theirs, closer together: most do nothing
+};
+
+class Sites {
+ public:
+  // What the host does has no instruction.
+  static constexpr uint32_t kCopy = 1, kFill = 2;
+
+  Sites();
+  const CodeSites& of(const Code& code);
+  SiteInfo info(uint32_t id);
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<const Code*, std::unique_ptr<CodeSites>> codes_;
+  std::vector<std::unique_ptr<CodeSites>> old_;  // of unloaded programs: somebody may hold them
+  std::vector<SiteInfo> infos_;
+};
+
+}  // namespace ridge::vm::check

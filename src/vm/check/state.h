@@ -1,0 +1,103 @@
+// What the checker knows of launches, blocks and warps under way.
+#pragma once
+
+#include <array>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "vm/check/clock.h"
+#include "vm/check/record.h"
+#include "vm/check/shadow.h"
+#include "vm/check/site.h"
+#include "vm/exec/grid.h"
+
+namespace ridge::vm::check {
+
+struct BlockState;
+
+// One CPU thread of a launch.
+struct WorkerState {
+  uint32_t next_segment = 0, last_segment = 0;  // its own, not used yet
+  uint64_t memory_epoch = 0;
+  std::array<RangeRef, 16> ranges;  // by site: where its lanes were last
+  std::unordered_map<const Block*, std::unique_ptr<BlockState>> blocks;
+  std::vector<std::unique_ptr<BlockState>> spare;
+};
+
+// Of the work that this thread runs.
+const WorkOrderRef& current_order();
+
+struct LaunchState {
+  uint32_t id = 0;
+  uint32_t bound = 0;  // what lies before this segment is ordered before the launch
+  const GridRun* grid = nullptr;
+  std::vector<WorkerState> workers;
+};
+
+struct Flight {  // an asynchronous copy under way, one lane's
+  const Inst* inst = nullptr;
+  uint32_t site = 0, thread = 0, segment = 0;
+  uint32_t to = 0, bytes = 0;  // no bytes: it has landed
+  uint64_t from = 0, from_bytes = 0;
+};
+
+struct WarpState {
+  uint32_t tick = 1;
+  uint32_t segment = 0;  // of this tick; 0: none taken yet
+  uint32_t met = 0;      // all its lanes met then: what they did before that tick is ordered
+  // Where only some lanes met: row i says up to which tick lane i is ordered behind each other
+  // lane.
+  std::unique_ptr<std::array<std::array<uint32_t, 32>, 32>> lanes;
+  ClockRef clock;  // of other blocks
+
+  // Everything before these is visible to the device, or to the block, thanks to a fence.
+  uint32_t fenced_interval = 0, fenced_tick = 0, fenced_block_tick = 0;
+  ClockRef fenced_clock;
+  bool fenced_now = false;  // in this interval, and nothing written since
+
+  // An instruction whose result has to be looked at when it has run.
+  const Inst* waits_at = nullptr;
+  uint32_t waits_for = 0;  // lanes
+  bool waits_in_shared = false;
+  const uint32_t* result = nullptr;  // the lanes for which it came true; null: all
+  std::array<uint64_t, 32> waits_on;
+
+  std::vector<Flight> flights;
+  size_t landed = 0;  // how many of the first have
+};
+
+struct BlockState {
+  LaunchState* launch = nullptr;
+  WorkerState* worker = nullptr;
+  const Block* block = nullptr;
+  const Code* code = nullptr;  // looked up last
+  const Site* sites = nullptr;
+  const Act* acts = nullptr;
+  const Inst* first_inst = nullptr;
+  uint32_t index = 0;
+  uint32_t interval = 1;
+  uint32_t first = 0;  // segment: its shared memory has not been written before
+  uint32_t bound = 0;  // what its threads did before this segment is ordered by a barrier
+  bool fine = false;   // in this interval something finer than a barrier has ordered some threads
+  std::vector<WarpState> warps;
+  std::vector<Cell> cells;       // of shared memory
+  std::vector<uint8_t> written;  // its bytes that have a value, four bits a word
+  std::vector<uint32_t> known;   // warps by warps: up to which tick the first is behind the second
+  std::array<std::vector<uint32_t>, 16> arrived;  // at barriers: what those who arrived knew
+  std::unordered_map<uint32_t, std::vector<uint32_t>> tokens;  // at mbarriers and shared atomics
+  std::array<uint32_t, 16> barrier_site{};  // the one somebody waits at; 0: nobody
+  Act last_act = Act::none;
+
+  bool copies_in_flight() const {
+    for (const WarpState& ws : warps)
+      if (!ws.flights.empty()) return true;
+    return false;
+  }
+  uint32_t* row(uint32_t warp) {
+    if (known.empty()) known.assign(warps.size() * warps.size(), 0);
+    return known.data() + warp * warps.size();
+  }
+};
+
+}  // namespace ridge::vm::check

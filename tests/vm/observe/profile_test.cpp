@@ -1,0 +1,155 @@
+// Counters of single instructions, run on the engine.
+#include "vm/observe/profile.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace ridge::vm::observe {
+namespace {
+
+using nlohmann::json;
+
+// Profiles of a kernel of one block; its instructions by PTX mnemonic (the last of each).
+struct Profiled {
+  json launch;
+  std::map<std::string, json> by_name;
+};
+Profiled run(const std::string& body, uint32_t threads = 32) {
+  const std::string text = R"(.version 8.7
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 o_param)
+{
+ .reg .pred %p<9>; .reg .f32 %f<20>; .reg .b32 %r<40>; .reg .b64 %rd<20>; .reg .b16 %rs<9>;
+ .shared .align 128 .b8 s[16384];
+ .local .align 16 .b8 l[64];
+ ld.param.u64 %rd1, [o_param];
+ mov.u32 %r1, %tid.x;
+ mul.wide.u32 %rd2, %r1, 16;
+ add.s64 %rd3, %rd1, %rd2;
+ mov.u32 %r2, s;
+ shl.b32 %r3, %r1, 7;
+ and.b32 %r3, %r3, 4095;
+ add.s32 %r4, %r2, %r3;
+ shl.b32 %r5, %r1, 4;
+ add.s32 %r6, %r2, %r5;
+ setp.lt.u32 %p1, %r1, 16;
+)" + body + "\n ret;\n}\n";
+  std::FILE* file = std::tmpfile();
+  Profiler profiler(file, 0, 0);
+  EngineOptions options;
+  options.gpu = *find_gpu("h200");
+  options.threads = 1;
+  Engine engine(options);
+  const auto program = engine.load(text, "test.ptx");
+  EXPECT_TRUE(program) << (program ? "" : program.error().message);
+  Launch launch;
+  launch.kernel = engine.kernels(*program).at(0);
+  launch.block.x = threads;
+  const uint64_t memory = *engine.memory().allocate(1 << 16, 256, MemKind::device, 0, "test");
+  launch.params.resize(8);
+  std::memcpy(launch.params.data(), &memory, 8);
+  set_observer(&profiler);
+  engine.run(launch);
+  set_observer(nullptr);
+  std::rewind(file);
+  std::string out(1 << 16, '\0');
+  out.resize(std::fread(out.data(), 1, out.size(), file));
+  std::fclose(file);
+  Profiled result;
+  result.launch = json::parse(out);
+  for (const json& one : result.launch["instructions"]) result.by_name[one["ptx"]] = one;
+  return result;
+}
+uint64_t count(const json& instruction, const char* key) { return instruction.value(key, 0ull); }
+
+TEST(Profile, GuardsSwitchLanesOff) {
+  const auto p = run("@%p1 st.global.u32 [%rd3], %r1;");
+  const json& store = p.by_name.at("st.global.u32");
+  EXPECT_EQ(count(store, "warps"), 1);
+  EXPECT_EQ(count(store, "requests"), 1);
+  EXPECT_EQ(count(store, "sectors"), 8);  // 16 lanes, 16 bytes apart
+  EXPECT_EQ(store["worst"]["mask"], "0000ffff");
+}
+TEST(Profile, AGuardForNobodyMakesNoRequest) {
+  const auto p = run("setp.gt.u32 %p2, %r1, 99; @%p2 st.global.u32 [%rd3], %r1;");
+  EXPECT_EQ(count(p.by_name.at("st.global.u32"), "requests"), 0);
+  EXPECT_EQ(count(p.by_name.at("st.global.u32"), "warps"), 1);
+  EXPECT_EQ(count(p.by_name.at("st.global.u32"), "switched_off"), 1);
+}
+TEST(Profile, VolatileLoadsAreCountedAtTheirAddresses) {
+  const auto p = run("ld.volatile.shared.u32 %r7, [%r4];");
+  EXPECT_EQ(count(p.by_name.at("ld.volatile.shared.u32"), "wavefronts"), 32);
+  EXPECT_EQ(count(p.by_name.at("ld.volatile.shared.u32"), "ideal_wavefronts"), 1);
+}
+TEST(Profile, MatricesAreReadEightRowsAtATime) {
+  const std::string load = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r10, %r11, %r12, %r13}, ";
+  const auto good = run(load + "[%r6];"), bad = run(load + "[%r4];");
+  const std::string name = "ldmatrix.sync.aligned.m8n8.x4.shared.b16";
+  EXPECT_EQ(count(good.by_name.at(name), "wavefronts"), 4);
+  EXPECT_EQ(count(bad.by_name.at(name), "wavefronts"), 32);
+  EXPECT_EQ(count(bad.by_name.at(name), "ideal_wavefronts"), 4);
+}
+TEST(Profile, CopiesReadGlobalAndWriteSharedMemory) {
+  const auto p = run("cp.async.cg.shared.global [%r6], [%rd3], 16; cp.async.wait_all;");
+  const json& copy = p.by_name.at("cp.async.cg.shared.global");
+  EXPECT_EQ(copy["action"], "copy");
+  EXPECT_EQ(count(copy, "requests"), 1);
+  EXPECT_EQ(count(copy, "sectors"), 16);
+  EXPECT_EQ(count(copy, "shared_requests"), 1);
+  EXPECT_EQ(count(copy, "wavefronts"), 4);
+}
+TEST(Profile, LocalWordsLieSideBySide) {
+  const auto p = run("mov.b64 %rd5, 7; st.local.u32 [l], %r1; st.local.u64 [l+8], %rd5;");
+  EXPECT_EQ(count(p.by_name.at("st.local.u32"), "sectors"), 4);
+  EXPECT_EQ(count(p.by_name.at("st.local.u64"), "sectors"), 8);
+}
+TEST(Profile, GenericAccessesGoWhereTheyPoint) {
+  const auto p =
+      run("cvt.u64.u32 %rd5, %r4; cvta.shared.u64 %rd6, %rd5; selp.b64 %rd7, %rd6, %rd3, %p1;"
+          "st.u32 [%rd7], %r1;");
+  const json& store = p.by_name.at("st.u32");
+  EXPECT_EQ(count(store, "requests"), 1);
+  EXPECT_EQ(count(store, "sectors"), 8);
+  EXPECT_EQ(count(store, "wavefronts"), 16);
+}
+TEST(Profile, BranchesAndBarriers) {
+  const auto p = run("@%p1 bra Near; mov.u32 %r8, 1; mov.u32 %r9, 2; Near: bar.sync 0;", 64);
+  const json& branch = p.by_name.at("bra");
+  EXPECT_EQ(count(branch, "branches"), 2);   // one a warp
+  EXPECT_EQ(count(branch, "divergent"), 1);  // the second warp's lanes all go on
+  EXPECT_EQ(count(p.by_name.at("bar.sync"), "barriers"), 2);
+}
+TEST(Profile, LanesThatComeLateToAShuffleMakeOneOfIt) {
+  const auto p =
+      run("mov.u32 %r8, 1; @%p1 bra Late; mov.u32 %r8, 2; Late:"
+          "shfl.sync.bfly.b32 %r9, %r8, 1, 31, -1;");
+  EXPECT_EQ(count(p.by_name.at("shfl.sync.bfly.b32"), "warps"), 1);
+  EXPECT_EQ(count(p.by_name.at("shfl.sync.bfly.b32"), "threads"), 32);
+}
+TEST(Profile, MergedLoadsTellTheirLead) {
+  const auto p =
+      run("ld.shared.u32 %r8, [%r6]; ld.shared.b32 %r9, [%r6+4]; add.s32 %r10, %r8, %r9;"
+          "st.global.u32 [%rd3], %r10;");
+  const json &lead = p.by_name.at("ld.shared.u32"), &other = p.by_name.at("ld.shared.b32");
+  EXPECT_EQ(lead["width"], 8);
+  EXPECT_EQ(count(lead, "shared_requests"), 1);
+  EXPECT_EQ(other["merged_into"], lead["ptx_line"]);
+  EXPECT_EQ(count(other, "shared_requests"), 0);
+  EXPECT_EQ(count(other, "warps"), 1);
+}
+TEST(Profile, AFaultIsToldWithWhatCameBefore) {
+  const auto p =
+      run("st.global.u32 [%rd3], %r1; mov.b64 %rd5, 0; st.global.f32 [%rd5], 0f00000000;");
+  EXPECT_EQ(p.launch["faulted"], true);
+  EXPECT_EQ(count(p.by_name.at("st.global.u32"), "requests"), 1);
+}
+
+}  // namespace
+}  // namespace ridge::vm::observe
