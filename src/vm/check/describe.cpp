@@ -197,18 +197,19 @@ bool Checker::is_padding(const Access& a, const Word& word) {
     begin = std::max(begin, range->base);
     end = std::min(end, range->end);
   }
-  const auto have = [&](uint64_t at) -> bool {
-    if (range) return range->written(at) == 15;
-    return has_value(a.b, at / 4) == 15;
+  const auto have = [&](uint64_t at) {
+    return range ? range->written(at) : has_value(a.b, at / 4);
   };
-  for (const uint64_t distance : {8u, 16u, 24u, 32u, 48u, 64u}) {
+  const uint32_t missing = word.mask & ~have(word.address);
+  for (const uint64_t distance : {4u, 8u, 12u, 16u, 24u, 32u, 40u, 48u, 64u}) {
     uint64_t at = word.address - (word.address - begin) / distance * distance;
     uint32_t structures = 0;
     bool gap = true;
     for (; gap && at + 4 <= end; at += distance) {
-      if (at < begin + 4) continue;
-      gap = !have(at) && (have(at - 4) || at != word.address);
-      structures += have(at - 4);
+      gap = !(have(at) & missing);
+      const bool there = have(at) || (distance > 4 && at >= begin + 4 && have(at - 4) == 15);
+      gap &= there || at != word.address;
+      structures += there;
     }
     if (gap && structures > 1) return true;
   }
