@@ -37,7 +37,7 @@ const char* verb_of(Act act, bool writes) {
   switch (act) {
     case Act::atomic: return "atomic";
     case Act::copy:
-    case Act::bulk_copy: return writes ? "asynchronous copy to" : "asynchronous copy from";
+    case Act::bulk_copy: return writes ? "copy to" : "copy from";
     default: return writes ? "write" : "read";
   }
 }
@@ -218,7 +218,8 @@ bool Checker::is_padding(const Access& a, const Word& word) {
 
 // A wide load may take more than it needs and throw the rest away.
 bool Checker::is_part_of_wide_load(const Access& a, const Word& word) {
-  if (a.s.merged || a.s.bytes <= 4 || a.s.act != Act::load) return false;
+  const bool wide = a.s.bytes > 4 || a.s.bytes > a.s.element;
+  if (!wide || a.s.merged || a.s.act != Act::load) return false;
   const uint64_t begin = word.address - word.part * 4;
   const RangeRef range = word.shared ? nullptr : shadow_.find(*memory_.load(), begin);
   for (uint64_t at = begin; at < begin + a.s.bytes; at += 4) {
@@ -289,6 +290,7 @@ void Checker::report_mask(const Access& a, uint32_t lane, bool differs) {
 }
 
 void Checker::report_fault(const GridRun& grid) {
+  faulted_ = true;
   const std::string& text = grid.fault.report;
   Finding f;
   switch (grid.fault.kind) {
