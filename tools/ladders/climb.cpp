@@ -18,6 +18,7 @@
 #include "harness/verify.h"
 #include "ladder/cases.h"
 #include "select/device.h"
+#include "sets.h"
 
 namespace ridge::ladders {
 namespace {
@@ -26,66 +27,11 @@ using nlohmann::json;
 
 // Larger ones are verified at the tour's size: a float64 reference of gigabytes would take minutes.
 constexpr int64_t kLargestReference = 1 << 22;  // elements
-// Inputs repeat after this many elements, which is far more than any kernel could profit from.
-constexpr int64_t kPattern = 1 << 22;
-
-void tell(const json& line) {
-  std::printf("%s\n", line.dump().c_str());
-  std::fflush(stdout);
-}
 
 int64_t elements_of(const Workload& workload) {
   int64_t most = 0;
   for (const TensorSpec& t : workload.tensors) most = std::max(most, count(t.shape));
   return most;
-}
-
-json describe(const Operator& op, const Case& c, const Workload& workload) {
-  return {{"operator", op.ladder->operators[size_t(op.op)]},
-          {"family", op.ladder->family},
-          {"dtype", name_of(c.dtype)},
-          {"shape", shape_text(c.shape)},
-          {"seed", c.seed},
-          {"unit", op.ladder->unit},
-          {"read", workload.cost.read},
-          {"written", workload.cost.written},
-          {"flops", workload.cost.flops},
-          {"to_device", workload.cost.to_device},
-          {"to_host", workload.cost.to_host}};
-}
-
-// The tensors of a case where a rung wants them, several sets of them.
-struct Sets {
-  std::vector<std::vector<harness::DeviceBuffer>> buffers;
-  std::vector<std::vector<void*>> pointers;  // (set, tensor)
-};
-
-Expected<Sets> make_sets(const Ladder& ladder, const Case& c, const Workload& workload, int sets,
-                         const RungInfo& rung) {
-  Sets made;
-  for (int s = 0; s < sets; ++s) {
-    made.buffers.emplace_back();
-    made.pointers.emplace_back();
-    for (size_t t = 0; t < workload.tensors.size(); ++t) {
-      const TensorSpec& spec = workload.tensors[t];
-      const int64_t elements = count(spec.shape), size = int64_t(size_of(spec.dtype));
-      auto buffer =
-          harness::DeviceBuffer::make(elements * size, 0, false, harness::memory_of(spec, rung));
-      if (!buffer) return buffer.error();
-      const bool structured = elements > 0 && ladder.input(c, t, 0).has_value();
-      if (spec.role != Role::out && elements > 0) {
-        const int64_t pattern = structured ? elements : std::min(elements, kPattern);
-        Case seeded = c;
-        seeded.seed += uint64_t(s);
-        const auto bytes = harness::input_bytes(ladder, seeded, workload, t, pattern);
-        if (const Status up = buffer->upload_repeated(bytes.data(), int64_t(bytes.size())); !up)
-          return up.error();
-      }
-      made.pointers.back().push_back(buffer->data());
-      made.buffers.back().push_back(std::move(*buffer));
-    }
-  }
-  return made;
 }
 
 // The sets for every rung: one for all, unless some want their host tensors pageable.

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "core/status.h"
 #include "ladder/ladder.h"
 
@@ -30,6 +32,10 @@ int list(const Options& options);
 int verify(const Options& options);
 int climb(const Options& options);
 int explain(const Options& options);
+int launch(const Options& options);
+
+void tell(const nlohmann::json& line);
+nlohmann::json describe(const Operator& op, const Case& c, const Workload& workload);
 
 int fail(const Status& status);  // tells the caller in its own way, and returns the code
 

@@ -13,6 +13,8 @@ int main(int argc, char** argv) {
   if (command == "verify") return verify(*options);
   if (command == "climb") return climb(*options);
   if (command == "explain") return explain(*options);
-  std::fprintf(stderr, "usage: ridge_ladders list|verify|climb|explain [operator…] [options]\n");
+  if (command == "launch") return launch(*options);
+  std::fprintf(stderr,
+               "usage: ridge_ladders list|verify|climb|explain|launch [operator…] [options]\n");
   return 2;
 }

@@ -36,6 +36,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kSample = "256";  // blocks of a rung at a shape of the user's
+
 struct ProfileFlags {
   ProgramRequest program;
   DeviceFlags device;
@@ -162,8 +164,13 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
   }
   command->environment.emplace_back("RIDGE_PROFILE", scratch.wire());
   command->environment.emplace_back("RIDGE_PROFILE_PTX", scratch.ptx());
-  if (!flags.blocks.empty())
-    command->environment.emplace_back("RIDGE_PROFILE_BLOCKS", flags.blocks);
+  // A rung at a real size is more than anyone would wait for, and its blocks are much alike.
+  const std::string blocks =
+      flags.blocks.empty() && names_rung(flags.program.file) && !flags.shape.empty() ? kSample
+                                                                                     : flags.blocks;
+  if (!blocks.empty() && blocks != "all")
+    command->environment.emplace_back("RIDGE_PROFILE_BLOCKS", blocks);
+  if (!flags.seed.empty()) command->environment.emplace_back("RIDGE_PROFILE_SEED", flags.seed);
   std::fflush(stdout);
   const int code = run_and_report(*command, flags);
 
@@ -205,12 +212,14 @@ int profile_verb(const Arguments& arguments) {
   line.add_option("--nvcc", flags.program.nvcc, "FLAGS", "more flags for nvcc");
   line.add_option("--shape", flags.shape, "NxM", "of a rung: the sizes, as in 8192x50257");
   line.add_option("--dtype", flags.dtype, "NAME", "of a rung: f32, f16, bf16, …");
-  line.add_option("--seed", flags.seed, "N", "of a rung: of its inputs");
+  line.add_option("--seed", flags.seed, "N",
+                  "of a rung's inputs, and of the blocks that --blocks takes");
   line.add_option("--kernel", flags.kernel, "NAME", "only kernels whose name contains this");
   line.add_option("--top", flags.top, "N", "source lines to show for each kernel (8)");
   line.add_option(
       "--blocks", flags.blocks, "N",
-      "run only about N blocks of each launch, and scale: for launches too large to run");
+      "run N blocks of each launch, chosen by --seed, and scale; all: every block. A rung "
+      "with --shape runs 256");
   line.add_json(flags.json);
   line.add_option(
       "--csv", flags.csv, "FILE",
@@ -235,7 +244,7 @@ int profile_verb(const Arguments& arguments) {
   const auto top = positive(flags.top, "--top");
   if (!top) ready = top.error();
   else flags.top_lines = *top;
-  if (ready && !flags.blocks.empty())
+  if (ready && !flags.blocks.empty() && flags.blocks != "all")
     if (const auto blocks = positive(flags.blocks, "--blocks"); !blocks) ready = blocks.error();
   if (ready && flags.device.device == "gpu")
     ready = Error{kUsage, "only the software GPU sees every access: leave out --device gpu"};

@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <vector>
 
 namespace ridge::vm::cudart {
@@ -25,7 +26,8 @@ using Lock = std::lock_guard<std::mutex>;
 
 }  // namespace
 
-void log_message(std::string_view text) {
+// A message there is no memory for is not kept; it has been on stderr.
+void log_message(std::string_view text) try {
   std::vector<std::shared_ptr<LogCallback>> callbacks;
   {
     const Lock lock(log().mutex);
@@ -38,6 +40,7 @@ void log_message(std::string_view text) {
     std::string message(text);
     (*callback)(message);
   }
+} catch (const std::bad_alloc&) {
 }
 
 unsigned log_end() {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "vm/exec/grid.h"
@@ -40,51 +41,84 @@ void execute_counting(Warp& w, const Inst* pc) {
   }
 }
 
-// The guarded instructions behind `guard`, watched like all others.
-const Inst* execute_guarded(Warp& w, const Inst* guard, Observer& observer) {
-  const uint32_t all = w.mask, lanes = w.pred(guard->d) & all;
-  const Inst* const end = guard + 1 + guard->a;
-  if (lanes == 0) return end;
-  const Inst* pc = guard + 1;
-  w.mask = lanes;
-  while (pc && pc != end) {
-    observer.before(w, pc);
-    pc = lanes == kAllLanes ? pc->full(w, pc) : pc->masked(w, pc);
-  }
-  w.mask = all;
-  return pc;
-}
+// The same with somebody watching: one function's code, until a call or a return.
+class Watched {
+ public:
+  Watched(Warp& w, Observer& observer)
+      : w_(w), observer_(observer), code_(*w.frame->code), watch_(observer.watch(w)) {}
 
-// One instruction, with somebody watching.
-const Inst* step_observed(Warp& w, const Inst* inst, bool full, Observer& observer) {
-  observer.before(w, inst);
-  if (inst->full == internal::kGuard.full) return execute_guarded(w, inst, observer);
-  const uint32_t lanes = w.mask;
-  const Inst* pc = full ? inst->full(w, inst) : inst->masked(w, inst);
-  if (pc || w.stop != Stop::reschedule) return pc;
-  for (const Fragment& f : w.fragments)
-    if (f.pc == inst && (f.mask & lanes)) {
-      observer.put_off(w, inst);
-      break;
+  bool is_current() const { return &code_ == w_.frame->code; }
+
+  const Inst* step(const Inst* inst, bool full) {
+    tell(inst);
+    if (inst->full == internal::kGuard.full) return run_guarded(inst);
+    const uint32_t lanes = w_.mask;
+    const Inst* pc = full ? inst->full(w_, inst) : inst->masked(w_, inst);
+    if (!pc && w_.stop == Stop::reschedule) put_off(inst, lanes);
+    return pc;
+  }
+
+ private:
+  void tell(const Inst* inst) {
+    const auto i = size_t(inst - code_.insts.data());
+    if (watch_.executed) {
+      ++watch_.executed[i].warps;
+      watch_.executed[i].threads +=
+          w_.mask == kAllLanes ? kWarpSize : uint64_t(__builtin_popcount(w_.mask));
     }
-  return pc;
-}
+    if (!watch_.told || watch_.told[i]) observer_.before(w_, inst);
+  }
+  // If it waits for other lanes it will be met again.
+  void put_off(const Inst* inst, uint32_t lanes) {
+    const bool waits = std::ranges::any_of(w_.fragments, [&](const Fragment& f) {
+      return f.pc == inst && (f.mask & lanes);
+    });
+    if (!waits || !watch_.executed) return;
+    const auto i = size_t(inst - code_.insts.data());
+    --watch_.executed[i].warps;
+    watch_.executed[i].threads -= uint64_t(__builtin_popcount(lanes));
+  }
+  const Inst* run_guarded(const Inst* guard) {
+    const uint32_t all = w_.mask, lanes = w_.pred(guard->d) & all;
+    const Inst* const end = guard + 1 + guard->a;
+    if (lanes == 0) return end;
+    const Inst* pc = guard + 1;
+    w_.mask = lanes;
+    while (pc && pc != end) {
+      tell(pc);
+      pc = lanes == kAllLanes ? pc->full(w_, pc) : pc->masked(w_, pc);
+    }
+    w_.mask = all;
+    return pc;
+  }
+
+  Warp& w_;
+  Observer& observer_;
+  const Code& code_;
+  const Observer::Watch watch_;
+};
 void execute_observed(Warp& w, const Inst* pc, Observer& observer) {
   const bool full = w.mask == kAllLanes;
-  while (pc) pc = step_observed(w, pc, full, observer);
+  while (pc)
+    for (Watched watched(w, observer); pc && watched.is_current();) pc = watched.step(pc, full);
 }
 
 // As many instructions as the schedule gives the warp; true when they are used up.
 bool execute_scheduled(Warp& w, const Inst* pc, const GridRun& grid) {
   const bool full = w.mask == kAllLanes;
+  std::optional<Watched> watched;
   for (uint32_t left = grid.schedule.turn(); pc; --left) {
     if (left == 0) {
       w.fragments[w.current].pc = pc;
       w.stop = Stop::yield;
       return true;
     }
-    if (grid.observer) pc = step_observed(w, pc, full, *grid.observer);
-    else pc = full ? pc->full(w, pc) : pc->masked(w, pc);
+    if (!grid.observer) {
+      pc = full ? pc->full(w, pc) : pc->masked(w, pc);
+      continue;
+    }
+    if (!watched || !watched->is_current()) watched.emplace(w, *grid.observer);
+    pc = watched->step(pc, full);
   }
   return false;
 }

@@ -54,6 +54,7 @@ class Decoder {
   // emit_memory.cpp
   void emit_copy(const Item& item);
   void emit_vector_atomic(const Item& item);
+  void emit_wide_atomic(const Item& item);
   void emit_mov(const Item& item);
   void emit_call(const Item& item);
   void emit_image(const Item& item);  // emit_image.cpp

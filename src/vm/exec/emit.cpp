@@ -467,6 +467,7 @@ void Decoder::emit_op(const Item& item) {
   else if (has_fragments(*item.match->row)) emit_fragments(item);
   else if (item.source->mnemonic.starts_with("cp.async.")) emit_copy(item);
   else if ((touches & kAtomic) && form.vector() > 1) emit_vector_atomic(item);
+  else if ((touches & kAtomic) && form.type() == Type::b128) emit_wide_atomic(item);
   else if (touches & (kReads | kWrites)) emit_memory(item);
   else if (item.source->mnemonic.starts_with("mov.")) emit_mov(item);
   else emit_general(item, *item.match, item.match->handlers);

@@ -1,4 +1,4 @@
-// Instructions that touch memory in ways of their own: cp.async, and atomics on vectors.
+// Instructions that touch memory in ways of their own: cp.async, and atomics on vectors and on 128 bits.
 #include <algorithm>
 
 #include "vm/exec/decoder.h"
@@ -82,6 +82,22 @@ void Decoder::emit_vector_atomic(const Item& item) {
   push_access(internal::kCheckVector, 0, at.base, at.offset, bytes * uint32_t(elements));
   for (size_t e = 0; e < elements; ++e)
     push(match.handlers, to[e], at.base, at.offset + bytes * uint32_t(e), from[e]);
+}
+
+// 128 bits: the low half of a value where other atomics have all of it, the other halves behind.
+void Decoder::emit_wide_atomic(const Item& item) {
+  const auto& operands = item.source->operands;
+  const auto half = [&](size_t k, size_t which) {
+    const Operand& op = operands[k];
+    if (k == 0 && op.kind == Operand::Kind::sink) return destination(op, Type::b64);
+    if (op.kind != Operand::Kind::vec || op.elems.size() != 2)
+      fail("this operand is a register of 128 bits", op.column);
+    return k == 0 ? destination(op.elems[which], Type::b64) : source(op.elems[which], Type::b64);
+  };
+  const Address at = address(operands[1], item.match->form.space());
+  std::vector<uint32_t> more = {half(0, 1), half(2, 1)};
+  if (operands.size() > 3) more.insert(more.end(), {half(3, 0), half(3, 1)});
+  push(item.match->handlers, half(0, 0), at.base, at.offset, half(2, 0), more);
 }
 
 }  // namespace ridge::vm

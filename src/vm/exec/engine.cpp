@@ -219,6 +219,11 @@ Fault Engine::run(const Launch& launch) {
   grid.engine = this;
   grid.id = impl_->next_grid++;
   grid.blocks = launch.grid.count();
+  grid.observer = observer();
+  if (grid.observer) {
+    grid.chosen = grid.observer->choose(grid);
+    if (!grid.chosen.empty()) grid.blocks = grid.chosen.size();
+  }
   grid.shared_bytes = grid.code->static_shared;
   if (launch.dynamic_shared)
     grid.shared_bytes = grid.code->dynamic_shared_offset + launch.dynamic_shared;
@@ -249,10 +254,15 @@ Fault Engine::run(const Launch& launch) {
     std::memset(reinterpret_cast<void*>(*workspace.address), 0, kWorkspaceBytes);
     grid.workspace = *workspace.address;
   }
-  grid.observer = observer();
   const Watched watched(impl_->watch, grid);
   if (grid.observer) grid.observer->begin(grid, impl_->options.threads);
   impl_->run_on_all(grid);
+  while (!grid.chosen.empty() && !grid.fault) {
+    grid.chosen = grid.observer->choose(grid);
+    grid.blocks = grid.chosen.size();
+    grid.next = 0;
+    if (grid.blocks) impl_->run_on_all(grid);
+  }
   if (grid.observer) grid.observer->end(grid);
   impl_->warp_instructions += grid.warp_instructions;
   impl_->thread_instructions += grid.thread_instructions;

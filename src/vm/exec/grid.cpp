@@ -91,7 +91,9 @@ void run_blocks(GridRun& grid, unsigned index) {
     auto block = spare.take();
     const uint64_t window = 1 + std::min<uint64_t>(grid.extra_limit, kWindow);
     start_block(worker, *block,
-                grid.schedule ? grid.schedule.block(next, grid.blocks, window) : next);
+                !grid.chosen.empty() ? grid.chosen[next]
+                : grid.schedule      ? grid.schedule.block(next, grid.blocks, window)
+                                     : next);
     ++next;
     if (grid.observer) grid.observer->block_begins(*block);
     resident.push_front(std::move(block));

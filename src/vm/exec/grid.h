@@ -19,10 +19,11 @@ struct GridRun {
   const GpuSpec* gpu = nullptr;
   Engine* engine = nullptr;
   uint64_t id = 0;
-  uint64_t blocks = 0;
-  uint32_t shared_bytes = 0;  // a block, static and dynamic
-  uint64_t workspace = 0;     // cooperative launches: the grid barrier's memory
-  uint64_t extra_limit = 0;   // blocks that may be under way beside the one each worker runs
+  uint64_t blocks = 0;           // to run
+  std::vector<uint64_t> chosen;  // which, if not all of the launch
+  uint32_t shared_bytes = 0;     // a block, static and dynamic
+  uint64_t workspace = 0;        // cooperative launches: the grid barrier's memory
+  uint64_t extra_limit = 0;      // blocks that may be under way beside the one each worker runs
   bool counting = false;
   Observer* observer = nullptr;
   mutable Schedule schedule{Schedule::wanted_seed()};

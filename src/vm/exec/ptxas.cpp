@@ -4,116 +4,15 @@
 #include "vm/exec/ptxas.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <map>
-#include <string>
 
-#include "vm/exec/edit.h"
-#include "vm/exec/reaching.h"
+#include "vm/exec/ptxas_rules.h"
 
 namespace ridge::vm {
-namespace {
-
-constexpr uint32_t kNone = ~0u;
-
-Operand immediate(uint64_t bits) {
-  Operand op;
-  op.kind = Operand::Kind::imm;
-  op.bits = bits;
-  return op;
-}
-
-std::string with_type(const char* root, Type type) {
-  return root + ('.' + std::string(name_of(type)));
-}
-
-bool is_reg(const Operand& op) { return op.kind == Operand::Kind::reg; }
-bool is_imm(const Operand& op) { return op.kind == Operand::Kind::imm; }
-float float_of(uint64_t bits) { return std::bit_cast<float>(uint32_t(bits)); }
-bool is_half(Type type) { return type == Type::f16 || type == Type::bf16; }
-bool is_plain(const Form& form) { return form.modifiers.size() == size_t(form.type_count); }
-
-class PtxasRules {
- public:
-  PtxasRules(std::vector<Item>& items, std::vector<std::vector<uint32_t>>& tables,
-             std::vector<Register>& registers, Code& code)
-      : items_(items),
-        tables_(tables),
-        registers_(registers),
-        editor_(items, tables, registers, code),
-        reaching_(items, tables) {}
-
-  void run(bool optimised) {
-    prepare();
-    for (uint32_t i = 0; i < items_.size(); ++i) {
-      if (begins_[i]) ++block_;
-      note_sources(i);
-      if (items_[i].kind == Item::Kind::op && items_[i].match) {
-        translate(i);
-        if (optimised) fold(i);
-      }
-      for (int32_t r : items_[i].defs) latest_[size_t(r)] = {block_, i};
-    }
-    if (changed_) editor_.finish();
-  }
-
- private:
-  struct Write {
-    uint32_t block = kNone;
-    uint32_t item = kNone;
-  };
-
-  void prepare();
-  void note_sources(uint32_t at);
-  bool is_copy(uint32_t at) const;
-  bool is_alone(const Operand& op, uint32_t at);
-  uint32_t writer(uint32_t at, int k = 1);
-  Operand first_source(uint32_t at);
-  void replace(uint32_t at, const std::string& mnemonic, std::initializer_list<Operand> operands) {
-    editor_.replace(at, mnemonic, operands);
-    changed_ = true;
-  }
-
-  void translate(uint32_t at);
-  void translate_set(uint32_t at);
-  void fold(uint32_t at);
-  void fold_shift(uint32_t at);
-  void fold_negation(uint32_t at);
-  void fold_rounding(uint32_t at);
-  void fold_sign_into_conversion(uint32_t at);
-  void fold_sign_into_selection(uint32_t at);
-  void select_sign(uint32_t at);
-  Operand with_sign(uint32_t at, int k, Type type);
-  Operand change_sign(uint32_t at, const Operand& op, bool negates, Type type);
-  bool is(uint32_t at, std::string_view root) const {
-    return at != kNone && root_of(items_[at]) == root;
-  }
-  // neg or abs of this type that passes subnormals.
-  bool is_sign(uint32_t at, std::string_view root, Type type) const {
-    return is(at, root) && items_[at].match->form.type() == type &&
-           !items_[at].match->form.has("ftz");
-  }
-
-  std::vector<Item>& items_;
-  std::vector<std::vector<uint32_t>>& tables_;
-  std::vector<Register>& registers_;
-  ItemEditor editor_;
-  Reaching reaching_;
-  std::vector<uint8_t> begins_;  // by item: a basic block begins here
-  std::vector<uint8_t> writes_;  // to each register: none, one, or 2 for more
-  std::vector<Write> latest_;    // by register
-  // By item: its block's latest writes of its first two sources.
-  std::vector<std::array<uint32_t, 2>> sources_;
-  std::map<uint32_t, Operand> saved_;  // by item: a register that keeps its first source
-  uint32_t block_ = 0;
-  bool changed_ = false;
-};
 
 void PtxasRules::prepare() {
   writes_.assign(registers_.size(), 0);
   latest_.assign(registers_.size(), {});
-  sources_.assign(items_.size(), {kNone, kNone});
+  sources_.assign(items_.size(), {kNone, kNone, kNone});
   begins_.assign(items_.size() + 1, 0);
   for (size_t i = 0; i < items_.size(); ++i) {
     for (int32_t r : items_[i].defs)
@@ -131,7 +30,7 @@ void PtxasRules::note_sources(uint32_t at) {
   const Item& item = items_[at];
   if (item.kind != Item::Kind::op || !item.source) return;
   const auto& ops = item.source->operands;
-  for (size_t k = 1; k <= 2 && k < ops.size(); ++k)
+  for (size_t k = 1; k <= 3 && k < ops.size(); ++k)
     if (is_reg(ops[k]) && latest_[size_t(ops[k].reg)].block == block_)
       sources_[at][k - 1] = latest_[size_t(ops[k].reg)].item;
 }
@@ -174,6 +73,15 @@ uint32_t PtxasRules::writer(uint32_t at, int k) {
     at = from;
     k = 1;
   }
+}
+
+// The bits of source k where it is a constant, or a register that one was moved to.
+std::optional<uint64_t> PtxasRules::constant(uint32_t at, int k) {
+  const Operand& op = items_[at].source->operands[size_t(k)];
+  if (is_imm(op)) return op.bits;
+  const uint32_t before = writer(at, k);
+  if (!is(before, "mov") || !is_imm(items_[before].source->operands[1])) return {};
+  return items_[before].source->operands[1].bits;
 }
 
 // An item's first source, as it was then, for whoever needs it later.
@@ -224,145 +132,6 @@ void PtxasRules::translate_set(uint32_t at) {
                  excluded);
   changed_ = true;
 }
-
-// --- foldings ---
-
-void PtxasRules::fold(uint32_t at) {
-  const Item& item = items_[at];
-  const std::string_view root = root_of(item);
-  const auto& ops = item.source->operands;
-  const Type type = item.match->form.type();
-  if (root == "bfe" && type == Type::s32) {
-    // A constant field beyond the register: all ones, whatever the sign is.
-    if (is_reg(ops[1]) && is_imm(ops[2]) && is_imm(ops[3]) && ops[2].bits >= 32 && ops[3].bits != 0)
-      replace(at, "mov.b32", {ops[0], immediate(0xffffffffu)});
-  } else if (root == "bfi" && type == Type::b32) {
-    // The mask of a constant field of 32 bits or more is that of its length modulo 32; where bytes
-    // move as a whole there is none.
-    if (is_reg(ops[2]) && is_imm(ops[3]) && is_imm(ops[4]) && ops[3].bits < 32 &&
-        ops[3].bits % 8 != 0 && ops[4].bits >= 32)
-      replace(at, "bfi.b32", {ops[0], ops[1], ops[2], ops[3], immediate(ops[4].bits & 31)});
-  } else if (root == "slct" && type == Type::s32 && item.match->form.types[1] == Type::s32) {
-    // A constant condition is compared as a float is.
-    if (is_imm(ops[3]))
-      replace(at, "mov.b32", {ops[0], float_of(ops[3].bits) >= 0 ? ops[1] : ops[2]});
-  } else if (root == "min" || root == "max") {
-    // Of a value with itself: a copy, which leaves a NaN as it is.
-    const bool copies = type == Type::f16 || type == Type::f32 || type == Type::f64;
-    if (copies && is_plain(item.match->form) && ops.size() == 3 && is_reg(ops[1]) &&
-        is_reg(ops[2]) && ops[1].reg == ops[2].reg)
-      replace(at, with_type("mov", bits_like(type)), {ops[0], ops[1]});
-  } else if (root == "shl" && type == Type::b64) {
-    fold_shift(at);
-  } else if (root == "neg" || root == "abs") {
-    if (root == "neg") fold_negation(at);
-    if (item.guard >= 0) select_sign(at);
-  } else if ((root == "selp" || root == "slct") && type == Type::f32) {
-    fold_sign_into_selection(at);
-  } else if (root == "cvt") {
-    fold_rounding(at);
-    fold_sign_into_conversion(at);
-  }
-}
-
-// A product with a constant is multiplied by a power of two; one that is too large for 64 bits
-// counts as 1.
-void PtxasRules::fold_shift(uint32_t at) {
-  const auto& ops = items_[at].source->operands;
-  if (!is_imm(ops[2]) || (ops[2].bits & 0xffffffffu) < 64) return;
-  const uint32_t product = writer(at);
-  if (!is(product, "mul") && !is(product, "mad")) return;
-  const Form& form = items_[product].match->form;
-  const auto& of = items_[product].source->operands;
-  const bool is_mad = of.size() == 4;
-  if (is_imm(of[1]) == is_imm(of[2]) || (is_mad && !is_imm(of[3]))) return;
-  const bool low = form.has("lo") && size_of(form.type()) == 8;
-  const bool wide = form.has("wide") && size_of(form.type()) == 4 && !is_mad;
-  if (low || wide) replace(at, "mov.b64", {ops[0], ops[1]});
-}
-
-// neg of neg is a copy.
-void PtxasRules::fold_negation(uint32_t at) {
-  const Item& item = items_[at];
-  const Form& form = item.match->form;
-  const Type type = form.type();
-  if (form.has("ftz") || type == Type::bf16x2) return;
-  const uint32_t before = writer(at);
-  if (!is_sign(before, "neg", type)) return;
-  replace(at, with_type("mov", bits_like(type)), {item.source->operands[0], first_source(before)});
-}
-
-// Rounding to an integral value and conversion to an integer towards zero are one conversion. A
-// conversion between the two halves counts as such a rounding: its source is taken for the other
-// format.
-void PtxasRules::fold_rounding(uint32_t at) {
-  const Item& item = items_[at];
-  const Form& form = item.match->form;
-  const Type from = form.types[1];
-  if (!form.has("rzi") || !is_half(from) || is_half(form.types[0])) return;
-  const uint32_t before = writer(at);
-  if (!is(before, "cvt")) return;
-  const Form& first = items_[before].match->form;
-  if (first.type_count != 2 || first.types[0] != from || !first.has("rn") ||
-      first.modifiers.size() != 3 || first.types[1] != (from == Type::f16 ? Type::bf16 : Type::f16))
-    return;
-  std::string mnemonic(item.source->mnemonic);
-  mnemonic.replace(mnemonic.find("rzi"), 3, "rni");
-  replace(at, mnemonic, {item.source->operands[0], first_source(before)});
-}
-
-// Source k of an item, or, where neg or abs of this type wrote it, the source of that with its sign
-// changed in place: no NaN becomes the one NaN of its format.
-Operand PtxasRules::with_sign(uint32_t at, int k, Type type) {
-  const Operand op = items_[at].source->operands[size_t(k)];
-  const uint32_t before = writer(at, k);
-  const bool negates = is_sign(before, "neg", type);
-  if (!negates && !is_sign(before, "abs", type)) return op;
-  return change_sign(at, first_source(before), negates, type);
-}
-
-Operand PtxasRules::change_sign(uint32_t at, const Operand& op, bool negates, Type type) {
-  const uint64_t sign = 1ull << (8 * size_of(type) - 1);
-  const Operand changed = editor_.new_register(type);
-  editor_.insert(at, with_type(negates ? "xor" : "and", bits_like(type)),
-                 {changed, op, immediate(negates ? sign : sign - 1)});
-  return changed;
-}
-
-// cvt to f64 keeps a NaN's payload and sign, and takes in the neg or abs before it.
-void PtxasRules::fold_sign_into_conversion(uint32_t at) {
-  const Item& item = items_[at];
-  const Form& form = item.match->form;
-  const Type from = form.types[1];
-  if (form.type_count != 2 || form.types[0] != Type::f64) return;
-  if (!is_half(from) && from != Type::f32) return;
-  if (from == Type::bf16 && is(writer(at), "abs")) return;
-  const Operand& op = item.source->operands[1];
-  const Operand given = with_sign(at, 1, from);
-  if (is_reg(op) && given.reg != op.reg)
-    replace(at, std::string(item.source->mnemonic), {item.source->operands[0], given});
-}
-
-// A selection does so with both.
-void PtxasRules::fold_sign_into_selection(uint32_t at) {
-  const Item& item = items_[at];
-  const auto& ops = item.source->operands;
-  if (is_imm(ops[3])) return;  // selects nothing
-  const Operand a = with_sign(at, 1, Type::f32), b = with_sign(at, 2, Type::f32);
-  if (a.reg != ops[1].reg || b.reg != ops[2].reg)
-    replace(at, std::string(item.source->mnemonic), {ops[0], a, b, ops[3]});
-}
-
-// neg and abs of f32 under a guard are a selection.
-void PtxasRules::select_sign(uint32_t at) {
-  const Item& item = items_[at];
-  if (!is_sign(at, "neg", Type::f32) && !is_sign(at, "abs", Type::f32)) return;
-  const Operand given = with_sign(at, 1, Type::f32);
-  replace(at, "mov.b32",
-          {item.source->operands[0], change_sign(at, given, root_of(item) == "neg", Type::f32)});
-}
-
-}  // namespace
 
 void follow_ptxas(std::vector<Item>& items, std::vector<std::vector<uint32_t>>& tables,
                   std::vector<Register>& registers, Code& code) {

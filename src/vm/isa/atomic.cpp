@@ -150,48 +150,95 @@ T update_plain(void* p, T b, T c) {
   return old;
 }
 
-template <class T, class Op, Space S, bool IsRed>
-const Inst* atom(Warp& w, const Inst* inst) {
-  constexpr bool kWide = std::is_same_v<Op, Cas>;
-  w.polls = true;
+// `update(lane, place, is_global)` for each active lane, when all their places are good.
+template <Space S, class Update>
+bool each_place(Warp& w, const Inst* inst, uint32_t bytes, Update update) {
   const int32_t offset = int32_t(inst->b);
-  const T* b = w.src<T>(inst->c);
-  const T* c = b;
-  if constexpr (kWide) c = w.src<T>(wide(inst).x[0]);
-  const auto put = [&](int i, T old) {
-    if constexpr (!IsRed) w.reg<T>(inst->d)[i] = old;
-  };
   const auto in_global = [&](const uint64_t* address) {
-    if (!check_global(w, inst, address, offset, sizeof(T), "atomic")) return false;
-    each_active(w.mask,
-                [&](int i) { put(i, update_global<T, Op>(address[i] + offset, b[i], c[i])); });
-    return true;
-  };
-  const auto in_shared = [&](const uint32_t* address, int32_t shift) {
-    if (!check_window(w, inst, address, shift, sizeof(T), w.shared_size, "shared atomic"))
-      return false;
+    if (!check_global(w, inst, address, offset, bytes, "atomic")) return false;
     each_active(w.mask, [&](int i) {
-      put(i, update_plain<T, Op>(w.shared + uint32_t(address[i] + shift), b[i], c[i]));
+      update(i, reinterpret_cast<void*>(address[i] + uint64_t(int64_t(offset))), std::true_type());
     });
     return true;
   };
-  bool ok;
+  const auto in_shared = [&](const uint32_t* address, int32_t shift) {
+    if (!check_window(w, inst, address, shift, bytes, w.shared_size, "shared atomic")) return false;
+    each_active(w.mask, [&](int i) {
+      update(i, w.shared + uint32_t(address[i] + shift), std::false_type());
+    });
+    return true;
+  };
   if constexpr (S == Space::global) {
-    ok = in_global(w.src<uint64_t>(inst->a));
+    return in_global(w.src<uint64_t>(inst->a));
   } else if constexpr (S == Space::shared) {
-    ok = in_shared(w.src<uint32_t>(inst->a), offset);
+    return in_shared(w.src<uint32_t>(inst->a), offset);
   } else {
     const uint64_t* address = w.src<uint64_t>(inst->a);
-    ok = by_space(w, address, offset, [&](Space space, const uint32_t* relative) {
+    return by_space(w, address, offset, [&](Space space, const uint32_t* relative) {
       if (space == Space::global) return in_global(address);
       if (space == Space::shared) return in_shared(relative, 0);
       const int lane = __builtin_ctz(w.mask);
-      raise(w, inst, FaultKind::invalid_address_space, lane, address[lane] + offset, sizeof(T),
+      raise(w, inst, FaultKind::invalid_address_space, lane, address[lane] + offset, bytes,
             "atomic outside global and shared memory");
       return false;
     });
   }
+}
+
+template <class T, class Op, Space S, bool IsRed>
+const Inst* atom(Warp& w, const Inst* inst) {
+  constexpr bool kWide = std::is_same_v<Op, Cas>;
+  w.polls = true;
+  const T* b = w.src<T>(inst->c);
+  const T* c = b;
+  if constexpr (kWide) c = w.src<T>(wide(inst).x[0]);
+  const bool ok = each_place<S>(w, inst, sizeof(T), [&](int i, void* place, auto is_global) {
+    T old;
+    if constexpr (is_global) old = update_global<T, Op>(uint64_t(place), b[i], c[i]);
+    else old = update_plain<T, Op>(place, b[i], c[i]);
+    if constexpr (!IsRed) w.reg<T>(inst->d)[i] = old;
+  });
   return ok ? inst + (kWide ? 2 : 1) : nullptr;
+}
+
+// 128 bits, in halves (emit_wide_atomic). The host's own instruction does all 16 bytes at once.
+using U128 = unsigned __int128;
+
+__attribute__((target("cx16"))) U128 swap_128(U128* p, U128 seen, U128 wanted) {
+  return __sync_val_compare_and_swap(p, seen, wanted);
+}
+
+template <class Op, Space S>
+const Inst* atom_128(Warp& w, const Inst* inst) {
+  const auto& x = wide(inst).x;
+  w.polls = true;
+  const auto value = [&](uint32_t low, uint32_t high, int i) {
+    return U128(w.src<uint64_t>(high)[i]) << 64 | w.src<uint64_t>(low)[i];
+  };
+  const bool ok = each_place<S>(w, inst, sizeof(U128), [&](int i, void* place, auto is_global) {
+    const U128 b = value(inst->c, x[1], i);
+    U128 c = 0, old = 0;
+    if constexpr (std::is_same_v<Op, Cas>) c = value(x[2], x[3], i);
+    if constexpr (is_global) {
+      auto* p = static_cast<U128*>(place);
+      for (U128 seen = 0; (old = swap_128(p, seen, Op()(seen, b, c))) != seen;)
+        seen = old;
+    } else {
+      old = update_plain<U128, Op>(place, b, c);
+    }
+    w.reg<uint64_t>(inst->d)[i] = uint64_t(old);
+    w.reg<uint64_t>(x[0])[i] = uint64_t(old >> 64);
+  });
+  return ok ? inst + 2 : nullptr;
+}
+template <class Op>
+Handlers select_128(const Form& form) {
+  switch (form.space()) {
+    case Space::global: return {atom_128<Op, Space::global>, atom_128<Op, Space::global>, true};
+    case Space::shared: return {atom_128<Op, Space::shared>, atom_128<Op, Space::shared>, true};
+    case Space::generic: return {atom_128<Op, Space::generic>, atom_128<Op, Space::generic>, true};
+    default: return {};
+  }
 }
 
 template <class T, class Op, bool IsRed>
@@ -303,6 +350,8 @@ constexpr InstrDef kRows[] = {
      select<Exch, Words, false>},
     {"atom" RIDGE_SEMANTICS "[cas][b16|b32|b64]", "d,[a],b,c", Unit::memory, kAtom,
      select<Cas, CasWords, false>},
+    {"atom" RIDGE_SEMANTICS "[exch][b128]", "d4,[a],b4", Unit::memory, kAtom, select_128<Exch>},
+    {"atom" RIDGE_SEMANTICS "[cas][b128]", "d4,[a],b4,c4", Unit::memory, kAtom, select_128<Cas>},
     {"red" RIDGE_SEMANTICS "[add][u32|s32|u64|s64|f32|f64]", "[a],b", Unit::memory, kAtom,
      select<Add, Adds, true>},
     {"red" RIDGE_SEMANTICS "[add]{noftz}[f16|bf16|f16x2|bf16x2]", "[a],b", Unit::memory, kAtom,

@@ -11,72 +11,102 @@ void each_lane(uint32_t mask, F f) {
   for (; mask; mask &= mask - 1) f(uint32_t(std::countr_zero(mask)));
 }
 
-// Different pieces of `unit` bytes that the access touches. A lane touches at most two pieces of a
-// sector or more.
-uint32_t pieces(const Access& a, uint32_t unit) {
-  std::array<uint64_t, 64> seen;
+// Whether lane i's address is the first one's plus i steps, for all lanes.
+template <class T>
+bool is_even(const std::array<T, 32>& address, T step) {
+  T differences = 0;
+  for (uint32_t i = 0; i < 32; ++i) differences |= address[i] - address[0] - T(i) * step;
+  return differences == 0;
+}
+
+// The addresses of the active lanes in ascending order.
+struct Sorted {
+  std::array<uint64_t, 32> at;
   uint32_t count = 0;
-  each_lane(a.mask, [&](uint32_t lane) {
-    const uint64_t last = (a.address[lane] + a.bytes - 1) / unit;
-    for (uint64_t piece = a.address[lane] / unit; piece <= last; ++piece) {
-      uint32_t k = count;  // from the end: neighbours usually share a piece
-      while (k > 0 && seen[k - 1] != piece) --k;
-      if (k == 0) seen[count++] = piece;
+  explicit Sorted(const Access& a) {
+    bool ordered = true;
+    each_lane(a.mask, [&](uint32_t lane) {
+      at[count] = a.address[lane];
+      ordered &= count == 0 || at[count - 1] <= at[count];
+      ++count;
+    });
+    if (!ordered) std::sort(at.begin(), at.begin() + count);
+  }
+};
+
+uint32_t pieces(const Sorted& sorted, uint32_t bytes, uint32_t unit) {
+  uint32_t count = 0;
+  uint64_t next = 0;  // the first piece not counted yet
+  for (uint32_t k = 0; k < sorted.count; ++k) {
+    const uint64_t first = std::max(sorted.at[k] / unit, next);
+    const uint64_t end = (sorted.at[k] + bytes - 1) / unit + 1;
+    if (end > first) {
+      count += uint32_t(end - first);
+      next = end;
     }
-  });
+  }
   return count;
 }
 
-uint32_t different_bytes(const Access& a) {
-  std::array<uint64_t, 32> sorted;
-  uint32_t count = 0;
-  each_lane(a.mask, [&](uint32_t lane) { sorted[count++] = a.address[lane]; });
-  std::sort(sorted.begin(), sorted.begin() + count);
-  uint64_t used = 0, end = 0;
-  for (uint32_t k = 0; k < count; ++k) {
-    used += sorted[k] + a.bytes - std::max(sorted[k], std::min(end, sorted[k] + a.bytes));
-    end = std::max(end, sorted[k] + a.bytes);
-  }
-  return uint32_t(used);
-}
+// A unit is what a lane's access takes: a word, or two or four neighbours in as many banks.
+class Units {
+ public:
+  explicit Units(uint32_t bytes)
+      : shift_(bytes <= 4   ? 2
+               : bytes == 8 ? 3
+                            : 4),
+        places_(kLineBytes >> shift_) {}
 
-// The most different words that one bank has to give to the lanes of `mask`.
-uint32_t words_of_a_bank(const Access& a, uint32_t mask) {
-  std::array<uint64_t, 128> words;
-  std::array<uint8_t, kBanks> of_bank = {};
-  uint32_t count = 0, most = 0;
-  each_lane(mask, [&](uint32_t lane) {
-    const uint64_t last = (a.address[lane] + a.bytes - 1) / 4;
-    for (uint64_t word = a.address[lane] / 4; word <= last; ++word) {
-      uint32_t k = count;
-      while (k > 0 && words[k - 1] != word) --k;
-      if (k > 0) continue;
-      words[count++] = word;
-      most = std::max<uint32_t>(most, ++of_bank[word % kBanks]);
+  // Whether the lanes' units all fit one wavefront.
+  bool fit(const SharedAccess& a, uint32_t mask) const {
+    std::array<uint32_t, kBanks> holds;
+    uint32_t taken = 0;
+    while (mask) {
+      const auto lane = size_t(std::countr_zero(mask));
+      mask &= mask - 1;
+      const uint32_t unit = a.address[lane] >> shift_, place = unit & (places_ - 1);
+      if (taken >> place & 1) {
+        if (holds[place] != unit) return false;
+      } else {
+        taken |= 1u << place;
+        holds[place] = unit;
+      }
     }
-  });
-  return most;
-}
+    return true;
+  }
+  // The most units that one place has to give.
+  uint32_t most(const SharedAccess& a, uint32_t mask) const {
+    if (fit(a, mask)) return mask != 0;
+    std::array<uint32_t, 32> units;
+    std::array<uint8_t, kBanks> of_place = {};
+    uint32_t count = 0, most = 0;
+    each_lane(mask, [&](uint32_t lane) {
+      const uint32_t unit = a.address[lane] >> shift_;
+      uint32_t k = count;  // from the end: neighbours usually share a unit
+      while (k > 0 && units[k - 1] != unit) --k;
+      if (k > 0) return;
+      units[count++] = unit;
+      most = std::max<uint32_t>(most, ++of_place[unit & (places_ - 1)]);
+    });
+    return most;
+  }
 
-// One word a lane, side by side or all the same: what most accesses are.
-bool is_plain(const Access& a) {
-  if (a.mask != ~0u || a.bytes != 4) return false;
-  const uint64_t step = a.address[1] - a.address[0];
-  if (step != 4 && step != 0) return false;
-  for (uint32_t lane = 2; lane < 32; ++lane)
-    if (a.address[lane] - a.address[lane - 1] != step) return false;
-  return true;
-}
+ private:
+  uint32_t shift_, places_;
+};
 
 }  // namespace
 
 GlobalCost global_cost(const Access& a) {
-  if (is_plain(a)) {
-    const uint64_t first = a.address[0], end = a.address[31] + 4;
+  if (!a.mask) return {};
+  if (a.mask == ~0u && (is_even<uint64_t>(a.address, a.bytes) || is_even<uint64_t>(a.address, 0))) {
+    const uint64_t first = a.address[0], end = a.address[31] + a.bytes;
     return {uint32_t((end - 1) / kSectorBytes - first / kSectorBytes + 1),
             uint32_t((end - 1) / kLineBytes - first / kLineBytes + 1), uint32_t(end - first)};
   }
-  return {pieces(a, kSectorBytes), pieces(a, kLineBytes), different_bytes(a)};
+  const Sorted sorted(a);
+  return {pieces(sorted, a.bytes, kSectorBytes), pieces(sorted, a.bytes, kLineBytes),
+          pieces(sorted, a.bytes, 1)};
 }
 
 uint32_t atomic_sectors(const Access& access) {
@@ -90,27 +120,32 @@ uint32_t atomic_sectors(const Access& access) {
                 [&](uint32_t other) { taken |= access.address[other] == access.address[lane]; });
       if (!taken) turn.mask |= 1u << lane;
     });
-    sectors += pieces(turn, kSectorBytes);
+    sectors += pieces(Sorted(turn), turn.bytes, kSectorBytes);
   }
   return sectors;
 }
 
-SharedCost shared_cost(const Access& a) {
+SharedCost shared_cost(const SharedAccess& a) {
   if (a.mask == 0) return {};
-  if (is_plain(a)) return {1, 1};
-  const uint32_t width = a.bytes <= 4 ? 32 : a.bytes == 8 ? 16 : 8;  // lanes of a part
-  if (width == 32) return {words_of_a_bank(a, a.mask), 1};
+  const bool full = a.mask == ~0u;
+  if (a.bytes <= 4) {
+    if (full && (is_even<uint32_t>(a.address, 4) || is_even<uint32_t>(a.address, 0))) return {1, 1};
+    return {Units(4).most(a, a.mask), 1};
+  }
+  const Units units(a.bytes);
+  const uint32_t width = a.bytes == 8 ? 16 : 8;  // lanes of a part
+  if (full && is_even(a.address, a.bytes)) return {32 / width, 32 / width};
   SharedCost cost;
   for (uint32_t first = 0; first < 32; first += 2 * width) {
-    const uint32_t part = width == 16 ? 0xffffu : 0xffu;
+    const uint32_t part = (1u << width) - 1;
     const uint32_t low = a.mask & part << first, high = a.mask & part << (first + width);
     if (!(low | high)) continue;
-    if (words_of_a_bank(a, low | high) == 1) {
+    if (units.fit(a, low | high)) {
       ++cost.wavefronts, ++cost.ideal;
       continue;
     }
     for (const uint32_t mask : {low, high})
-      if (mask) cost.wavefronts += words_of_a_bank(a, mask), ++cost.ideal;
+      if (mask) cost.wavefronts += units.most(a, mask), ++cost.ideal;
   }
   return cost;
 }

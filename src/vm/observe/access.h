@@ -11,12 +11,15 @@ namespace ridge::vm::observe {
 
 inline constexpr uint32_t kSectorBytes = 32, kLineBytes = 128, kBanks = 32;
 
-// `bytes` from each address of the lanes in `mask`: 1, 2, 4, 8 or 16.
-struct Access {
-  std::array<uint64_t, 32> address;
+// `bytes` from each address of the lanes in `mask`: 1, 2, 4, 8 or 16, and a multiple of as many.
+template <class T>
+struct AccessOf {
+  std::array<T, 32> address;
   uint32_t mask = 0;
   uint32_t bytes = 4;
 };
+using Access = AccessOf<uint64_t>;
+using SharedAccess = AccessOf<uint32_t>;
 
 struct GlobalCost {
   uint32_t sectors = 0, lines = 0;
@@ -34,6 +37,6 @@ struct SharedCost {
 };
 // Wide accesses are served in parts of the warp: 8 bytes by halves, 16 by quarters; two parts whose
 // words fit one wavefront share it.
-SharedCost shared_cost(const Access& access);
+SharedCost shared_cost(const SharedAccess& access);
 
 }  // namespace ridge::vm::observe

@@ -108,6 +108,7 @@ void Addresses::find_blocks() {
 
 bool Addresses::pass() {
   std::vector<uint64_t> learnt(merged_zeros_.size(), kAll);
+  once_.assign(merged_zeros_.size(), std::nullopt);
   values_.clear();
   at_end_.clear();
   unknowns_.clear();
@@ -117,14 +118,9 @@ bool Addresses::pass() {
     if (begins_[i]) {
       block_ = i;
       // Registers written once keep their value; the others' is known from the only way here.
-      Values kept;
       const auto before =
           only_predecessor_[i] < 0 ? at_end_.end() : at_end_.find(size_t(only_predecessor_[i]));
-      for (const auto& [reg, sum] : values_)
-        if (writes_[size_t(reg)] <= 1) kept.emplace(reg, sum);
-      if (before != at_end_.end())
-        for (const auto& [reg, sum] : before->second) kept.emplace(reg, sum);
-      values_ = std::move(kept);
+      values_ = before == at_end_.end() ? Values{} : before->second;
     }
     const Instruction& ins = all[i];
     for (const Operand& op : ins.operands)
@@ -135,7 +131,8 @@ bool Addresses::pass() {
     if (!ins.operands.empty()) {
       const Operand& to = ins.operands[0];
       const auto define = [&](int32_t reg, const Sum& sum) {
-        values_[reg] = sum;
+        if (writes_[size_t(reg)] > 1) values_[reg] = sum;
+        else once_[size_t(reg)] = sum;
         const Type type = function_.registers[size_t(reg)].type;
         learnt[size_t(reg)] &= zeros(sum, type == Type::pred ? 1 : 8 * size_of(type));
       };
@@ -150,10 +147,7 @@ bool Addresses::pass() {
       if (to.second >= 0) values_.erase(to.second);
     }
     if (begins_[i + 1] || i + 1 == all.size()) {
-      Values several;
-      for (const auto& [reg, sum] : values_)
-        if (writes_[size_t(reg)] > 1) several.emplace(reg, sum);
-      at_end_[i] = std::move(several);
+      at_end_[i] = values_;
     }
   }
   const bool changed = learnt != merged_zeros_;
@@ -215,17 +209,16 @@ Sum Addresses::value(const Operand& op, int bits) {
     }
     case Operand::Kind::symbol: {
       if (!op.variable) return unknown("function", 0);
-      if (const auto at = shared_.find(op.variable); at != shared_.end() && !op.variable->unsized) {
-        Sum sum = unknown("shared memory", kAll, true);
-        sum.constant = cut(at->second + uint64_t(op.offset), bits);
-        return sum;
-      }
-      Sum sum = unknown("variable " + op.variable->name, op.variable->align - 1, true);
+      const auto at = shared_.find(op.variable);
+      const uint64_t place = at == shared_.end() ? op.variable->align : at->second;
+      const uint64_t zeros = place ? (place & -place) - 1 : kAll;
+      Sum sum = unknown("variable " + op.variable->name, zeros, true);
       sum.constant = cut(uint64_t(op.offset), bits);
       return sum;
     }
     case Operand::Kind::reg: {
       if (op.reg < 0) return unknown("nothing", 0);
+      if (once_[size_t(op.reg)]) return *once_[size_t(op.reg)];
       if (const auto found = values_.find(op.reg); found != values_.end()) return found->second;
       return fresh(op.reg);
     }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,7 +60,8 @@ class Addresses {
   std::vector<uint64_t> merged_zeros_;     // by register: zero after every write
   std::map<std::string, uint32_t> names_;
   std::vector<Unknown> unknowns_;
-  Values values_;                                   // as the pass stands
+  std::vector<std::optional<Sum>> once_;            // of registers that are written once
+  Values values_;                                   // of the others, as the pass stands
   std::map<size_t, Values> at_end_;                 // of a block, by its last instruction
   std::unordered_map<const Instruction*, Sum> of_;  // memory instructions
   size_t block_ = 0;

@@ -4,43 +4,52 @@
 #include <bit>
 
 #include "vm/isa/memory.h"
-#include "vm/observe/access.h"
 
 namespace ridge::vm::observe {
 namespace {
 
-void remember(Worst& worst, const Access& access, uint32_t cost) {
+template <class T>
+void remember(Worst& worst, const AccessOf<T>& access, uint32_t cost) {
   if (cost < worst.cost || !access.mask) return;
-  if (cost > worst.cost) worst = {0, cost, access.mask, access.address};
+  if (cost > worst.cost) {
+    worst.warps = 0;
+    worst.cost = cost;
+    worst.mask = access.mask;
+    std::copy(access.address.begin(), access.address.end(), worst.address.begin());
+  }
   ++worst.warps;
 }
 
-void count_shared(Counters& c, const Access& access) {
-  const SharedCost cost = shared_cost(access);
+void count_shared(Counters& c, Memory& memory, const SharedAccess& access) {
+  // Banks repeat: a shift by whole words, or by whole accesses, changes nothing.
+  const SharedCost& cost = memory.shared.of(access, std::max(access.bytes, 4u), shared_cost);
   ++c.shared_requests;
   c.wavefronts += cost.wavefronts;
   c.ideal_wavefronts += cost.ideal;
-  remember(c.worst, access, cost.wavefronts);
+  remember(memory.worst, access, cost.wavefronts);
 }
 
-void count_global(Counters& c, const Access& access, Action action) {
+void count_global(Counters& c, Memory& memory, const Access& access, Action action) {
   ++c.requests;
-  const GlobalCost cost = global_cost(access);
-  const uint32_t sectors = action == Action::reduction || action == Action::atomic
-                               ? atomic_sectors(access)
-                               : cost.sectors;
-  c.lines += cost.lines;
-  c.bytes_used += cost.bytes_used;
-  c.sectors += sectors;
-  remember(c.worst, access, sectors);
+  const WholeGlobalCost& cost = memory.global.of(access, kLineBytes, [&](const Access& a) {
+    const GlobalCost plain = global_cost(a);
+    const bool takes_turns = action == Action::reduction || action == Action::atomic;
+    return WholeGlobalCost{plain, takes_turns ? atomic_sectors(a) : plain.sectors};
+  });
+  c.lines += cost.plain.lines;
+  c.bytes_used += cost.plain.bytes_used;
+  c.sectors += cost.sectors;
+  remember(memory.worst, access, cost.sectors);
 }
 
 // Local memory holds a word of each lane side by side, then the next word of each.
-void count_local(Counters& c, Access access) {
-  const uint32_t bytes = access.bytes;
+void count_local(Counters& c, Memory& memory, const SharedAccess& offsets) {
+  const uint32_t bytes = offsets.bytes;
+  Access access;
+  access.mask = offsets.mask;
   access.bytes = std::min(bytes, 4u);
   for (uint32_t lane = 0; lane < 32; ++lane) {
-    const uint64_t at = access.address[lane];
+    const uint64_t at = offsets.address[lane];
     access.address[lane] = (at / 4 * kWarpSize + lane) * 4 + at % 4;
   }
   ++c.requests;
@@ -54,13 +63,26 @@ void count_local(Counters& c, Access access) {
       for (uint64_t& at : access.address) at += 4 * kWarpSize;
   }
   c.sectors += sectors;
-  remember(c.worst, access, sectors);
+  remember(memory.worst, access, sectors);
 }
 
 template <class T>
-void read_addresses(Access& access, const Warp& w, uint32_t base, int64_t offset) {
+AccessOf<T> read_addresses(const Warp& w, uint32_t base, int64_t offset, uint32_t bytes) {
+  AccessOf<T> access;
+  access.bytes = bytes;
+  access.mask = w.mask;
   const T* from = w.src<T>(base);
-  for (size_t i = 0; i < 32; ++i) access.address[i] = uint64_t(T(from[i] + T(offset)));
+  for (size_t i = 0; i < 32; ++i) access.address[i] = from[i] + T(offset);
+  return access;
+}
+
+// The low half of generic addresses is what they are in their window.
+SharedAccess in_window(const Access& access, uint32_t lanes) {
+  SharedAccess out;
+  out.bytes = access.bytes;
+  out.mask = lanes;
+  std::copy(access.address.begin(), access.address.end(), out.address.begin());
+  return out;
 }
 
 // Which lanes' generic addresses lie in shared, local and parameter memory.
@@ -78,35 +100,28 @@ Windows windows_of(const Access& access) {
   return found;
 }
 
-void count_lanes(Counters& c, const Touch& touch, const Warp& w, const Inst* inst) {
-  Access access;
-  access.bytes = touch.bytes;
-  access.mask = w.mask;
+void count_lanes(Counters& c, Memory& memory, const Touch& touch, const Warp& w, const Inst* inst) {
   const int64_t offset = int64_t(int32_t(inst->b)) + touch.offset;
-  if (touch.reach != Reach::global) {
-    read_addresses<uint32_t>(access, w, inst->a, offset);
-    if (touch.reach == Reach::shared) return count_shared(c, access);
-    return count_local(c, access);
-  }
-  read_addresses<uint64_t>(access, w, inst->a, offset);
-  if (!touch.generic) return count_global(c, access, touch.action);
+  if (touch.reach == Reach::shared)
+    return count_shared(c, memory, read_addresses<uint32_t>(w, inst->a, offset, touch.bytes));
+  if (touch.reach == Reach::local)
+    return count_local(c, memory, read_addresses<uint32_t>(w, inst->a, offset, touch.bytes));
+  Access access = read_addresses<uint64_t>(w, inst->a, offset, touch.bytes);
+  if (!touch.generic) return count_global(c, memory, access, touch.action);
   const Windows windows = windows_of(access);
-  const uint32_t global = access.mask & ~windows.all();
-  if ((access.mask = global)) count_global(c, access, touch.action);
-  if ((access.mask = windows.lanes[0])) count_shared(c, access);
-  if ((access.mask = windows.lanes[1])) {
-    for (uint64_t& at : access.address) at = uint32_t(at);
-    count_local(c, access);
-  }
+  access.mask &= ~windows.all();
+  if (access.mask) count_global(c, memory, access, touch.action);
+  if (windows.lanes[0]) count_shared(c, memory, in_window(access, windows.lanes[0]));
+  if (windows.lanes[1]) count_local(c, memory, in_window(access, windows.lanes[1]));
 }
 
 // Eight rows at a time, the addresses of which eight lanes give.
-void count_matrices(Counters& c, const Touch& touch, const Warp& w, const Inst* inst) {
-  Access access;
-  access.bytes = touch.bytes;
-  if (touch.generic) read_addresses<uint64_t>(access, w, inst->a, int32_t(inst->b));
-  else read_addresses<uint32_t>(access, w, inst->a, int32_t(inst->b));
-  const uint32_t lanes = touch.matrices == 4 ? ~0u : (1u << 8 * touch.matrices) - 1;
+void count_matrices(Counters& c, Memory& memory, const Touch& touch, const Warp& w,
+                    const Inst* inst) {
+  SharedAccess access =
+      touch.generic
+          ? in_window(read_addresses<uint64_t>(w, inst->a, int32_t(inst->b), touch.bytes), 0)
+          : read_addresses<uint32_t>(w, inst->a, int32_t(inst->b), touch.bytes);
   uint32_t wavefronts = 0;
   for (uint32_t m = 0; m < touch.matrices; ++m) {
     access.mask = 0xffu << 8 * m;
@@ -115,34 +130,31 @@ void count_matrices(Counters& c, const Touch& touch, const Warp& w, const Inst* 
   ++c.shared_requests;
   c.wavefronts += wavefronts;
   c.ideal_wavefronts += touch.matrices;
-  access.mask = lanes;
-  remember(c.worst, access, wavefronts);
+  access.mask = touch.matrices == 4 ? ~0u : (1u << 8 * touch.matrices) - 1;
+  remember(memory.worst, access, wavefronts);
 }
 
 // cp.async: reads global memory and writes shared. Fields: isa/async.cpp.
-void count_copy(Counters& c, const Warp& w, const Inst* inst) {
+void count_copy(Counters& c, Memory& memory, const Warp& w, const Inst* inst) {
   const Wide& more = wide(inst);
-  Access access;
-  access.bytes = w.src<uint32_t>(more.x[1])[0];
-  access.mask = w.mask;
-  read_addresses<uint32_t>(access, w, inst->a, int32_t(inst->b));
-  count_shared(c, access);
+  const uint32_t bytes = w.src<uint32_t>(more.x[1])[0];
+  count_shared(c, memory, read_addresses<uint32_t>(w, inst->a, int32_t(inst->b), bytes));
+  Access source = read_addresses<uint64_t>(w, inst->c, int32_t(more.x[0]), bytes);
   if (more.x[2] != kNoOperand)  // lanes that read nothing
     for (uint32_t i = 0; i < 32; ++i)
-      if (!w.src<uint32_t>(more.x[2])[i]) access.mask &= ~(1u << i);
-  if (more.x[3] != kNoOperand) access.mask &= ~w.pred(more.x[3]);
-  if (!access.mask) return;
-  read_addresses<uint64_t>(access, w, inst->c, int32_t(more.x[0]));
-  count_global(c, access, Action::load);
+      if (!w.src<uint32_t>(more.x[2])[i]) source.mask &= ~(1u << i);
+  if (more.x[3] != kNoOperand) source.mask &= ~w.pred(more.x[3]);
+  if (source.mask) count_global(c, memory, source, Action::load);
 }
 
 }  // namespace
 
-void count_touch(Counters& counters, const Touch& touch, const Warp& w, const Inst* inst) {
+void count_touch(Counters& counters, Memory& memory, const Touch& touch, const Warp& w,
+                 const Inst* inst) {
   switch (touch.kind) {
-    case Touch::Kind::lanes: return count_lanes(counters, touch, w, inst);
-    case Touch::Kind::matrices: return count_matrices(counters, touch, w, inst);
-    case Touch::Kind::copy: return count_copy(counters, w, inst);
+    case Touch::Kind::lanes: return count_lanes(counters, memory, touch, w, inst);
+    case Touch::Kind::matrices: return count_matrices(counters, memory, touch, w, inst);
+    case Touch::Kind::copy: return count_copy(counters, memory, w, inst);
   }
 }
 

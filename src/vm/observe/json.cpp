@@ -97,36 +97,42 @@ void write(std::FILE* file, const InstructionProfile& one) {
   number("shared_requests", c.shared_requests);
   number("wavefronts", c.wavefronts);
   number("ideal_wavefronts", c.ideal_wavefronts);
+  number("switched_off", one.switched_off);
   number("branches", c.branches);
   number("divergent", c.divergent);
   number("barriers", c.barriers);
-  if (c.worst.cost) write(file, c.worst);
+  if (c.split.warps)
+    std::fprintf(file, ", \"split\": {\"warps\": %llu, \"mask\": \"%08x\", \"taken\": \"%08x\"}",
+                 static_cast<unsigned long long>(c.split.warps), c.split.mask, c.split.taken);
+  if (one.worst.cost) write(file, one.worst);
   std::fprintf(file, "}");
 }
 
 }  // namespace
 
-void write_json(std::FILE* file, std::span<const LaunchProfile> launches) {
-  for (const LaunchProfile& launch : launches) {
-    std::fprintf(file,
-                 "{\"kernel\": %s, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], "
-                 "\"registers\": %u, \"static_shared\": %u, \"dynamic_shared\": %u, "
-                 "\"local_bytes\": %u, \"blocks\": %llu, \"blocks_run\": %llu, \"faulted\": %s, "
-                 "\"instructions\": [",
-                 quoted(launch.kernel).c_str(), launch.grid.x, launch.grid.y, launch.grid.z,
-                 launch.block.x, launch.block.y, launch.block.z, launch.usage.registers,
-                 launch.usage.static_shared, launch.dynamic_shared, launch.usage.local_bytes,
-                 static_cast<unsigned long long>(launch.blocks),
-                 static_cast<unsigned long long>(launch.blocks_run),
-                 launch.faulted ? "true" : "false");
-    bool first = true;
-    for (const InstructionProfile& one : launch.instructions) {
-      std::fprintf(file, first ? "\n  " : ",\n  ");
-      write(file, one);
-      first = false;
-    }
-    std::fprintf(file, "]}\n");
+void write_json(std::FILE* file, const LaunchProfile& launch) {
+  std::fprintf(file,
+               "{\"kernel\": %s, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], "
+               "\"registers\": %u, \"static_shared\": %u, \"dynamic_shared\": %u, "
+               "\"local_bytes\": %u, \"blocks\": %llu, \"blocks_run\": %llu, \"faulted\": %s, ",
+               quoted(launch.kernel).c_str(), launch.grid.x, launch.grid.y, launch.grid.z,
+               launch.block.x, launch.block.y, launch.block.z, launch.usage.registers,
+               launch.usage.static_shared, launch.dynamic_shared, launch.usage.local_bytes,
+               static_cast<unsigned long long>(launch.blocks),
+               static_cast<unsigned long long>(launch.blocks_run),
+               launch.faulted ? "true" : "false");
+  if (launch.sampling_error > 0)
+    std::fprintf(file, "\"sampling_error\": %.4f, ", launch.sampling_error);
+  if (!launch.not_sampled.empty())
+    std::fprintf(file, "\"not_sampled\": %s, ", quoted(launch.not_sampled).c_str());
+  std::fprintf(file, "\"instructions\": [");
+  bool first = true;
+  for (const InstructionProfile& one : launch.instructions) {
+    std::fprintf(file, first ? "\n  " : ",\n  ");
+    write(file, one);
+    first = false;
   }
+  std::fprintf(file, "]}\n");
 }
 
 }  // namespace ridge::vm::observe

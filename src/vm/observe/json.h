@@ -1,13 +1,12 @@
-// Profiles as JSON lines, one a launch: the wire to the command line.
+// A launch's profile as JSON: the wire to the command line.
 #pragma once
 
 #include <cstdio>
-#include <span>
 
 #include "vm/observe/profile.h"
 
 namespace ridge::vm::observe {
 
-void write_json(std::FILE* file, std::span<const LaunchProfile> launches);
+void write_json(std::FILE* file, const LaunchProfile& launch);
 
 }  // namespace ridge::vm::observe

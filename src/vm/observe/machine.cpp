@@ -25,11 +25,10 @@ bool is_plain_form(const Form& form) {
   return true;
 }
 
-// A load or store that may become a part of a wide one.
+// An element of a load or store, which may become a part of a wide one.
 struct Piece {
   const Instruction* instruction;
   uint64_t begin;  // the constant of its address
-  uint32_t elements;
 };
 struct Key {
   Space space;
@@ -38,7 +37,73 @@ struct Key {
   std::vector<std::pair<uint32_t, uint64_t>> unknowns;
   auto operator<=>(const Key&) const = default;
 };
+struct Pieces {
+  Key key;
+  std::vector<Piece> pieces;
+};
 using Open = std::map<Key, std::vector<Piece>>;
+
+// The bodies of ifs that become predicated: short, straight, without anything that waits, and
+// without a load from global memory that arithmetic waits for.
+class Predication {
+ public:
+  Predication(const Function& function, const Addresses& addresses)
+      : all_(function.instructions), addresses_(addresses) {}
+
+  void find(MachineCode& code) {
+    for (size_t i = 0; i < all_.size(); ++i) {
+      if (!is_branch(i) || all_[i].guard < 0) continue;
+      const size_t target = all_[i].operands[0].target;
+      if (target <= i + 1 || target >= all_.size() || leaves(target)) continue;
+      size_t last = target;
+      const bool has_else = is_branch(target - 1) && all_[target - 1].guard < 0;
+      if (has_else) last = all_[target - 1].operands[0].target;
+      if (last < target || last >= all_.size()) continue;
+      const uint32_t most = has_else ? 6 : 8;
+      const size_t end = has_else ? target - 1 : target;
+      if (!is_short(code, i + 1, end, most)) continue;
+      if (has_else && !is_short(code, target, last, most)) continue;
+      for (size_t k = i + 1; k < last; ++k) code.predicated[&all_[k]] = &all_[i];
+    }
+  }
+
+ private:
+  // A branch to the end is an exit, which takes its warps away.
+  bool leaves(size_t i) const {
+    return all_[i].guard < 0 && (all_[i].mnemonic.starts_with("ret") || all_[i].mnemonic == "exit");
+  }
+  bool is_branch(size_t i) const {
+    return all_[i].mnemonic.starts_with("bra") && !all_[i].mnemonic.starts_with("brx") &&
+           !all_[i].operands.empty() && all_[i].operands[0].kind == Operand::Kind::label;
+  }
+  bool is_short(const MachineCode& code, size_t begin, size_t end, uint32_t most) const {
+    uint32_t count = 0;
+    std::unordered_set<int32_t> from_global;
+    for (size_t k = begin; k < end; ++k) {
+      if (k > begin && addresses_.begins_block(k)) return false;
+      const Match* match = match_of(all_[k]);
+      if (!match) return false;
+      const InstrDef& row = *match->row;
+      if (row.touches & (kAtomic | kLanes | kConverges | kControl | kFence)) return false;
+      const bool is_store = row.touches & kWrites;
+      for (const Operand& op : all_[k].operands)
+        if (&op != &all_[k].operands[0] && op.kind == Operand::Kind::reg && !is_store &&
+            from_global.count(op.reg))
+          return false;
+      if (row.touches == kReads && row.unit == Unit::memory &&
+          match->form.space() == Space::global && all_[k].operands[0].kind == Operand::Kind::reg)
+        from_global.insert(all_[k].operands[0].reg);
+      const auto changed = code.changed.find(&all_[k]);
+      if (changed == code.changed.end()) ++count;
+      else
+        for (const MachineAccess& access : changed->second) count += access.lead == &all_[k];
+    }
+    return count <= most;
+  }
+
+  const std::vector<Instruction>& all_;
+  const Addresses& addresses_;
+};
 
 class Merger {
  public:
@@ -47,6 +112,7 @@ class Merger {
 
   MachineCode run(bool optimised) {
     find_reads();
+    if (optimised) find_implied_alignments();
     for (size_t i = 0; i < function_.instructions.size(); ++i) {
       if (addresses_.begins_block(i)) close_all();
       const Instruction& ins = function_.instructions[i];
@@ -59,6 +125,7 @@ class Merger {
       if (const Match* match = match_of(ins)) visit(ins, *match, optimised);
     }
     close_all();
+    if (optimised) Predication(function_, addresses_).find(code_);
     return std::move(code_);
   }
 
@@ -103,67 +170,75 @@ class Merger {
     if (row.touches & (kReads | kWrites | kFence) || row.unit == Unit::barrier) close_all();
   }
 
-  // The load or store as a piece of something wider, if it can be one.
-  std::optional<std::pair<Key, Piece>> piece(const Instruction& ins, const Match& match) {
+  // The load or store as pieces of something wider, if it can be that.
+  std::optional<Pieces> pieces_of(const Instruction& ins, const Match& match) {
     const Form& form = match.form;
     const Space space = form.space();
-    const uint32_t element = uint32_t(size_of(form.type()));
-    if (ins.guard >= 0 || !is_plain_form(form) || element < 2 || element > 8) return {};
+    uint32_t element = uint32_t(size_of(form.type())), count = uint32_t(form.vector());
+    if (ins.guard >= 0 || !is_plain_form(form)) return {};
     if (space != Space::shared && space != Space::global && space != Space::local) return {};
-    // Registers of another width extend what is loaded.
-    const Operand& data = ins.operands[match.row->touches == kReads ? 0 : 1];
-    const auto fits = [&](const Operand& op) {
-      return op.kind != Operand::Kind::reg ||
-             lane_bytes(function_.registers[size_t(op.reg)].type) == int(element);
-    };
-    if (!fits(data) || !std::all_of(data.elems.begin(), data.elems.end(), fits)) return {};
+    const bool is_load = match.row->touches == kReads;
+    const Operand& data = ins.operands[is_load ? 0 : 1];
+    const bool packed = element * count % 4 == 0 && element < 4 && count > 1;  // into words
+    if (packed) {
+      count = element * count / 4;
+      element = 4;
+    } else if (element < 2 || element > 8 || !fits(data, element)) {
+      return {};
+    }
     const Sum& at = addresses_.of(ins);
-    return {{Key{space, form.has("nc"), element, at.terms},
-             Piece{&ins, at.constant, uint32_t(form.vector())}}};
+    Pieces out{Key{space, form.has("nc"), element, at.terms}, {}};
+    const bool narrow = space != Space::global;
+    for (uint32_t k = 0; k < count; ++k) {
+      const uint64_t begin = at.constant + k * element;
+      const bool read =
+          packed || !is_load || data.kind != Operand::Kind::vec || is_read(data.elems[k]);
+      if (read && (packed || !is_load || is_read(data)))
+        out.pieces.push_back({&ins, narrow ? uint32_t(begin) : begin});
+    }
+    return out;
+  }
+  // Registers of another width extend what is loaded.
+  bool fits(const Operand& op, uint32_t bytes) const {
+    if (op.kind == Operand::Kind::vec)
+      return std::all_of(op.elems.begin(), op.elems.end(),
+                         [&](const Operand& e) { return fits(e, bytes); });
+    return op.kind != Operand::Kind::reg ||
+           lane_bytes(function_.registers[size_t(op.reg)].type) == int(bytes);
   }
 
   void load(const Instruction& ins, const Match& match) {
     const Space space = match.form.space();
-    const auto it = piece(ins, match);
-    if (it && !is_read(ins.operands[0])) {
-      code_.changed[&ins] = {};
-      return;
-    }
-    if (it && it->second.elements == 1 && last_store_ && last_store_->first == it->first &&
-        last_store_->second == it->second.begin) {
-      code_.changed[&ins] = {};  // the stored register has the value
-      return;
-    }
+    const auto it = pieces_of(ins, match);
+    if (it) code_.changed[&ins] = {};
+    if (it && it->pieces.empty()) return;  // nobody reads it
+    if (it && it->pieces.size() == 1 && last_store_ && last_store_->first == it->key &&
+        last_store_->second == it->pieces[0].begin)
+      return;  // the stored register has the value
     close_stores(space);
     if (!it) return;
-    std::vector<Piece>& open = loads_[it->first];
-    for (const Piece& other : open)
-      if (other.begin == it->second.begin && other.elements == it->second.elements) {
-        code_.changed[&ins] = {};
-        return;
-      }
-    open.push_back(it->second);
+    std::vector<Piece>& open = loads_[it->key];
+    for (const Piece& piece : it->pieces)
+      if (std::none_of(open.begin(), open.end(),
+                       [&](const Piece& other) { return other.begin == piece.begin; }))
+        open.push_back(piece);
   }
 
   void store(const Instruction& ins, const Match& match) {
     const Space space = match.form.space();
-    auto it = piece(ins, match);
+    const auto it = pieces_of(ins, match);
     close_loads(space);
-    if (!it) {
-      close_stores(space);
-      return;
-    }
+    last_store_.reset();
+    if (!it) return close_stores(space);
+    code_.changed[&ins] = {};
     for (auto& [key, pieces] : stores_)
-      if (key.space == space && key != it->first) close(key, pieces, false);
-    std::vector<Piece>& open = stores_[it->first];
-    std::erase_if(open, [&](const Piece& other) {
-      const bool again = other.begin == it->second.begin && other.elements == it->second.elements;
-      if (again) code_.changed[other.instruction] = {};  // written over
-      return again;
-    });
-    open.push_back(it->second);
-    last_store_ = {it->first, it->second.begin};
-    if (it->second.elements != 1) last_store_.reset();
+      if (key.space == space && key != it->key) close(key, pieces, false);
+    std::vector<Piece>& open = stores_[it->key];
+    for (const Piece& piece : it->pieces) {
+      std::erase_if(open, [&](const Piece& other) { return other.begin == piece.begin; });
+      open.push_back(piece);
+    }
+    if (it->pieces.size() == 1) last_store_ = {it->key, it->pieces[0].begin};
   }
 
   void disturb(Space space) {
@@ -193,32 +268,54 @@ class Merger {
   // Fours first, then twos. A load of three neighbours in a place for four reads the fourth, too;
   // a store cannot.
   void close(const Key& key, std::vector<Piece>& pieces, bool is_load) {
-    const uint64_t alignment = addresses_.alignment({key.unknowns, 0});
-    for (const uint32_t count : {4u, 2u}) {
+    const auto implied = implied_.find(key.unknowns);
+    const uint64_t alignment = std::max(addresses_.alignment({key.unknowns, 0}),
+                                        implied == implied_.end() ? 1 : implied->second);
+    for (const uint32_t count : {4u, 2u, 1u}) {
       const uint32_t bytes = count * key.element;
-      if (bytes > kWidest || bytes > alignment) continue;
+      if (bytes > kWidest || (count > 1 && bytes > alignment)) continue;
       std::map<uint64_t, std::vector<Piece>> places;
       for (const Piece& p : pieces) places[p.begin / bytes * bytes].push_back(p);
       for (const auto& [place, members] : places) {
-        uint32_t elements = 0;
-        for (const Piece& p : members) elements += p.elements;
-        const uint32_t enough = count == 4 && is_load ? 3 : count;
-        if (members.size() < 2 || elements < enough) continue;
+        if (members.size() < (count == 4 && is_load ? 3 : count)) continue;
         const auto first = std::min_element(
             members.begin(), members.end(),
             [](const Piece& a, const Piece& b) { return a.instruction < b.instruction; });
-        for (const Piece& p : members)
-          code_.changed[p.instruction] = {
-              first->instruction, int32_t(int64_t(place) - int64_t(first->begin)), uint8_t(bytes)};
+        const auto own = [&](const Piece& p) { return addresses_.of(*p.instruction).constant; };
+        const MachineAccess access{first->instruction, int32_t(place - own(*first)),
+                                   uint8_t(bytes)};
+        for (const Piece& p : members) {
+          auto& accesses = code_.changed[p.instruction];
+          if (std::find(accesses.begin(), accesses.end(), access) == accesses.end())
+            accesses.push_back(access);
+        }
         std::erase_if(pieces, [&](const Piece& p) { return p.begin / bytes * bytes == place; });
       }
     }
     pieces.clear();
   }
 
+  // An access proves that its address is a multiple of its width, wherever it stands.
+  void find_implied_alignments() {
+    for (const Instruction& ins : function_.instructions) {
+      const Match* match = match_of(ins);
+      if (!match || match->row->unit != Unit::memory || !(match->row->touches & (kReads | kWrites)))
+        continue;
+      if (!match->row->spelling.starts_with("ld") && !match->row->spelling.starts_with("st"))
+        continue;
+      const uint64_t bytes = uint64_t(size_of(match->form.type()) * match->form.vector());
+      const Sum& at = addresses_.of(ins);
+      if (bytes && at.constant % bytes == 0) {
+        uint64_t& known = implied_[at.terms];
+        known = std::max(known, bytes);
+      }
+    }
+  }
+
   const Function& function_;
   const Addresses addresses_;
-  std::vector<bool> read_;  // by register
+  std::vector<bool> read_;                                                  // by register
+  std::map<std::vector<std::pair<uint32_t, uint64_t>>, uint64_t> implied_;  // by unknowns
   Open loads_, stores_;
   std::optional<std::pair<Key, uint64_t>> last_store_;
   MachineCode code_;

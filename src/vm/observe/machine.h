@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "vm/exec/code.h"
 
@@ -15,12 +16,18 @@ struct MachineAccess {
   const Instruction* lead = nullptr;  // whose access this one is a part of; itself: it leads
   int32_t start = 0;                  // where the access starts, from the lead's own address
   uint8_t bytes = 0;                  // a lane
+
+  bool operator==(const MachineAccess&) const = default;
 };
 
 struct MachineCode {
-  // Accesses that are not what PTX says. No lead: the machine has no such access at all.
-  std::unordered_map<const Instruction*, MachineAccess> changed;
+  // What the machine does for each plain load and store: usually one access, none where the value
+  // is at hand or not needed, several where the middle of a vector is not needed.
+  std::unordered_map<const Instruction*, std::vector<MachineAccess>> changed;
   std::unordered_set<const Instruction*> unread;  // atomics whose result nobody reads
+  // Instructions of a body short enough that the machine has no branch around it and predicates
+  // them instead: the branch, which every warp passes that passes them.
+  std::unordered_map<const Instruction*, const Instruction*> predicated;
 };
 
 // `optimised` is the module's: without, all remains as written.

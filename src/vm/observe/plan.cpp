@@ -68,10 +68,24 @@ class Planner {
 
   Plan run() {
     for (size_t i = 0; i < code_.insts.size(); ++i) add(i);
+    for (const Entry& entry : plan_.entries)
+      if (plan_.communicates.empty()) plan_.communicates = communicates(entry);
     return std::move(plan_);
   }
 
  private:
+  static std::string communicates(const Entry& entry) {
+    const Touch& touch = entry.as_written;
+    if (touch.reach != Reach::global || !entry.match) return {};
+    const Form& form = entry.match->form;
+    const std::string where = " (PTX line " + std::to_string(entry.source->line) + ")";
+    if (touch.action == Action::atomic) return "the result of an atomic is used" + where;
+    const bool waits = form.has("volatile") || form.has("acquire") || form.has("relaxed");
+    if (touch.action == Action::load && waits)
+      return "a load may wait for another block's store" + where;
+    return {};
+  }
+
   void add(size_t i) {
     const InstMeta& meta = code_.meta[i];
     Step step;
@@ -95,6 +109,7 @@ class Planner {
       }
     }
     plan_.steps.push_back(step);
+    plan_.told.push_back(step.kind != Step::Kind::plain);
   }
 
   uint32_t entry(const InstMeta& meta) {
@@ -112,9 +127,13 @@ class Planner {
       one.as_written.action = Action::reduction;
     one.width = one.as_written.bytes;
     if (const auto found = machine_.changed.find(source); found != machine_.changed.end()) {
-      one.width = found->second.bytes;
-      if (found->second.lead != source) one.merged_into = found->second.lead;
+      one.width = found->second.empty() ? 0 : found->second[0].bytes;
+      const bool leads = std::any_of(found->second.begin(), found->second.end(),
+                                     [&](const MachineAccess& a) { return a.lead == source; });
+      if (!leads && one.width) one.merged_into = found->second[0].lead;
     }
+    if (const auto found = machine_.predicated.find(source); found != machine_.predicated.end())
+      one.passed_by = found->second;
     entries_[source] = uint32_t(plan_.entries.size());
     plan_.entries.push_back(one);
     return uint32_t(plan_.entries.size() - 1);
@@ -127,11 +146,17 @@ class Planner {
     if (!one.width && touch.kind == Touch::Kind::lanes) return;  // the machine has no such access
     touch.entry = entry;
     touch.offset = offset;
-    if (const auto found = machine_.changed.find(one.source); found != machine_.changed.end()) {
-      touch.offset += found->second.start;
-      touch.bytes = found->second.bytes;
+    const auto found = machine_.changed.find(one.source);
+    if (found == machine_.changed.end()) {
+      plan_.touches.push_back(touch);
+      return;
     }
-    plan_.touches.push_back(touch);
+    for (const MachineAccess& access : found->second) {
+      if (access.lead != one.source) continue;
+      touch.offset = offset + access.start;
+      touch.bytes = access.bytes;
+      plan_.touches.push_back(touch);
+    }
   }
 
   const Code& code_;

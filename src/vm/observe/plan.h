@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct Entry {
   Touch as_written;                          // what PTX says it touches
   uint8_t width = 0;                         // bytes a lane that the machine moves for it; 0: none
   const Instruction* merged_into = nullptr;  // another's access does this one's work
+  const Instruction* passed_by = nullptr;    // predicated: the branch that the machine has not
 };
 
 // One decoded instruction.
@@ -46,9 +48,11 @@ struct Step {
 };
 
 struct Plan {
-  std::vector<Step> steps;  // parallel to the code's instructions
+  std::vector<Step> steps;    // parallel to the code's instructions, as is:
+  std::vector<uint8_t> told;  // not plain
   std::vector<Entry> entries;
   std::vector<Touch> touches;
+  std::string communicates;  // how blocks may learn of each other; empty: they do not
 };
 
 Plan plan_of(const Code& code);

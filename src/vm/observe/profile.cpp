@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
+#include <optional>
 
 #include "vm/exec/grid.h"
 #include "vm/isa/internal.h"
 #include "vm/observe/count.h"
 #include "vm/observe/json.h"
 #include "vm/observe/keep_ptx.h"
+#include "vm/observe/sample.h"
 
 namespace ridge::vm::observe {
 
@@ -23,31 +24,67 @@ Counters& Counters::operator+=(const Counters& o) {
   shared_requests += o.shared_requests, wavefronts += o.wavefronts;
   ideal_wavefronts += o.ideal_wavefronts;
   branches += o.branches, divergent += o.divergent, barriers += o.barriers;
-  if (o.worst.cost) worst.meet(o.worst);
+  split.meet(o.split);
   return *this;
 }
 
+void Split::meet(const Split& other) {
+  if (other.smaller > smaller) *this = other;
+  else if (other.smaller == smaller) warps += other.warps;
+}
+
 struct Profiler::Tally {
-  struct Executed {
-    uint64_t warps = 0, threads = 0;
-  };
   std::shared_ptr<const Plan> plan;
   const Inst* first = nullptr;
-  std::vector<Executed> executed;  // by decoded instruction
-  std::vector<Counters> entries;   // by the plan's
+  std::vector<Watch::Executed> executed;  // by decoded instruction
+  std::vector<Counters> entries;          // by the plan's
+  std::vector<Memory> memory;             // by the plan's touches
 };
 struct Profiler::Run {
+  std::string not_sampled;
+  std::optional<Sample> sample;
   std::vector<std::unordered_map<const Code*, Tally>> workers;
+
+  Sample::Work work() const {
+    Sample::Work work = {};
+    for (const auto& worker : workers)
+      for (const auto& [code, tally] : worker) {
+        for (const Watch::Executed& executed : tally.executed) {
+          work[0] += double(executed.warps);
+          work[1] += double(executed.threads);
+        }
+        for (const Counters& c : tally.entries) work[2] += double(c.sectors + c.wavefronts);
+      }
+    return work;
+  }
 };
 
-Profiler::Profiler(std::FILE* out) : out_(out) {}
+Profiler::Profiler(std::FILE* out, uint64_t sample, uint64_t seed)
+    : out_(out), sample_(sample), seed_(seed) {}
 Profiler::~Profiler() = default;
 
-void Profiler::begin(const GridRun& grid, unsigned workers) {
-  auto run = std::make_unique<Run>();
-  run->workers.resize(workers);
+std::vector<uint64_t> Profiler::choose(const GridRun& grid) {
+  const uint64_t blocks = grid.launch->grid.count();
+  if (!sample_ || blocks <= sample_) return {};
   const std::lock_guard lock(mutex_);
-  runs_[&grid] = std::move(run);
+  auto& run = runs_[&grid];
+  if (run) return run->sample ? run->sample->next(run->work()) : std::vector<uint64_t>();
+  run = std::make_unique<Run>();
+  std::string& why = run->not_sampled;
+  if (grid.launch->cooperative) why = "it is a cooperative launch";
+  for (const auto& [function, code] : grid.code->functions)
+    if (why.empty()) why = plan(*code)->communicates;
+  if (why.empty()) return run->sample.emplace(blocks, sample_, seed_).next({});
+  std::fprintf(stderr, "ridge: all %llu blocks of %s run, its blocks communicate: %s\n",
+               static_cast<unsigned long long>(blocks), kernel_name(grid).c_str(), why.c_str());
+  return {};
+}
+
+void Profiler::begin(const GridRun& grid, unsigned workers) {
+  const std::lock_guard lock(mutex_);
+  auto& run = runs_[&grid];
+  if (!run) run = std::make_unique<Run>();
+  run->workers.resize(workers);
 }
 
 std::shared_ptr<const Plan> Profiler::plan(const Code& code) {
@@ -73,25 +110,26 @@ Profiler::Tally& Profiler::tally(const Warp& w) {
     found.first = code.insts.data();
     found.executed.resize(code.insts.size());
     found.entries.resize(found.plan->entries.size());
+    found.memory.resize(found.plan->touches.size());
   }
   last = {grid.id, &code, &found};
   return found;
 }
 
+Observer::Watch Profiler::watch(const Warp& w) {
+  Tally& tally = this->tally(w);
+  return {tally.executed.data(), tally.plan->told.data()};
+}
+
 void Profiler::before(const Warp& w, const Inst* inst) {
   Tally& tally = this->tally(w);
-  const auto index = size_t(inst - tally.first);
-  Tally::Executed& executed = tally.executed[index];
-  ++executed.warps;
-  executed.threads += uint64_t(std::popcount(w.mask));
-  const Step& step = tally.plan->steps[index];
-  if (step.kind == Step::Kind::plain) return;
+  const Step& step = tally.plan->steps[size_t(inst - tally.first)];
   Counters& c = tally.entries[step.entry];
   switch (step.kind) {
     case Step::Kind::touches:
       for (uint32_t k = step.touch; k < step.touch + step.touches; ++k) {
         const Touch& touch = tally.plan->touches[k];
-        count_touch(tally.entries[touch.entry], touch, w, inst);
+        count_touch(tally.entries[touch.entry], tally.memory[k], touch, w, inst);
       }
       break;
     case Step::Kind::branch:
@@ -99,22 +137,18 @@ void Profiler::before(const Warp& w, const Inst* inst) {
       ++c.branches;
       if (inst->full == internal::kBranchTable.full) break;
       const uint32_t taken = w.pred(inst->d) & w.mask;
-      c.divergent += taken && taken != w.mask;
+      if (taken && taken != w.mask) {
+        ++c.divergent;
+        const auto smaller =
+            uint32_t(std::min(std::popcount(taken), std::popcount(w.mask & ~taken)));
+        c.split.meet({1, smaller, w.mask, taken});
+      }
       break;
     }
     case Step::Kind::always_branches: ++c.branches; break;
     case Step::Kind::barrier: ++c.barriers; break;
     case Step::Kind::plain: break;
   }
-}
-
-// Instructions that wait for lanes of their warp touch no memory that way, except for matrices,
-// which are counted again.
-void Profiler::put_off(const Warp& w, const Inst* inst) {
-  Tally& tally = this->tally(w);
-  Tally::Executed& executed = tally.executed[size_t(inst - tally.first)];
-  --executed.warps;
-  executed.threads -= uint64_t(std::popcount(w.mask));
 }
 
 namespace {
@@ -158,19 +192,27 @@ void Profiler::end(const GridRun& grid) {
   launch.blocks = grid.launch->grid.count();
   launch.blocks_run = grid.done;
   launch.faulted = bool(grid.fault);
-  std::map<const Code*, std::vector<Counters>> sums;  // by entry
+  launch.not_sampled = run->not_sampled;
+  if (run->sample) launch.sampling_error = run->sample->error();
+  struct Sum {
+    Counters counters;
+    Worst worst;
+  };
+  std::map<const Code*, std::vector<Sum>> sums;  // by entry
   for (const auto& worker : run->workers)
     for (const auto& [code, tally] : worker) {
-      std::vector<Counters>& sum = sums[code];
+      std::vector<Sum>& sum = sums[code];
       sum.resize(tally.entries.size());
-      for (size_t k = 0; k < tally.entries.size(); ++k) sum[k] += tally.entries[k];
+      for (size_t k = 0; k < tally.entries.size(); ++k) sum[k].counters += tally.entries[k];
+      for (size_t k = 0; k < tally.memory.size(); ++k)
+        sum[tally.plan->touches[k].entry].worst.meet(tally.memory[k].worst);
       for (size_t i = 0; i < tally.executed.size(); ++i) {
         const Step& step = tally.plan->steps[i];
         if (!step.counts) continue;
         const uint64_t each = step.counts / step.entries;
         for (uint32_t k = 0; k < step.entries; ++k) {
-          sum[step.entry + k].warps += each * tally.executed[i].warps;
-          sum[step.entry + k].threads += each * tally.executed[i].threads;
+          sum[step.entry + k].counters.warps += each * tally.executed[i].warps;
+          sum[step.entry + k].counters.threads += each * tally.executed[i].threads;
         }
       }
     }
@@ -181,23 +223,31 @@ void Profiler::end(const GridRun& grid) {
       plan = this->plan(*code);
     }
     const size_t begin = launch.instructions.size();
+    std::unordered_map<const Instruction*, uint64_t> branches;
+    for (size_t k = 0; k < sum.size(); ++k)
+      branches[plan->entries[k].source] = sum[k].counters.branches;
     for (size_t k = 0; k < sum.size(); ++k) {
-      if (!sum[k].warps) continue;
       InstructionProfile one;
       place(one, plan->entries[k], *code);
-      one.counters = sum[k];
+      one.counters = sum[k].counters;
+      one.worst = sum[k].worst;
+      if (plan->entries[k].passed_by && one.touch.reach != Reach::none && one.width &&
+          !one.merged_into)
+        one.switched_off = std::max(branches[plan->entries[k].passed_by], sum[k].counters.warps) -
+                           sum[k].counters.warps;
+      if (!sum[k].counters.warps && !one.switched_off) continue;
       launch.instructions.push_back(std::move(one));
     }
     std::stable_sort(launch.instructions.begin() + long(begin), launch.instructions.end(),
                      [](const auto& a, const auto& b) { return a.ptx_line < b.ptx_line; });
   }
   const std::lock_guard lock(mutex_);
-  ended_.push_back(std::move(launch));
+  write_json(out_, launch);
+  std::fflush(out_);  // whatever becomes of the program
 }
 
 void Profiler::finish() {
   const std::lock_guard lock(mutex_);
-  write_json(out_, std::exchange(ended_, {}));
   std::fflush(out_);
 }
 

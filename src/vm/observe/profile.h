@@ -27,6 +27,15 @@ struct Worst {
   void meet(const Worst& other);
 };
 
+// The most even way in which the lanes of a warp parted at a branch.
+struct Split {
+  uint64_t warps = 0;    // that parted as evenly
+  uint32_t smaller = 0;  // lanes that went the rarer way
+  uint32_t mask = 0, taken = 0;
+
+  void meet(const Split& other);
+};
+
 struct Counters {
   uint64_t warps = 0, threads = 0;  // instructions executed
   // Global and local memory.
@@ -34,7 +43,7 @@ struct Counters {
   // Shared memory.
   uint64_t shared_requests = 0, wavefronts = 0, ideal_wavefronts = 0;
   uint64_t branches = 0, divergent = 0, barriers = 0;
-  Worst worst;
+  Split split;
 
   Counters& operator+=(const Counters& other);
 };
@@ -49,12 +58,14 @@ struct InstructionProfile {
   };
   std::vector<Place> inlined_at;  // where that was inlined, the nearest first
   uint32_t ptx_line = 0;
-  uint32_t merged_into = 0;  // a PTX line; 0: nothing
-  uint32_t width = 0;        // bytes a lane that the machine moves
+  uint32_t merged_into = 0;   // a PTX line; 0: nothing
+  uint32_t width = 0;         // bytes a lane that the machine moves
+  uint64_t switched_off = 0;  // accesses that the machine executes with no lane switched on
   std::string mnemonic;
   Touch touch;
   Unit unit = Unit::alu;
   Counters counters;
+  Worst worst;
 };
 
 struct LaunchProfile {
@@ -64,16 +75,21 @@ struct LaunchProfile {
   KernelUsage usage;
   uint64_t blocks = 0, blocks_run = 0;
   bool faulted = false;
+  double sampling_error = 0;  // the standard error of scaled counters, as a part of them
+  std::string not_sampled;    // why all blocks were run, where fewer were asked for
   std::vector<InstructionProfile> instructions;  // those that ran, in the order of the PTX
 };
 
 class Profiler : public Observer {
  public:
-  explicit Profiler(std::FILE* out);  // where the profiles go in the end, as JSON lines
+  // Profiles go to `out` as launches end, as JSON lines. With `sample`, a launch of more blocks
+  // runs that many of them only, chosen by `seed`.
+  Profiler(std::FILE* out, uint64_t sample, uint64_t seed);
   ~Profiler() override;
+  std::vector<uint64_t> choose(const GridRun& grid) override;
   void begin(const GridRun& grid, unsigned workers) override;
+  Watch watch(const Warp& w) override;
   void before(const Warp& w, const Inst* inst) override;
-  void put_off(const Warp& w, const Inst* inst) override;
   void end(const GridRun& grid) override;
 
   void finish() override;
@@ -85,11 +101,11 @@ class Profiler : public Observer {
   std::shared_ptr<const Plan> plan(const Code& code);
 
   std::FILE* const out_;
+  const uint64_t sample_, seed_;
   std::mutex mutex_;
   std::unordered_map<const GridRun*, std::unique_ptr<Run>> runs_;
   // By the program's number, which is never used again, as an address may be.
   std::map<std::pair<uint64_t, const Code*>, std::shared_ptr<const Plan>> plans_;
-  std::vector<LaunchProfile> ended_;
 };
 
 }  // namespace ridge::vm::observe

@@ -79,6 +79,11 @@ void BodyParser::registers() {
     else fail("unknown register type '." + std::string(token().text) + "'");
   }
   if (type == Type::none) fail_expected("a type such as .b32");
+  if (type == Type::b128) {  // two halves
+    if (width > 1) fail("there are no vectors of .b128 registers");
+    type = Type::b64;
+    width = 2;
+  }
   do {
     const Token at = token();
     name("a register's name");
@@ -246,6 +251,30 @@ void BodyParser::instruction(const Token& first) {
   }
   i.mnemonic = mnemonic(word);
   operands(i);
+  if (i.mnemonic.ends_with(".b128")) return wide_instruction(std::move(i));
+  function_.instructions.push_back(std::move(i));
+}
+
+// A register of 128 bits is a vector of two of 64, and what moves it moves that vector.
+void BodyParser::wide_instruction(Instruction i) {
+  const std::string_view root = i.mnemonic.substr(0, i.mnemonic.find('.'));
+  const auto is_pair = [](const Operand& o) { return o.kind == Operand::Kind::vec && o.elems.size() == 2; };
+  const auto in_braces = [](const Operand& o) { return o.elems[0].column != o.column; };
+  if (root == "ld" || root == "st") {
+    std::string spelling(i.mnemonic.substr(0, i.mnemonic.size() - 4));
+    i.mnemonic = function_.spellings.emplace_back(spelling + "v2.b64");
+  } else if (i.mnemonic == "mov.b128") {
+    if (i.operands.size() != 2 || !is_pair(i.operands[0]) || !is_pair(i.operands[1]) ||
+        (in_braces(i.operands[0]) && in_braces(i.operands[1])))
+      throw SyntaxError{i.line, i.column, "mov.b128 moves a register of 128 bits, or two of 64 to or from one"};
+    Instruction high = i;
+    for (Instruction* half : {&i, &high}) {
+      half->mnemonic = "mov.b64";
+      for (Operand& o : half->operands) o = Operand(o.elems[half == &high ? 1 : 0]);
+    }
+    function_.instructions.push_back(std::move(i));
+    i = std::move(high);
+  }
   function_.instructions.push_back(std::move(i));
 }
 

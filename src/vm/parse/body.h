@@ -33,6 +33,7 @@ class BodyParser : public Parser {
   void call_targets(BranchTable& table);
   void call_prototype(BranchTable& table);
   void instruction(const Token& mnemonic);
+  void wide_instruction(Instruction i);
   void guard(Instruction& instruction);
   std::string_view mnemonic(const Token& first);
 

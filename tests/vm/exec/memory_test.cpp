@@ -70,6 +70,60 @@ TEST(VectorAtomic, NeedsTheVectorsAlignment) {
   EXPECT_NE(fault.report.find("multiple of 8"), std::string::npos) << fault.report;
 }
 
+// Registers of 128 bits: loads, stores, moves of halves, and atomics in global and shared memory.
+TEST(Wide, MovesAllBits) {
+  EXPECT_EQ(run_on(R"(
+  .reg .b128 %q<3>;
+  ld.relaxed.gpu.global.b128 %q0, [%out];
+  mov.b128 {%rd1, %rd2}, %q0;
+  mov.b128 %q1, {%rd2, %rd1};
+  mov.b128 %q2, %q1;
+  st.global.b128 [%out+16], %q2;
+)",
+                   {1, 2, 3, 4, 0, 0, 0, 0}),
+            (Words{1, 2, 3, 4, 3, 4, 1, 2}));
+}
+
+TEST(Wide, AtomicsSeeAllBits) {
+  // The first compare fails in the highest word alone, the second succeeds.
+  EXPECT_EQ(run_on(R"(
+  .reg .b128 %q<6>; .shared .align 16 .b8 place[16]; .reg .b32 %at;
+  mov.b64 %rd1, 0x0000000200000001; mov.b64 %rd2, 0x0000000500000003; mov.b64 %rd3, 9;
+  mov.b128 %q0, {%rd1, %rd2};
+  mov.b128 %q1, {%rd3, %rd3};
+  atom.global.cas.b128 %q2, [%out], %q0, %q1;
+  atom.cas.b128 %q3, [%out], %q2, %q1;
+  mov.u32 %at, place;
+  st.shared.b128 [%at], %q2;
+  atom.relaxed.cta.shared.exch.b128 %q4, [%at], %q0;
+  atom.shared.exch.b128 _, [%at], %q1;
+  ld.shared.b128 %q5, [%at];
+  st.global.b128 [%out+16], %q4;
+  st.global.b128 [%out+32], %q5;
+)",
+                   {1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0}),
+            (Words{9, 0, 9, 0, 1, 2, 3, 4, 9, 0, 9, 0}));
+}
+
+// Each of 64 threads adds 1 to both halves; none is lost.
+TEST(Wide, ThreadsTakeTurns) {
+  EXPECT_EQ(run_on(R"(
+  .reg .b128 %q<4>; .reg .pred %again;
+  ld.global.b128 %q0, [%out];
+TRY:
+  mov.b128 {%rd1, %rd2}, %q0;
+  add.u64 %rd3, %rd1, 1; add.u64 %rd4, %rd2, 1;
+  mov.b128 %q1, {%rd3, %rd4};
+  atom.global.cas.b128 %q2, [%out], %q0, %q1;
+  mov.b128 {%rd3, %rd4}, %q2;
+  setp.ne.u64 %again, %rd3, %rd1;
+  mov.b128 %q0, %q2;
+  @%again bra TRY;
+)",
+                   {0, 0, 0, 1}, 64),
+            (Words{64, 0, 64, 1}));
+}
+
 TEST(Stack, EachLaneHasItsOwn) {
   Machine m;
   // The lane's own size, filled with its number; a function that uses stack, too, must not disturb

@@ -5,12 +5,12 @@
 namespace ridge::vm::observe {
 namespace {
 
-template <class F>
-Access access(uint32_t bytes, F address, uint32_t mask = ~0u) {
-  Access a;
+template <class T = uint64_t, class F>
+AccessOf<T> access(uint32_t bytes, F address, uint32_t mask = ~0u) {
+  AccessOf<T> a;
   a.bytes = bytes;
   a.mask = mask;
-  for (uint32_t lane = 0; lane < 32; ++lane) a.address[lane] = address(lane);
+  for (uint32_t lane = 0; lane < 32; ++lane) a.address[lane] = T(address(lane));
   return a;
 }
 
@@ -28,8 +28,12 @@ TEST(GlobalCost, CountsSectorsLinesAndBytes) {
   EXPECT_EQ(cost(access(16, [](uint32_t i) { return 16 * i; })), (Cost{16, 4, 512}));
   EXPECT_EQ(cost(access(1, [](uint32_t i) { return 96 + i; })), (Cost{1, 1, 32}));
   EXPECT_EQ(cost(access(8, [](uint32_t i) { return 4 * i; })), (Cost{5, 2, 132}));  // overlapping
-  EXPECT_EQ(cost(access(4, [](uint32_t i) { return 4 * i; }, 0xffff)), (Cost{2, 1, 64}));
-  EXPECT_EQ(cost(access(4, [](uint32_t i) { return 4 * i; }, 0)), (Cost{0, 0, 0}));
+  EXPECT_EQ(cost(access(
+                4, [](uint32_t i) { return 4 * i; }, 0xffff)),
+            (Cost{2, 1, 64}));
+  EXPECT_EQ(cost(access(
+                4, [](uint32_t i) { return 4 * i; }, 0)),
+            (Cost{0, 0, 0}));
 }
 
 TEST(AtomicSectors, LanesOfOneAddressTakeTurns) {
@@ -39,23 +43,25 @@ TEST(AtomicSectors, LanesOfOneAddressTakeTurns) {
 }
 
 TEST(SharedCost, CountsWavefronts) {
-  const auto cost = [](const Access& a) {
+  const auto cost = [](const SharedAccess& a) {
     const SharedCost c = shared_cost(a);
     return std::array<uint32_t, 2>{c.wavefronts, c.ideal};
   };
   using Cost = std::array<uint32_t, 2>;
-  EXPECT_EQ(cost(access(4, [](uint32_t i) { return 4 * i; })), (Cost{1, 1}));
-  EXPECT_EQ(cost(access(4, [](uint32_t i) { return 4 * (i ^ 1); })), (Cost{1, 1}));
-  EXPECT_EQ(cost(access(4, [](uint32_t) { return 20; })), (Cost{1, 1}));
-  EXPECT_EQ(cost(access(4, [](uint32_t i) { return 8 * i; })), (Cost{2, 1}));
-  EXPECT_EQ(cost(access(4, [](uint32_t i) { return 128 * i; })), (Cost{32, 1}));
-  EXPECT_EQ(cost(access(4, [](uint32_t i) { return 132 * i; })), (Cost{1, 1}));
-  EXPECT_EQ(cost(access(1, [](uint32_t i) { return i; })), (Cost{1, 1}));
-  EXPECT_EQ(cost(access(8, [](uint32_t i) { return 8 * (i ^ 16); })), (Cost{2, 2}));
-  EXPECT_EQ(cost(access(16, [](uint32_t i) { return 16 * (i ^ 8); })), (Cost{4, 4}));
+  EXPECT_EQ(cost(access<uint32_t>(4, [](uint32_t i) { return 4 * i; })), (Cost{1, 1}));
+  EXPECT_EQ(cost(access<uint32_t>(4, [](uint32_t i) { return 4 * (i ^ 1); })), (Cost{1, 1}));
+  EXPECT_EQ(cost(access<uint32_t>(4, [](uint32_t) { return 20; })), (Cost{1, 1}));
+  EXPECT_EQ(cost(access<uint32_t>(4, [](uint32_t i) { return 8 * i; })), (Cost{2, 1}));
+  EXPECT_EQ(cost(access<uint32_t>(4, [](uint32_t i) { return 128 * i; })), (Cost{32, 1}));
+  EXPECT_EQ(cost(access<uint32_t>(4, [](uint32_t i) { return 132 * i; })), (Cost{1, 1}));
+  EXPECT_EQ(cost(access<uint32_t>(1, [](uint32_t i) { return i; })), (Cost{1, 1}));
+  EXPECT_EQ(cost(access<uint32_t>(8, [](uint32_t i) { return 8 * (i ^ 16); })), (Cost{2, 2}));
+  EXPECT_EQ(cost(access<uint32_t>(16, [](uint32_t i) { return 16 * (i ^ 8); })), (Cost{4, 4}));
   // Two rows of 16 lanes, each reading one place: a wavefront a half.
-  EXPECT_EQ(cost(access(16, [](uint32_t i) { return 64 * (i / 16); })), (Cost{2, 2}));
-  EXPECT_EQ(cost(access(4, [](uint32_t i) { return 128 * i; }, 0)), (Cost{0, 0}));
+  EXPECT_EQ(cost(access<uint32_t>(16, [](uint32_t i) { return 64 * (i / 16); })), (Cost{2, 2}));
+  EXPECT_EQ(cost(access<uint32_t>(
+                4, [](uint32_t i) { return 128 * i; }, 0)),
+            (Cost{0, 0}));
 }
 
 }  // namespace

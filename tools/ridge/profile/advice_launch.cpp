@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 
 #include "profile/advice.h"
+#include "profile/geometry.h"
 #include "terminal.h"
 
 namespace ridge::tools::profile {
 namespace {
 
 constexpr double kLowOccupancy = 0.5;
+constexpr double kWorthSplitting = 0.1;  // of the lanes' time lost
 
 Advice of_kernel(Kind kind) { return Advice{.kind = kind}; }
 
@@ -23,6 +25,9 @@ double idle_lanes(const Kernel& kernel) {
 }
 
 void add_divergence(const Kernel& kernel, std::vector<Advice>& out) {
+  // A guard around a few instructions, as `if (lane == 0)`, is how it should be.
+  const double lost = idle_lanes(kernel);
+  if (lost < kWorthSplitting * double(kernel.total.warps) / 4) return;
   uint64_t all = 0;
   for (const Instruction& one : kernel.instructions) all += one.counters.divergent;
   for (const Instruction& one : kernel.instructions) {
@@ -38,12 +43,17 @@ void add_divergence(const Kernel& kernel, std::vector<Advice>& out) {
         fmt::format("{} of the {} times a warp comes here its lanes go both ways",
                     thousands(c.divergent), thousands(c.branches));
     advice.brief = fmt::format("splits warps: {}", share);
-    advice.reason = fmt::format("{}; the kernel runs with {:.1f} of 32 lanes", share,
+    const std::string sides =
+        one.split ? fmt::format(" (lanes {} one way, {} the other)",
+                                lanes_text(lanes_of(one.split->taken)),
+                                lanes_text(lanes_of(one.split->mask & ~one.split->taken)))
+                  : "";
+    advice.reason = fmt::format("{}{}; the kernel runs with {:.1f} of 32 lanes", share, sides,
                                 kernel.total.active_lanes());
     advice.fix =
         "decide by warp, not by lane (threadIdx.x / 32), or number the work so that neighbouring "
         "lanes decide alike";
-    advice.saves = idle_lanes(kernel) * double(c.divergent) / double(all);
+    advice.saves = lost * double(c.divergent) / double(all);
     out.push_back(std::move(advice));
   }
 }
@@ -60,9 +70,10 @@ void add_partial_warp(const Kernel& kernel, std::vector<Advice>& out) {
   advice.brief =
       fmt::format("leaves {} of 32 lanes idle in the last warp of every block", 32 - last);
   advice.reason = fmt::format(
-      "a block of {} threads is {} warps, and the last has {} of 32 lanes: {:.0f} % of all lanes "
+      "a block of {} threads fills {} of {} lanes, and its last warp has {} of 32 lanes: {:.0f} % "
+      "of all lanes "
       "stay idle",
-      threads, warps, last, 100 * idle);
+      threads, threads, warps * 32, last, 100 * idle);
   advice.fix = threads < 32 ? std::string("use blocks of 32 threads or more, in multiples of 32")
                             : fmt::format("use a multiple of 32 threads: {} or {}",
                                           threads / 32 * 32, warps * 32);
@@ -79,14 +90,16 @@ void add_local(const Kernel& kernel, std::vector<Advice>& out) {
     advice.part = Part::local;
     advice.counter = "requests";
     advice.now = one.counters.requests;
-    advice.brief = "keeps an array in local memory";
+    advice.brief = "keeps variables in local memory";
     advice.reason = fmt::format(
-        "an array of the thread's lives in local memory ({} bytes a thread): its index is not "
-        "known when it is compiled, so it cannot be in registers",
+        "{} bytes a thread are in local memory, not in registers: an array whose index is not "
+        "known "
+        "when it is compiled, or something whose address is handed on",
         kernel.resources.local_bytes);
     advice.fix =
-        "unroll the loop over it, so that every index is a constant (#pragma unroll), or keep it "
-        "in shared memory";
+        "unroll the loop over the array, so that every index is a constant (#pragma unroll), or "
+        "keep "
+        "it in shared memory; hand on values, not addresses";
     advice.saves = double(one.counters.sectors) + double(one.counters.warps);
     out.push_back(std::move(advice));
   }

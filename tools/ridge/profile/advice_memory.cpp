@@ -66,9 +66,10 @@ Advice strided(const Instruction& one, const Access& access, uint64_t cost, uint
     advice.fix = fmt::format(
         "keep what is used together side by side (a structure of arrays in place of an array of "
         "structures){}",
-        apart <= 16 ? fmt::format(", or take all {} bytes in one {} a lane", apart,
-                                  one.action == Action::store ? "store" : "load")
-                    : "");
+        apart <= 16 && (apart & (apart - 1)) == 0
+            ? fmt::format(", or take all {} bytes in one {} a lane", apart,
+                          one.action == Action::store ? "store" : "load")
+            : "");
   } else if (stride && stride->bytes != 0) {
     advice.fix =
         "let neighbouring lanes take neighbouring elements: give threadIdx.x the index that runs "
@@ -85,18 +86,31 @@ Advice misaligned(const Instruction& one, const Access& access, uint64_t cost, u
   Advice advice = about(one, Kind::misaligned);
   advice.counter = "sectors";
   advice.now = one.counters.sectors;
-  advice.then = scaled(advice.now, cost, aligned);
-  const uint64_t past = access.base % uint64_t(kSector);
-  advice.brief = fmt::format("starts {} a sector and touches {} where {} would do",
-                             past ? fmt::format("{} bytes into", past) : "inside", cost, aligned);
-  advice.reason = fmt::format(
-      "the warp's bytes start {} a sector of 32: it touches {} sectors where {} would hold them",
-      past ? fmt::format("{} bytes into", past) : "inside", cost, aligned);
+  advice.then = std::max(scaled(advice.now, cost, aligned),
+                         (one.counters.bytes_used + uint64_t(kSector) - 1) / uint64_t(kSector));
+  const uint64_t past = access.base % uint64_t(kSector), rows = runs_of(access);
+  const std::string start = rows > 1 ? fmt::format("its {} rows start inside sectors", rows)
+                            : past   ? fmt::format("it starts {} bytes into a sector", past)
+                                     : "it starts inside a sector";
+  const std::string touched = fmt::format("touches {} sectors where {} would do", cost, aligned);
+  advice.brief = fmt::format("{}: {}", touched, start);
+  advice.reason = fmt::format("a warp {}: {} of 32 bytes", touched, start);
   advice.fix =
       "start each warp's part at a multiple of 32 bytes: pad rows to a multiple of 32 (128 is "
       "best), "
       "or shift the index and treat the first elements apart";
   return advice;
+}
+
+// In the elements of the array, as the user would write it.
+std::string padding_text(const Padding& padding, uint32_t element) {
+  uint64_t row = padding.row, more = padding.more;
+  const char* unit = "bytes";
+  if (element && row % element == 0 && more % element == 0)
+    row /= element, more /= element, unit = "elements";
+  return fmt::format("pad the row by {}: {} {} in place of {} (index i becomes i + i / {}{})",
+                     more == 1 ? "one" : std::to_string(more), row + more, unit, row, row,
+                     more == 1 ? "" : fmt::format(" * {}", more));
 }
 
 // Loads that hand one value to the whole warp, over and over.
@@ -169,11 +183,7 @@ std::optional<Advice> advise_shared(const Kernel& kernel, const Instruction& one
     if (other.reach == Reach::shared && other.worst && &other != &one)
       others.push_back(*other.worst);
   if (const auto padding = padding_for(access, others)) {
-    advice.fix =
-        fmt::format("pad the row by {}: {} words in place of {} (index i becomes i + i / {}{})",
-                    padding->words == 1 ? "one" : fmt::format("{} words", padding->words),
-                    padding->row + padding->words, padding->row, padding->row,
-                    padding->words == 1 ? "" : fmt::format(" * {}", padding->words));
+    advice.fix = padding_text(*padding, one.bytes);
   } else {
     advice.fix =
         "no padding up to 8 elements cures it: exchange columns by row instead (column ^ row), or "
@@ -196,8 +206,9 @@ std::optional<Advice> advise_atomic(const Kernel& kernel, const Instruction& one
   advice.now = shared ? one.counters.wavefronts : one.counters.sectors;
   const uint64_t cost = std::max<uint64_t>(1, access.cost);
   // Lanes with one address become one lane.
-  advice.then = shared ? std::max(one.counters.shared_requests, scaled(advice.now, together, 1))
-                       : scaled(advice.now, cost, std::min(cost, sectors_of(access)));
+  const Access fewer = once_a_place(access);
+  const uint64_t least = std::min(cost, shared ? wavefronts_of(fewer) : sectors_of(fewer));
+  advice.then = scaled(advice.now, cost, least);
   if (double(advice.now) < kWorthSaying * double(advice.then)) return std::nullopt;
   advice.brief =
       fmt::format("has {} lanes of a warp add to one address, one after the other", together);

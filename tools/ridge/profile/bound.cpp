@@ -62,8 +62,8 @@ const char* name_of(Part part) {
     case Part::atomics: return "atomics";
     case Part::local: return "local memory";
     case Part::shared: return "shared memory";
-    case Part::fp32: return "FP32 arithmetic";
-    case Part::fp64: return "FP64 arithmetic";
+    case Part::fp32: return "FMA pipe";
+    case Part::fp64: return "FP64 pipe";
     case Part::special: return "special functions";
     case Part::tensor: return "tensor cores";
     case Part::issue: return "instruction issue";

@@ -18,12 +18,21 @@ namespace observe = vm::observe;
 
 constexpr uint64_t kSector = observe::kSectorBytes;
 constexpr uint64_t kWord = 4;
+constexpr uint64_t kShortestRow = 32;  // bytes; shorter ones are elements of an array of structures
 
 observe::Access absolute(const Access& access, uint64_t base) {
   observe::Access out;
   out.mask = access.mask;
   out.bytes = access.bytes;
   for (size_t i = 0; i < 32; ++i) out.address[i] = access.address[i] + base;
+  return out;
+}
+
+observe::SharedAccess in_shared(const Access& access) {
+  observe::SharedAccess out;
+  out.mask = access.mask;
+  out.bytes = access.bytes;
+  for (size_t i = 0; i < 32; ++i) out.address[i] = uint32_t(access.address[i] + access.base);
   return out;
 }
 
@@ -57,11 +66,42 @@ uint64_t least_sectors(const Access& access) {
   return (bytes_used(access) + kSector - 1) / kSector;
 }
 
+namespace {
+
+// Lengths of the pieces of memory that the lanes cover without a hole.
+std::vector<uint64_t> runs(const Access& access) {
+  std::vector<uint64_t> starts, lengths;
+  for (const uint32_t lane : lanes_of(access.mask)) starts.push_back(access.address[lane]);
+  std::ranges::sort(starts);
+  uint64_t end = 0;
+  for (const uint64_t start : starts) {
+    if (lengths.empty() || start > end) lengths.push_back(0), end = start;
+    const uint64_t after = std::max(end, start + access.bytes);
+    lengths.back() += after - end;
+    end = after;
+  }
+  return lengths;
+}
+
+}  // namespace
+
+uint64_t runs_of(const Access& access) { return runs(access).size(); }
+
 uint64_t aligned_sectors(const Access& access) {
-  uint64_t least = UINT64_MAX;
+  uint64_t each = 0;  // if every run had a start of its own
+  for (const uint64_t length : runs(access)) each += (length + kSector - 1) / kSector;
+  uint64_t least = each;
   for (uint64_t start = 0; start < kSector; start += std::max(1u, access.bytes))
     least = std::min<uint64_t>(least, observe::global_cost(absolute(access, 1024 + start)).sectors);
   return least;
+}
+
+Access once_a_place(const Access& access) {
+  Access out = access;
+  std::set<uint64_t> seen;
+  for (const uint32_t lane : lanes_of(access.mask))
+    if (!seen.insert(access.address[lane]).second) out.mask &= ~(1u << lane);
+  return out;
 }
 
 uint32_t lanes_a_place(const Access& access) {
@@ -87,11 +127,11 @@ std::optional<Stride> stride_of(const Access& access) {
 }
 
 uint64_t wavefronts_of(const Access& access) {
-  return observe::shared_cost(absolute(access, access.base)).wavefronts;
+  return observe::shared_cost(in_shared(access)).wavefronts;
 }
 
 uint64_t least_wavefronts(const Access& access) {
-  return observe::shared_cost(absolute(access, access.base)).ideal;
+  return observe::shared_cost(in_shared(access)).ideal;
 }
 
 // Wide accesses are served in parts of the warp, so only lanes of one part can be in each other's
@@ -117,38 +157,50 @@ Conflict worst_conflict(const Access& access) {
   return worst;
 }
 
+namespace {
+
+// In the worst column: elements smaller than a word lie differently in the words of each.
+uint64_t wavefronts_anywhere(Access access) {
+  const uint64_t start = access.base / kWord * kWord;
+  uint64_t most = 0;
+  for (uint64_t column = 0; column < kWord; column += std::max(1u, access.bytes)) {
+    access.base = start + column;
+    most = std::max(most, wavefronts_of(access));
+  }
+  return most;
+}
+
+}  // namespace
+
 Access padded(const Access& access, const Padding& padding) {
   Access out = access;
-  for (uint64_t& address : out.address)
-    address += address / (padding.row * kWord) * padding.words * kWord;
+  for (uint64_t& address : out.address) address += address / padding.row * padding.more;
   return out;
 }
 
 std::optional<Padding> padding_for(const Access& access, const std::vector<Access>& others) {
-  // A row is what lies between the words that meet in a bank, or between neighbouring lanes.
-  std::set<uint32_t> rows;
+  // A row is the distance between lanes that walk down a column, or between the words that meet in
+  // a bank; where there is none, something can still be put behind every 32 words.
+  std::vector<uint64_t> rows;
+  if (const auto stride = stride_of(access); stride && stride->bytes >= int64_t(kShortestRow))
+    rows.push_back(uint64_t(stride->bytes));
   const Conflict conflict = worst_conflict(access);
   uint64_t apart = 0;
   for (const uint32_t lane : conflict.lanes)
     apart = std::gcd(apart, access.address[lane] - access.address[conflict.lanes.front()]);
-  if (apart >= observe::kBanks * kWord) rows.insert(uint32_t(apart / kWord));
-  if (const auto stride = stride_of(access);
-      stride && stride->bytes >= int64_t(observe::kBanks * kWord))
-    rows.insert(uint32_t(stride->bytes / int64_t(kWord)));
-  rows.insert(observe::kBanks);
+  if (apart >= observe::kBanks * kWord) rows.push_back(apart);
+  rows.push_back(observe::kBanks * kWord);
 
-  const uint32_t unit = std::max(1u, access.bytes / uint32_t(kWord));
-  for (const uint32_t words : {unit, 2 * unit, 4 * unit, 8 * unit})
-    for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-      const Padding padding = {*row, words};
-      if (wavefronts_of(padded(access, padding)) > least_wavefronts(access)) continue;
-      if (std::ranges::any_of(others, [&](const Access& other) {
-            return (words * kWord) % std::max(1u, std::min(16u, other.bytes)) != 0 ||
-                   wavefronts_of(padded(other, padding)) > wavefronts_of(other);
-          }))
-        continue;
-      return padding;
-    }
+  const auto cures = [&](const Padding& padding) {
+    return wavefronts_anywhere(padded(access, padding)) <= least_wavefronts(access) &&
+           std::ranges::none_of(others, [&](const Access& other) {
+             return padding.more % std::clamp(other.bytes, 1u, 16u) != 0 ||
+                    wavefronts_anywhere(padded(other, padding)) > wavefronts_anywhere(other);
+           });
+  };
+  for (const uint64_t row : rows)
+    for (const uint64_t elements : {1, 2, 4, 8})
+      if (const Padding padding = {row, elements * access.bytes}; cures(padding)) return padding;
   return std::nullopt;
 }
 

@@ -17,8 +17,10 @@ std::string lanes_text(const std::vector<uint32_t>& lanes);  // "0, 2 … 30"
 // --- global memory
 uint64_t sectors_of(const Access& access);
 uint64_t least_sectors(const Access& access);    // for as many different bytes, side by side
-uint64_t aligned_sectors(const Access& access);  // the same pattern from the best start
+uint64_t aligned_sectors(const Access& access);  // the same pattern from better starts
+uint64_t runs_of(const Access& access);          // pieces of memory without a hole
 uint64_t bytes_used(const Access& access);
+Access once_a_place(const Access& access);     // of lanes with one address, the first only
 uint32_t lanes_a_place(const Access& access);  // most lanes with one address
 
 // The distance between neighbouring lanes that most of them have.
@@ -39,9 +41,9 @@ struct Conflict {
 };
 Conflict worst_conflict(const Access& access);
 
-// Words put behind every row of `row` words.
+// Put behind every row, in bytes.
 struct Padding {
-  uint32_t row = 0, words = 0;
+  uint64_t row = 0, more = 0;
 };
 Access padded(const Access& access, const Padding& padding);
 // The smallest that takes away the conflict and makes none of the others costlier.

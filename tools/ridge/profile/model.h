@@ -48,6 +48,12 @@ struct Access {
   uint64_t warps = 0;  // accesses that cost as much
 };
 
+// A branch that lanes of one warp took and others did not: the most even one.
+struct Split {
+  uint32_t mask = 0, taken = 0;
+  uint64_t warps = 0;  // that split as evenly
+};
+
 struct Instruction {
   std::string ptx;
   uint32_t ptx_line = 0;
@@ -62,6 +68,7 @@ struct Instruction {
   uint32_t merged_into = 0;  // the PTX line whose access does this one's work
   Counters counters;
   std::optional<Access> worst;
+  std::optional<Split> split;
 };
 
 // A source line, or a PTX line where there is no line information.
@@ -97,6 +104,7 @@ struct Kernel {
   uint64_t launches = 0;
   Size grid, block;
   uint64_t blocks = 0, blocks_run = 0;  // of all launches; fewer were run where it sampled
+  std::string not_sampled;              // why all blocks ran though fewer were asked for
   bool faulted = false;
   Resources resources;
   Occupancy occupancy;

@@ -1,1 +1,344 @@
+'use strict';
+// Everything on the page is drawn from the record: kernels → lines → instructions.
+const record = JSON.parse(document.getElementById('record').textContent);
+const $ = (id) => document.getElementById(id);
+const count = (n) => (n ?? 0).toLocaleString('en-US', {maximumFractionDigits: 0});
+const percent = (f) => `${Math.round(100 * f)} %`;
+const sum = (list) => list.reduce((a, b) => a + b, 0);
+const SECTOR = 32, LINE = 128, BANKS = 32;
 
+function h(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith('on')) node.addEventListener(key.slice(2), value);
+    else if (key === 'style') node.style.cssText = value;
+    else if (value !== undefined && value !== false) node.setAttribute(key, value);
+  }
+  node.append(...children.filter((c) => c !== undefined && c !== null));
+  return node;
+}
+function s(tag, attributes = {}, text) {
+  const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+function fill(id, ...children) { $(id).replaceChildren(...children.filter(Boolean)); }
+const laneColor = (lane) => `hsl(${(lane * 137.5) % 360} var(--lane-s) var(--lane-l))`;
+const cost = (kernel) => sum(Object.values(kernel.cycles ?? {}));
+const lanesOf = (mask) => [...Array(32).keys()].filter((lane) => (parseInt(mask, 16) >>> lane) & 1);
+const size = (d) => (d[2] > 1 ? d.join('×') : d[1] > 1 ? `${d[0]}×${d[1]}` : `${d[0]}`);
+const bytes = (n) => (n >= 2 ** 20 ? `${+(n / 2 ** 20).toFixed(1)} MiB` : n >= 1024 ? `${+(n / 1024).toFixed(1)} KiB` : `${n} B`);
+
+// --- the kernel
+
+const fact = (value, label, bad) => h('div', {class: bad ? 'fact bad' : 'fact'}, h('b', {}, value), h('span', {}, label));
+
+function facts(k) {
+  const c = k.counters, r = k.resources, list = [];
+  list.push(fact(size(k.grid), `blocks of ${size(k.block)} threads${k.launches > 1 ? `, ${count(k.launches)} launches` : ''}`));
+  list.push(fact(count(c.warps), 'warp instructions (PTX)'));
+  const lanes = c.warps ? c.threads / c.warps : 0;
+  list.push(fact(lanes.toFixed(1), 'of 32 lanes active', lanes < 28));
+  if (c.branches) list.push(fact(count(c.divergent ?? 0), `of ${count(c.branches)} branches divergent`, (c.divergent ?? 0) > c.branches / 10));
+  if (c.sectors) {
+    const used = (c.bytes_used ?? 0) / (SECTOR * c.sectors);
+    list.push(fact(percent(used), `of ${count(c.sectors)} sectors’ bytes used`, used < 0.5));
+  }
+  if (c.wavefronts) {
+    const conflicts = c.wavefronts - c.ideal_wavefronts;
+    list.push(fact(count(conflicts), `bank conflicts in ${count(c.wavefronts)} wavefronts`, conflicts > c.wavefronts / 10));
+  }
+  list.push(fact(percent(k.occupancy.fraction), `occupancy, limited by ${k.occupancy.limiter}`, k.occupancy.fraction < 0.5));
+  list.push(fact(`${r.registers}`, r.from === 'ptxas' ? 'registers a thread (ptxas)' : 'registers a thread (an estimate)'));
+  if (r.static_shared + r.dynamic_shared) list.push(fact(bytes(r.static_shared + r.dynamic_shared), 'shared memory a block'));
+  if (r.spill_store_bytes + r.spill_load_bytes) list.push(fact(bytes(r.spill_store_bytes + r.spill_load_bytes), 'spilled', true));
+  fill('facts', ...list);
+}
+
+function parts(k) {
+  const entries = Object.entries(k.cycles ?? {}).sort((a, b) => b[1] - a[1]);
+  const most = entries.length ? entries[0][1] : 1;
+  fill('parts', ...entries.map(([name, cycles], i) => h('div', {class: i ? 'part' : 'part longest'},
+    h('span', {}, name), h('div', {style: `width:${100 * cycles / most}%`}), h('span', {}, count(cycles)))));
+}
+
+function roofline(k) {
+  const r = k.roofline, W = 460, H = 262, left = 52, bottom = 40, right = 16, top = 14;
+  if (!r.bytes) return fill('roofline', h('p', {class: 'hint'}, 'It moves nothing to or from global memory.'));
+  const moved = r.flops / r.bytes, used = r.flops / Math.max(1, r.bytes_used), ridge = r.peak_flops / r.peak_bytes;
+  const floor = Math.min(0.01, moved > 0 ? moved / 4 : 1, used > 0 ? used / 4 : 1);
+  const xs = [Math.log10(floor), Math.log10(Math.max(1000, used * 4))];
+  const ys = [Math.log10(r.peak_bytes * floor), Math.log10(r.peak_flops * 3)];
+  const x = (v) => left + (W - left - right) * (Math.log10(v) - xs[0]) / (xs[1] - xs[0]);
+  const y = (v) => H - bottom - (H - bottom - top) * (Math.log10(v) - ys[0]) / (ys[1] - ys[0]);
+  const roof = (ai) => Math.min(r.peak_flops, ai * r.peak_bytes);
+  const svg = s('svg', {viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': 'roofline'});
+  for (let e = Math.ceil(xs[0]); e <= xs[1]; ++e) {
+    svg.append(s('line', {class: 'axis', x1: x(10 ** e), x2: x(10 ** e), y1: top, y2: H - bottom}));
+    svg.append(s('text', {x: x(10 ** e), y: H - bottom + 15, 'text-anchor': 'middle'}, e >= 0 ? `${10 ** e}` : (10 ** e).toFixed(-e)));
+  }
+  for (let e = Math.ceil(ys[0]); e <= ys[1]; ++e) {
+    svg.append(s('line', {class: 'axis', x1: left, x2: W - right, y1: y(10 ** e), y2: y(10 ** e)}));
+    const [unit, scale] = e >= 12 ? ['TFLOP/s', 12] : e >= 9 ? ['GFLOP/s', 9] : ['MFLOP/s', 6];
+    svg.append(s('text', {x: left - 6, y: y(10 ** e) + 4, 'text-anchor': 'end'}, `${10 ** (e - scale)} ${unit.slice(0, 2)}`));
+  }
+  svg.append(s('text', {x: (left + W) / 2, y: H - 6, 'text-anchor': 'middle'}, 'floating-point operations a byte of global memory'));
+  svg.append(s('path', {class: 'roof', d: `M${x(10 ** xs[0])},${y(roof(10 ** xs[0]))}L${x(ridge)},${y(r.peak_flops)}L${x(10 ** xs[1])},${y(r.peak_flops)}`}));
+  svg.append(s('text', {x: W - right, y: y(r.peak_flops) - 7, 'text-anchor': 'end', class: 'strong'}, `${r.format} ${(r.peak_flops / 1e12).toFixed(0)} TFLOP/s`));
+  const mid = 10 ** ((xs[0] + Math.log10(ridge)) / 2);
+  const angle = Math.atan2(y(roof(mid * 2)) - y(roof(mid)), x(mid * 2) - x(mid)) * 180 / Math.PI;
+  svg.append(s('text', {x: x(mid), y: y(roof(mid)) - 8, 'text-anchor': 'middle', class: 'strong', transform: `rotate(${angle} ${x(mid)} ${y(roof(mid)) - 8})`}, `memory ${(r.peak_bytes / 1e12).toFixed(2)} TB/s`));
+  if (r.flops > 0) {
+    const rate = (f) => (f >= 1e12 ? `${(f / 1e12).toFixed(1)} TFLOP/s` : `${(f / 1e9).toFixed(0)} GFLOP/s`);
+    const wasteful = used > moved * 1.05;
+    const point = (ai, kind, label, row) => {
+      svg.append(s('line', {class: 'axis', x1: x(ai), x2: x(ai), y1: y(roof(ai)), y2: H - bottom, 'stroke-dasharray': '3 3'}));
+      svg.append(s('circle', {class: kind, cx: x(ai), cy: y(roof(ai)), r: 6}));
+      const at = H - bottom - 12 - 17 * row;  // below the roof on the right there is always room
+      svg.append(s('text', {x: W - right - 16, y: at, 'text-anchor': 'end'}, label));
+      svg.append(s('circle', {class: kind, cx: W - right - 6, cy: at - 4, r: 5}));
+    };
+    if (wasteful) point(used, 'used', `${used.toFixed(2)} if every moved byte were used: ${rate(roof(used))}`, 0);
+    point(moved, 'moved', `${moved.toFixed(2)} as it is: ${rate(roof(moved))} at most`, wasteful ? 1 : 0);
+  }
+  const time = (b) => `${+(b / r.peak_bytes * 1e6).toPrecision(2)} µs`;
+  fill('roofline', svg, h('p', {class: 'hint'}, r.flops > 0 ? `${count(r.flops)} operations; ` : 'No floating-point work. ',
+    `${bytes(r.bytes)} moved between L1 and the rest, ${time(r.bytes)} at the memory’s rate; ${bytes(r.bytes_used)} of them used, ${time(r.bytes_used)}.`));
+}
+
+function adviceCard(k, a, link = true) {
+  const quiet = a.kind === 'idle SMs' || a.kind === 'occupancy';
+  return h('div', {class: quiet ? 'advice quiet' : 'advice'},
+    h('p', {}, h('span', {class: 'kind'}, a.kind), ' ',
+      link && a.line ? h('button', {onclick: () => choose(k, lineOf(k, a.file, a.line), true)}, `${a.file ? '' : 'PTX '}line ${a.line}`) : ''),
+    h('p', {}, `${a.reason}.`), h('p', {class: 'fix'}, `${a.fix}.`),
+    h('p', {class: 'moves'}, `${a.counter} ${count(a.now)} → ${count(a.then)}`));
+}
+
+// --- the source
+
+const lineOf = (k, file, line) => k.lines.find((l) => l.line === line && (l.file ?? '') === (file ?? ''));
+const adviceOf = (k, l) => k.advice.filter((a) => a.line === l.line && (a.file ?? '') === (l.file ?? ''));
+let rows = new Map();
+
+function row(k, number, text, l) {
+  if (!l) return h('tr', {class: 'idle'}, h('td', {class: 'number'}, `${number}`), ...Array(5).fill(0).map(() => h('td')), h('td', {class: 'text'}, text));
+  const c = l.counters, advised = adviceOf(k, l).length > 0;
+  const conflicts = (c.wavefronts ?? 0) - (c.ideal_wavefronts ?? 0);
+  const used = c.sectors ? (c.bytes_used ?? 0) / (SECTOR * c.sectors) : 1;
+  const tr = h('tr', {class: 'counted', tabindex: 0, onclick: () => choose(k, l), onkeydown: (e) => { if (e.key === 'Enter') choose(k, l); }},
+    h('td', {class: 'number'}, `${number}`),
+    h('td', {class: 'heat', style: `--share:${l.share}`}, l.share >= 0.005 ? percent(l.share) : ''),
+    h('td', {}, count(c.warps)),
+    h('td', {}, c.warps ? (c.threads / c.warps).toFixed(0) : ''),
+    h('td', {class: used < 0.5 ? 'bad' : ''}, c.sectors ? count(c.sectors) : ''),
+    h('td', {class: conflicts > (c.wavefronts ?? 0) / 10 ? 'bad' : ''}, c.wavefronts ? count(c.wavefronts) : ''),
+    h('td', {class: 'text'}, advised ? h('span', {class: 'dot'}, '● ') : '', text));
+  rows.set(l, tr);
+  return tr;
+}
+
+function source(k) {
+  rows = new Map();
+  const files = [...new Set(k.lines.map((l) => l.file ?? ''))];
+  const weight = (f) => sum(k.lines.filter((l) => (l.file ?? '') === f).map((l) => l.share));
+  files.sort((a, b) => weight(b) - weight(a));
+  $('source-title').textContent = files[0] === '' ? 'PTX (build with -lineinfo for source lines)' : 'Source';
+  const blocks = files.map((file) => {
+    const counted = new Map(k.lines.filter((l) => (l.file ?? '') === file).map((l) => [l.line, l]));
+    const text = record.sources?.[file] ?? [];
+    const numbers = [...counted.keys()].sort((a, b) => a - b);
+    const body = h('tbody');
+    const around = 4;
+    let next = Math.max(1, numbers[0] - around);
+    const last = Math.max(numbers[numbers.length - 1], Math.min(text.length, numbers[numbers.length - 1] + around));
+    while (next <= last) {
+      const upcoming = numbers.find((n) => n >= next) ?? last;
+      if (upcoming - next > 2 * around + 2) {
+        const from = next + around, to = upcoming - around - 1;
+        for (; next < from; ++next) body.append(row(k, next, text[next - 1] ?? ''));
+        const gap = h('tr', {class: 'gap'}, h('td', {colspan: 7}, `… lines ${from} – ${to}`));
+        gap.addEventListener('click', () => gap.replaceWith(...Array.from({length: to - from + 1}, (_, i) => row(k, from + i, text[from + i - 1] ?? ''))));
+        body.append(gap);
+        next = to + 1;
+      }
+      for (; next <= upcoming; ++next) body.append(row(k, next, text[next - 1] ?? counted.get(next)?.text ?? '', counted.get(next)));
+      if (upcoming === last) for (; next <= last; ++next) body.append(row(k, next, text[next - 1] ?? ''));
+    }
+    const head = h('thead', {}, h('tr', {}, ...['', 'cost', 'warp instr.', 'lanes', 'sectors', 'wavefronts', ''].map((t) => h('th', {}, t))));
+    return [file && h('div', {class: 'file', title: file}, file.split('/').slice(-2).join('/')), h('table', {class: 'lines'}, head, body)];
+  });
+  fill('source', ...blocks.flat());
+}
+
+// --- one line
+
+const kLabels = [['warps', 'warp instructions'], ['threads', 'thread instructions'], ['requests', 'global and local requests'],
+  ['sectors', 'sectors of 32 bytes'], ['lines', 'L1 lines touched'], ['bytes_used', 'bytes used'], ['shared_requests', 'shared requests'],
+  ['wavefronts', 'wavefronts'], ['ideal_wavefronts', 'wavefronts without conflicts'], ['branches', 'branches'], ['divergent', 'of them divergent'],
+  ['barriers', 'barrier waits']];
+
+function choose(k, l, scroll) {
+  if (!l) return;
+  for (const tr of rows.values()) tr.classList.remove('chosen');
+  const tr = rows.get(l);
+  tr?.classList.add('chosen');
+  if (scroll && tr) {
+    const box = $('source'), at = tr.getBoundingClientRect().top - box.getBoundingClientRect().top;
+    box.scrollTop += at - box.clientHeight / 3;
+  }
+  const pictured = l.instructions.filter((i) => i.worst || i.split);
+  const picture = h('div', {id: 'picture'});
+  const buttons = new Map();
+  const show = (i) => {
+    for (const [one, b] of buttons) b.setAttribute('aria-pressed', one === i);
+    picture.replaceChildren(...accessPicture(i));
+  };
+  const list = l.instructions.map((i) => {
+    const note = i.split ? `${count(i.counters.divergent)} divergent` : i.worst ? `${i.reach} ${i.action}, ${count(i.counters.sectors || i.counters.wavefronts)} ${i.counters.sectors ? 'sectors' : 'wavefronts'}` : i.merged_into ? `merged into PTX line ${i.merged_into}` : count(i.counters.warps);
+    const content = [`${i.ptx}`, h('em', {}, note)];
+    if (!i.worst && !i.split) return h('span', {class: 'ptx'}, ...content);
+    const button = h('button', {class: 'ptx', onclick: () => show(i)}, ...content);
+    buttons.set(i, button);
+    return button;
+  });
+  const c = l.counters;
+  fill('detail',
+    h('p', {class: 'title'}, `${l.file ? 'Line' : 'PTX line'} ${l.line}`),
+    h('p', {class: 'hint'}, `${percent(l.share)} of the kernel’s cost, ${c.warps ? (c.threads / c.warps).toFixed(1) : 0} of 32 lanes active`),
+    h('pre', {}, (l.text || '').trim()),
+    ...adviceOf(k, l).map((a) => adviceCard(k, a, false)),
+    pictured.length ? h('h3', {}, pictured.every((i) => i.split) ? 'How a warp parts' : 'The costliest access of a warp') : null,
+    picture,
+    h('h3', {}, 'Counters'),
+    h('div', {class: 'counts'}, ...kLabels.filter(([key]) => c[key]).flatMap(([key, label]) => [h('span', {}, label), h('span', {}, count(c[key]))])),
+    h('h3', {}, `${l.instructions.length} PTX instruction${l.instructions.length === 1 ? '' : 's'}`), ...list);
+  const wasted = (i) => i.split ? 1.5 : i.worst.cost / Math.max(1, i.worst.least) + i.worst.cost / 1000;
+  if (pictured.length) show(pictured.reduce((a, b) => (wasted(b) > wasted(a) ? b : a)));
+}
+
+// --- pictures of an access
+
+function maskPicture(mask, label) {
+  const svg = s('svg', {viewBox: '0 0 448 34', role: 'img', 'aria-label': 'active lanes'});
+  const on = new Set(lanesOf(mask));
+  for (let lane = 0; lane < 32; ++lane) {
+    const cell = s('rect', {x: lane * 14, y: 14, width: 12.5, height: 18, rx: 2.5, class: on.has(lane) ? '' : 'off'});
+    if (on.has(lane)) cell.style.fill = laneColor(lane);
+    svg.append(cell);
+    svg.append(s('text', {x: lane * 14 + 6, y: 27, 'text-anchor': 'middle', class: 'lane', opacity: on.has(lane) ? 1 : 0.35}, `${lane}`));
+  }
+  svg.append(s('text', {x: 0, y: 9}, label ?? `lanes: ${on.size} of 32 take part`));
+  return svg;
+}
+
+// Each line of 128 bytes is a row of four sectors; a word has the colour of the lane that wants it.
+function sectorPicture(a) {
+  const owner = new Map();
+  for (const lane of lanesOf(a.mask))
+    for (let b = 0; b < a.bytes; ++b) {
+      const at = a.base + a.addresses[lane] + b;
+      if (!owner.has(at)) owner.set(at, []);
+      owner.get(at).push(lane);
+    }
+  const lines = [...new Set([...owner.keys()].map((at) => Math.floor(at / LINE)))].sort((p, q) => p - q);
+  const shown = lines.slice(0, 32), W = 448, left = 62, cell = (W - left) / LINE, height = shown.length > 12 ? 9 : 15, step = height + 4;
+  const svg = s('svg', {viewBox: `0 0 ${W} ${shown.length * step + 18}`, role: 'img', 'aria-label': 'sectors of an access'});
+  for (let sector = 0; sector < 4; ++sector) svg.append(s('text', {x: left + cell * (sector + 0.5) * SECTOR, y: 9, 'text-anchor': 'middle'}, `sector ${sector}`));
+  shown.forEach((line, r) => {
+    const y = 14 + r * step;
+    svg.append(s('text', {x: left - 6, y: y + height - 1.5, 'text-anchor': 'end'}, `+${count((line - lines[0]) * LINE)}`));
+    for (let sector = 0; sector < 4; ++sector) {
+      const first = line * LINE + sector * SECTOR;
+      const touched = Array.from({length: SECTOR}, (_, b) => owner.has(first + b)).some(Boolean);
+      svg.append(s('rect', {class: touched ? 'empty' : 'frame', x: left + sector * SECTOR * cell + 0.5, y, width: SECTOR * cell - 2, height, rx: 1.5}));
+      for (let b = 0; touched && b < SECTOR; ++b) {
+        const lanes = owner.get(first + b);
+        if (!lanes) continue;
+        const rect = s('rect', {x: left + (sector * SECTOR + b) * cell + 0.5, y: y + 1, width: cell * 1.04, height: height - 2});
+        rect.style.fill = laneColor(lanes[0]);
+        rect.append(s('title', {}, `lane${lanes.length > 1 ? 's' : ''} ${lanes.join(', ')}`));
+        svg.append(rect);
+      }
+    }
+  });
+  return [svg, lines.length > shown.length ? h('p', {class: 'hint'}, `and ${lines.length - shown.length} more lines of 128 bytes`) : null];
+}
+
+// Banks side by side; the words that one bank must give are stacked, one a turn.
+function bankPicture(a) {
+  const banks = Array.from({length: BANKS}, () => new Map());
+  for (const lane of lanesOf(a.mask)) {
+    const start = a.base + a.addresses[lane];
+    for (let w = Math.floor(start / 4); w <= Math.floor((start + a.bytes - 1) / 4); ++w) {
+      const words = banks[w % BANKS];
+      if (!words.has(w)) words.set(w, []);
+      words.get(w).push(lane);
+    }
+  }
+  const turns = Math.max(...banks.map((b) => b.size)), height = turns > 16 ? 9 : 14, step = height + 2;
+  const svg = s('svg', {viewBox: `0 0 448 ${turns * step + 30}`, role: 'img', 'aria-label': 'banks of an access'});
+  svg.append(s('text', {x: 0, y: 9}, 'a column is a bank; each word it has to give takes a turn'));
+  banks.forEach((words, bank) => {
+    const x = bank * 14;
+    for (let t = 0; t < turns; ++t) svg.append(s('rect', {class: 'empty', x, y: 14 + t * step, width: 12.5, height, rx: 2}));
+    [...words.values()].forEach((lanes, t) => {
+      const rect = s('rect', {x, y: 14 + t * step, width: 12.5, height, rx: 2});
+      rect.style.fill = laneColor(lanes[0]);
+      rect.append(s('title', {}, `bank ${bank}: lane${lanes.length > 1 ? 's' : ''} ${lanes.join(', ')}`));
+      svg.append(rect);
+      if (height > 10) svg.append(s('text', {x: x + 6, y: 14 + t * step + 10.5, 'text-anchor': 'middle', class: 'lane'}, lanes.length > 1 ? '∗' : `${lanes[0]}`));
+    });
+    if (bank % 4 === 0) svg.append(s('text', {x: x + 6, y: 14 + turns * step + 11, 'text-anchor': 'middle'}, `${bank}`));
+  });
+  return [svg];
+}
+
+function splitPicture(i) {
+  const mask = parseInt(i.split.mask, 16), taken = parseInt(i.split.taken, 16);
+  const hex = (m) => (m >>> 0).toString(16).padStart(8, '0');
+  return [
+    h('p', {class: 'hint'}, h('code', {}, i.ptx), `: the lanes of a warp part here ${count(i.counters.divergent)} of ${count(i.counters.branches)} times; this is the most even of them.`),
+    maskPicture(hex(taken), 'these lanes branch, while the others wait'),
+    maskPicture(hex(mask & ~taken), 'these lanes go on, while the others wait')];
+}
+
+function accessPicture(i) {
+  if (i.split) return splitPicture(i);
+  const a = i.worst, shared = i.reach === 'shared', unit = shared ? 'wavefront' : 'sector';
+  const plural = (n) => `${count(n)} ${unit}${n === 1 ? '' : 's'}`;
+  return [
+    h('p', {class: 'hint'}, h('code', {}, i.ptx), i.library ? ` in ${i.library}` : '', `: ${plural(a.cost)}; ${plural(a.least)} would do. ${count(a.warps)} accesses cost as much.`),
+    maskPicture(a.mask), ...(shared ? bankPicture(a) : sectorPicture(a))].filter(Boolean);
+}
+
+// --- all of it
+
+function show(k) {
+  for (const button of $('kernels').children) button.setAttribute('aria-pressed', button.dataset.index === `${record.kernels.indexOf(k)}`);
+  $('verdict').textContent = k.verdict;
+  if (decodeURIComponent(location.hash.slice(1)) !== k.name && k !== order[0]) history.replaceState(null, '', `#${encodeURIComponent(k.name)}`);
+  facts(k);
+  parts(k);
+  roofline(k);
+  fill('advice', ...(k.advice.length ? k.advice.map((a) => adviceCard(k, a)) : [h('p', {class: 'hint'}, 'Nothing that the addresses and counters would show.')]));
+  source(k);
+  const first = k.advice.find((a) => a.line);
+  choose(k, first ? lineOf(k, first.file, first.line) : k.lines[0], true);
+}
+
+const order = [...record.kernels].sort((a, b) => cost(b) - cost(a));
+const all = sum(order.map(cost)) || 1;
+const program = record.program.startsWith('/') ? record.program.split('/').pop() : record.program;
+$('origin').textContent = `ridge profile ${program} · on ${record.device.name}, software GPU`;
+document.title = `ridge profile ${program}`;
+const kShown = 10;
+const kernelButton = (k) => h('button', {'data-index': record.kernels.indexOf(k), style: `--share:${cost(k) / all}`, onclick: () => show(k)},
+  k.name, h('small', {}, [k.launches > 1 ? `×${count(k.launches)}` : '', k.sampled ? `sampled ${count(k.blocks_run)} of ${count(k.blocks)} blocks` : '', k.faulted ? 'crashed' : '', percent(cost(k) / all)].filter(Boolean).join(' · ')));
+fill('kernels', ...order.slice(0, kShown).map(kernelButton));
+if (order.length > kShown) {
+  const more = h('button', {class: 'more', onclick: () => more.replaceWith(...order.slice(kShown).map(kernelButton))}, `${order.length - kShown} more`);
+  $('kernels').append(more);
+}
+show(order.find((k) => k.name === decodeURIComponent(location.hash.slice(1))) ?? order[0]);

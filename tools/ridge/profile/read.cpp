@@ -98,6 +98,15 @@ std::optional<Access> access(const json& object, uint32_t bytes) {
   return access.mask ? std::optional(access) : std::nullopt;
 }
 
+std::optional<Split> split(const json& object) {
+  const auto found = object.find("split");
+  if (found == object.end() || !found->is_object()) return std::nullopt;
+  const auto hex = [&](const char* key) {
+    return uint32_t(std::strtoul(text(*found, key).c_str(), nullptr, 16));
+  };
+  return Split{hex("mask"), hex("taken"), number(*found, "warps")};
+}
+
 // Headers that come with the compiler, whose lines are no use to a reader.
 bool is_library(const std::string& file) {
   for (const char* part :
@@ -140,6 +149,7 @@ Instruction instruction(const json& object, double scale) {
   // Where ptxas merges neighbours the machine moves more than the PTX says.
   one.width = number(object, "width") ? uint32_t(number(object, "width")) : one.bytes;
   one.worst = access(object, one.width);
+  one.split = split(object);
   // A generic access is what its lanes turned out to reach.
   if (text(object, "reach") == "generic" && one.counters.wavefronts > one.counters.sectors)
     one.reach = Reach::shared;
@@ -148,6 +158,7 @@ Instruction instruction(const json& object, double scale) {
 
 void add(Instruction& sum, const Instruction& one) {
   sum.counters += one.counters;
+  if (one.split && !sum.split) sum.split = one.split;
   if (!one.worst) return;
   if (!sum.worst || sum.worst->cost < one.worst->cost) sum.worst = one.worst;
   else if (sum.worst->cost == one.worst->cost) sum.worst->warps += one.worst->warps;
@@ -185,6 +196,7 @@ Kernel launch(const json& object) {
   kernel.block = size(object, "block");
   kernel.blocks = number(object, "blocks") ? number(object, "blocks") : kernel.grid.count();
   kernel.blocks_run = object.contains("blocks_run") ? number(object, "blocks_run") : kernel.blocks;
+  kernel.not_sampled = text(object, "not_sampled");
   kernel.faulted = object.value("faulted", false);
   kernel.resources = {.registers = uint32_t(number(object, "registers")),
                       .static_shared = uint32_t(number(object, "static_shared")),
@@ -195,6 +207,13 @@ Kernel launch(const json& object) {
   if (const auto list = object.find("instructions"); list != object.end() && list->is_array())
     for (const json& one : *list)
       if (one.is_object()) kernel.instructions.push_back(instruction(one, scale));
+  // What the compiler made up has line 0: it belongs to what stands before it.
+  const Instruction* before = nullptr;
+  for (Instruction& one : kernel.instructions) {
+    if (!one.file.empty() && one.line == 0 && before)
+      one.file = before->file, one.line = before->line;
+    before = &one;
+  }
   return kernel;
 }
 

@@ -47,6 +47,8 @@ std::string title(const Kernel& kernel) {
     text += fmt::format("  {}",
                         dim(fmt::format("sampled {} of {} blocks; counts are scaled",
                                         thousands(kernel.blocks_run), thousands(kernel.blocks))));
+  if (!kernel.not_sampled.empty())
+    text += fmt::format("  {}", dim("all blocks ran, for they communicate: " + kernel.not_sampled));
   if (kernel.faulted) text += "  " + red("it crashed; this is what was counted until then");
   return text;
 }

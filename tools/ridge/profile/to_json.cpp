@@ -44,6 +44,10 @@ json instruction_json(const Instruction& one) {
   if (!one.library.empty()) out["library"] = one.library;
   if (one.merged_into) out["merged_into"] = one.merged_into;
   if (one.worst) out["worst"] = access_json(*one.worst, one.reach);
+  if (one.split)
+    out["split"] = {{"mask", fmt::format("{:08x}", one.split->mask)},
+                    {"taken", fmt::format("{:08x}", one.split->taken)},
+                    {"warps", one.split->warps}};
   return out;
 }
 
@@ -97,6 +101,7 @@ json kernel_json(const Kernel& kernel, const GpuSpec& gpu) {
       {"advice", json::array()},
       {"metrics", json::object()},
   };
+  if (!kernel.not_sampled.empty()) out["not_sampled"] = kernel.not_sampled;
   for (size_t i = 0; i < kParts; ++i)
     if (costs.cycles[i] > 0) out["cycles"][name_of(Part(i))] = costs.cycles[i];
   std::map<std::string, uint64_t> units;

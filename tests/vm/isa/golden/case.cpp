@@ -218,6 +218,7 @@ std::string_view why_not_run(std::string_view group, const InstrDef& row) {
   if ((root == "shfl" || root == "vote") && !contains(row.spelling, "[sync]"))
     return "not on sm_70 and later";
   if (root == "ldu") return "as ld";
+  if (contains(row.spelling, "[b128]")) return "exact by its definition; memory_test.cpp has it";
   if (contains(row.spelling, "[oob]"))
     return "the inputs lack its NaN; half_test.cpp holds what an H200 made of every factor";
   if (row.unit == vm::Unit::texture) return "needs texture or surface objects, tested by programs";

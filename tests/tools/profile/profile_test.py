@@ -1,0 +1,280 @@
+"""`ridge profile`: planted examples of every kind of advice and their cured twins, bad input, and the page.
+
+    RIDGE_BINARY=… RIDGE_NVCC=… RIDGE_PLANTED=… profile_test.py [Class]
+"""
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from browser import Browser, missing_browser
+
+HERE = Path(__file__).parent
+RIDGE = os.environ["RIDGE_BINARY"]
+SOURCE = HERE / "planted.cu"
+
+LOADS, STORES = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"
+LOAD_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
+SHARED_LOADS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
+REDUCTIONS = "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum"
+
+# kernel without _bad or _good: the advice, and the metric that taking it moves as predicted
+PLANTED = {
+    "uncoalesced": ("uncoalesced", STORES),
+    "unused_bytes": ("unused bytes", LOADS),
+    "misaligned": ("misaligned", LOADS),
+    "redundant": ("redundant loads", LOAD_REQUESTS),
+    "bank_conflict": ("bank conflict", SHARED_LOADS),
+    "bank_conflict_wide": ("bank conflict", SHARED_LOADS),
+    "bank_conflict_stride": ("bank conflict", SHARED_LOADS),
+    "atomic": ("atomics in turns", REDUCTIONS),
+    "divergence": ("divergence", "ridge__ptx_branches_divergent"),
+    "partial_warp": ("partial warp", "ridge__ptx_warp_instructions"),
+    "local": ("local memory", None),
+    "spills": ("spills", None),
+    "occupancy": ("occupancy", "ridge__occupancy_percent"),
+    "idle_sms": ("idle SMs", None),
+}
+OF_THE_KERNEL = {"spills", "partial warp", "occupancy", "idle SMs"}
+
+
+class ProfileTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(tempfile.mkdtemp(prefix="ridge-profile-test-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.env = dict(os.environ, XDG_CACHE_HOME=str(cls.folder / "cache"))
+
+    @classmethod
+    def run_ridge(cls, *arguments):
+        return subprocess.run([RIDGE, "profile", *map(str, arguments)], cwd=cls.folder, env=cls.env,
+                              capture_output=True, text=True, timeout=120)
+
+    def profile(self, *arguments, code=0):
+        done = self.run_ridge(*arguments)
+        self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout}\n{done.stderr}")
+        return done.stdout, done.stderr
+
+
+class Planted(ProfileTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        done = cls.run_ridge(os.environ["RIDGE_PLANTED"], "--json", "p.json", "--csv", "p.csv", "--html", "p.html")
+        assert done.returncode == 0, done.stderr
+        cls.text = done.stdout
+        cls.kernels = {k["name"]: k for k in json.loads((cls.folder / "p.json").read_text())["kernels"]}
+        cls.rows = {row["kernel"]: row for row in csv.DictReader(io.StringIO((cls.folder / "p.csv").read_text()))}
+        cls.marks = {}
+        for number, line in enumerate(SOURCE.read_text().splitlines(), 1):
+            if mark := re.search(r"// <- ([a-zA-Z ]+)$", line):
+                cls.marks.setdefault(mark[1], set()).add(number)
+
+    def advice(self, kernel, kind):
+        return [a for a in self.kernels[kernel]["advice"] if a["kind"] == kind]
+
+    def test_every_kind_is_planted(self):
+        kinds = {kind for kind, _ in PLANTED.values()}
+        given = {a["kind"] for k in self.kernels.values() for a in k["advice"]}
+        self.assertEqual(kinds, given)
+        self.assertEqual(set(self.kernels), {f"{stem}_{end}" for stem in PLANTED for end in ("bad", "good")})
+
+    def test_advice_is_for_the_one_and_not_for_its_twin(self):
+        for stem, (kind, _) in PLANTED.items():
+            with self.subTest(stem):
+                bad = self.advice(f"{stem}_bad", kind)
+                self.assertTrue(bad)
+                if kind in OF_THE_KERNEL:
+                    self.assertNotIn("line", bad[0])
+                else:
+                    self.assertIn(bad[0]["line"], self.marks[kind])
+                    self.assertEqual(Path(bad[0]["file"]).name, SOURCE.name)
+                self.assertEqual(self.advice(f"{stem}_good", kind), [])
+
+    def test_taking_it_moves_the_counter_as_predicted(self):
+        for stem, (kind, metric) in PLANTED.items():
+            if metric:
+                with self.subTest(stem):
+                    (advice,) = self.advice(f"{stem}_bad", kind)
+                    bad, good = (float(self.rows[f"{stem}_{end}"][metric]) for end in ("bad", "good"))
+                    self.assertLess(advice["then"], advice["now"] if kind != "occupancy" else 101)
+                    self.assertEqual(good, bad - advice["now"] + advice["then"])
+
+    def test_taking_it_where_no_metric_has_a_name(self):
+        def local(kernel):
+            return sum(i["counters"].get("requests", 0) for line in self.kernels[kernel]["lines"]
+                       for i in line["instructions"] if i.get("reach") == "local")
+        advice = self.advice("local_bad", "local memory")
+        self.assertEqual(sum(a["now"] for a in advice), local("local_bad"))
+        self.assertEqual(local("local_good"), 0)
+
+        def spilled(kernel):
+            r = self.kernels[kernel]["resources"]
+            self.assertEqual(r["from"], "ptxas")
+            return r["spill_store_bytes"] + r["spill_load_bytes"]
+        (advice,) = self.advice("spills_bad", "spills")
+        self.assertEqual((advice["now"], spilled("spills_good")), (spilled("spills_bad"), advice["then"]))
+
+        (advice,) = self.advice("idle_sms_bad", "idle SMs")
+        self.assertEqual((advice["now"], advice["then"]), (1, self.kernels["idle_sms_good"]["blocks"]))
+
+    def test_reasons_are_computed(self):
+        for kernel, kind, reason, fix in [
+                ("uncoalesced_bad", "uncoalesced", "512 bytes apart (128 elements of 4)", "neighbouring"),
+                ("unused_bytes_bad", "unused bytes", "16 bytes apart", "structure of arrays"),
+                ("misaligned_bad", "misaligned", "touches 5 sectors where 4 would do: it starts 12 bytes into a sector", "multiple of 32"),
+                ("bank_conflict_bad", "bank conflict", "lanes 0 … 31 hit bank", "pad the row by one: 33 elements"),
+                ("bank_conflict_wide_bad", "bank conflict", "lanes 0 … 15", "pad the row by one: 33 elements"),
+                ("bank_conflict_stride_bad", "bank conflict", "lanes 0, 16 hit bank 0", "i + i / 32"),
+                ("partial_warp_bad", "partial warp", "its last warp has 8 of 32 lanes", "32 or 64"),
+                ("occupancy_bad", "occupancy", "16 warps of 64", "27.5 KiB")]:
+            advice = self.advice(kernel, kind)[0]
+            self.assertIn(reason, advice["reason"])
+            self.assertIn(fix, advice["fix"])
+
+    def test_the_first_sentence_is_the_one_that_matters(self):
+        first = self.text.splitlines()[0]
+        self.assertRegex(first, r"^atomic_bad is bound by atomics: line \d+ has 32 lanes")
+        verdict = self.kernels["bank_conflict_bad"]["verdict"]
+        self.assertRegex(verdict, r"^bank_conflict_bad is bound by shared memory: line \d+ is a 32-way bank conflict")
+
+    def test_columns_are_those_of_the_hardware_truth(self):
+        truth = HERE.parent.parent / "vm" / "observe" / "truth" / "patterns.csv"
+        columns = truth.read_text().splitlines()[0].split(",")
+        ours = (self.folder / "p.csv").read_text().splitlines()[0].split(",")
+        self.assertEqual(ours[:len(columns)], columns)
+        self.assertTrue(all(name.startswith("ridge__") for name in ours[len(columns):]))
+        docs = (HERE.parent.parent.parent / "docs" / "profile.md").read_text()
+        self.assertEqual([name for name in ours[1:] if f"`{name}`" not in docs], [])
+        row = self.rows["bank_conflict_bad"]
+        self.assertEqual(row["dram__bytes_read.sum"], "")
+        self.assertEqual(row["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"], str(16384 - 512))
+
+    def test_the_page_has_it_all(self):
+        page = (self.folder / "p.html").read_text()
+        self.assertNotRegex(page, r'(src|href)\s*=|@import|url\(')  # nothing from elsewhere
+        text = re.search(r'<script type="application/json" id="record">(.*?)</script>', page, re.S)[1]
+        record = json.loads(text)
+        self.assertEqual({k["name"] for k in record["kernels"]}, set(self.kernels))
+        (lines,) = [lines for file, lines in record["sources"].items() if file.endswith("planted.cu")]
+        self.assertEqual(lines, SOURCE.read_text().splitlines())
+        worst = [i["worst"] for line in self.kernels["bank_conflict_bad"]["lines"] for i in line["instructions"]
+                 if i.get("reach") == "shared" and i.get("action") == "ld"]
+        self.assertEqual([(w["cost"], w["least"]) for w in worst], [(32, 1)])
+
+    def test_the_page_in_a_browser(self):
+        if missing := missing_browser():
+            self.skipTest(missing)
+        with Browser() as browser:
+            browser.open(f"file://{self.folder}/p.html#bank_conflict_bad")
+            self.assertRegex(browser.text("#verdict"), "^bank_conflict_bad is bound by shared memory")
+            self.assertEqual(browser.count("#picture svg"), 2)  # the lanes, and the banks
+            colours = 'return [...document.querySelectorAll("#picture svg:last-of-type rect")].filter(r => r.style.fill).length'
+            self.assertEqual(browser.run(colours), 32)
+            store = browser.run('return [...document.querySelectorAll("tr.counted")].find(r => r.textContent.includes("] = in[y")).id = "store"')
+            browser.click(f"#{store}")
+            self.assertRegex(browser.text("#detail .title"), r"^Line \d+")
+            browser.click("#kernels .more")
+            self.assertEqual(browser.count("#kernels button"), len(self.kernels))
+            for button in range(1, len(self.kernels) + 1):  # none of them breaks the page
+                browser.click(f"#kernels button:nth-child({button})")
+                name = browser.text("#verdict").split(" ")[0]
+                self.assertTrue(browser.text("#kernels [aria-pressed=true]").startswith(name))
+                self.assertGreater(browser.count("#roofline > *"), 0)
+            self.assertEqual(browser.errors(), [])
+
+
+class Input(ProfileTest):
+    def test_help(self):
+        out, _ = self.profile("--help")
+        for flag in ("--blocks", "--kernel", "--top", "--json", "--csv", "--html", "--shape", "--dtype", "--gpu",
+                     "--threads", "--timeout", "--nvcc"):
+            self.assertIn(flag, out)
+
+    def test_refusals(self):
+        source = HERE / "small.cu"
+        for arguments, complaint, code in [
+                ([], "profile what?", 2),
+                (["smal.cu"], "there is no file", 2),
+                ([source, "--top", "0"], "--top: '0' is not a number above 0", 2),
+                ([source, "--blocks", "x"], "--blocks", 2),
+                ([source, "--device", "gpu"], "only the software GPU", 2),
+                ([source, "--html", "no/such/page.html"], "cannot write no/such/page.html", 8),
+                ([source, "--json", "/"], "it is a folder", 8),
+                ([source, "--csv", "/proc/x.csv"], "cannot write /proc/x.csv", 8)]:
+            out, err = self.profile(*arguments, code=code)
+            self.assertIn(complaint, err)
+            self.assertNotIn("said:", out)  # before the run, not after
+        self.assertFalse((self.folder / "no").exists())
+
+    def test_a_source_file(self):
+        out, _ = self.profile(HERE / "small.cu", "--", "thrice")
+        self.assertIn("said: cudaSuccess", out)
+        self.assertIn("scale ×3  4 blocks of 256 threads", out)
+        self.assertRegex(out, r"line +7  x\[i\] = 2 \* x\[i\];")
+        self.assertRegex(out, r"global loads +96 +384 +sectors +4.0 +100 %")  # three launches' worth
+        out, err = self.profile(HERE / "small.cu", "--json", "-")
+        (kernel,) = json.loads(out)["kernels"]  # the program's own words go elsewhere
+        self.assertIn("said: cudaSuccess", err)
+        self.assertEqual((kernel["name"], kernel["launches"]), ("scale", 1))
+        out, _ = self.profile(HERE / "small.cu", "--csv", "-")
+        self.assertEqual([row["kernel"] for row in csv.DictReader(io.StringIO(out))], ["scale"])
+
+    def test_a_crash_is_reported_up_to_it(self):
+        out, err = self.profile(HERE / "small.cu", "--threads", "1", "--", "run_off", code=7)
+        self.assertIn("illegal memory access", err)
+        self.assertIn("it crashed; this is what was counted until then", out)
+        self.assertRegex(out, r"line +12  x\[i\] = 1;")
+
+    def test_nothing_to_show(self):
+        _, err = self.profile(HERE / "small.cu", "--", "nothing", code=2)
+        self.assertIn("no kernel was launched", err)
+        _, err = self.profile(HERE / "small.cu", "--kernel", "other", code=2)
+        self.assertIn("no kernel whose name contains 'other'", err)
+
+    def test_without_line_information(self):
+        program = self.folder / "small"
+        subprocess.run([os.environ["RIDGE_NVCC"], "-cudart", "shared", "-gencode", "arch=compute_90,code=compute_90",
+                        "-o", program, HERE / "small.cu"], check=True)
+        out, _ = self.profile(program)
+        self.assertRegex(out, r"PTX line +\d+  .*ld\.global\.f32")
+        self.assertIn("build it with nvcc -lineinfo", out)
+
+
+class Rungs(ProfileTest):
+    def test_a_rung(self):
+        out, err = self.profile("transpose/02_shared_tile", "--shape", "64x64", "--dtype", "f16")
+        self.assertIn("transpose 64x64 f16, rung shared_tile", err)
+        self.assertRegex(out, r"^transpose_shared_tile<.*> is bound by shared memory: line \d+ is a 16-way bank conflict")
+        self.assertRegex(out, r"lanes 0, 2 … 30 hit bank \d+ in different words; 16-way conflict")
+        self.assertIn("pad the row by 2: 34 elements in place of 32", out)
+        out, _ = self.profile("transpose/padded", "--shape", "64x64")
+        self.assertNotIn("bank conflict:", out)
+
+    def test_a_sample_of_its_blocks(self):
+        arguments = "transpose/naive", "--shape", "1024x768"
+        out, _ = self.profile(*arguments)
+        self.assertIn("sampled 256 of 768 blocks; counts are scaled", out)
+        everything, _ = self.profile(*arguments, "--blocks", "all")
+        self.assertNotIn("sampled", everything)
+        row = r"global stores .*\n"
+        self.assertEqual(re.search(row, out)[0], re.search(row, everything)[0])
+
+    def test_mistakes(self):
+        for word, complaint in [
+                ("transpose/03_paded", "Did you mean 'padded'?"),
+                ("transpoze/naive", "Did you mean 'transpose'?")]:
+            self.assertIn(complaint, self.profile(word, code=2)[1])
+        _, err = self.profile("transpose/naive", "--shape", "3x", code=2)
+        self.assertIn("'3x' is no shape", err)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

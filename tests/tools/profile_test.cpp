@@ -1,0 +1,214 @@
+// What `ridge profile` makes of the software GPU's records, without running anything.
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "profile/advice.h"
+#include "profile/bound.h"
+#include "profile/geometry.h"
+#include "profile/metrics.h"
+#include "profile/read.h"
+#include "profile/resources.h"
+
+namespace ridge::tools::profile {
+namespace {
+
+Access strided(uint32_t bytes, uint64_t stride, uint32_t mask = ~0u) {
+  Access access;
+  access.mask = mask;
+  access.bytes = bytes;
+  for (uint64_t lane = 0; lane < 32; ++lane) access.address[lane] = lane * stride;
+  return access;
+}
+
+Profile read(const std::string& text, const std::string& kernel = "") {
+  std::istringstream wire(text);
+  auto profile = read_profile(wire, kernel);
+  EXPECT_TRUE(profile);
+  make_lines(*profile);
+  return *profile;
+}
+
+TEST(ProfileGeometry, Strides) {
+  EXPECT_EQ(stride_of(strided(4, 8))->bytes, 8);
+  EXPECT_TRUE(stride_of(strided(4, 8))->everywhere);
+  Access tile = strided(4, 4);  // 16 lanes a row
+  for (size_t lane = 16; lane < 32; ++lane) tile.address[lane] += 4096;
+  EXPECT_EQ(stride_of(tile)->bytes, 4);
+  EXPECT_FALSE(stride_of(tile)->everywhere);
+  Access scattered = strided(4, 4);
+  for (uint64_t lane = 0; lane < 32; ++lane) scattered.address[lane] = lane * lane * 4;
+  EXPECT_FALSE(stride_of(scattered));
+  EXPECT_FALSE(stride_of(strided(4, 4, 0x55555555)));  // no neighbours
+}
+
+TEST(ProfileGeometry, SectorsByAlignment) {
+  Access access = strided(4, 4);
+  access.base = 12;
+  EXPECT_EQ(sectors_of(access), 5u);
+  EXPECT_EQ(aligned_sectors(access), 4u);
+  EXPECT_EQ(least_sectors(access), 4u);
+  EXPECT_EQ(least_sectors(strided(4, 0)), 1u);
+  EXPECT_EQ(lanes_a_place(strided(4, 0)), 32u);
+  EXPECT_EQ(lanes_a_place(strided(4, 4)), 1u);
+}
+
+TEST(ProfileGeometry, Conflicts) {
+  const Conflict halves = worst_conflict(strided(2, 64));  // a column of a 32 x 32 tile of halves
+  EXPECT_EQ(halves.ways, 16u);
+  EXPECT_EQ(halves.bank, 0u);
+  EXPECT_EQ(lanes_text(halves.lanes), "0, 2 … 30");
+  EXPECT_EQ(worst_conflict(strided(4, 4)).ways, 1u);
+  EXPECT_EQ(worst_conflict(strided(4, 0)).ways, 1u);  // one word for all
+}
+
+TEST(ProfileGeometry, PaddingIsTried) {
+  for (const uint32_t bytes : {2u, 4u, 8u}) {
+    const Access column = strided(bytes, 32 * bytes), row = strided(bytes, bytes);
+    const auto padding = padding_for(column, {row});
+    ASSERT_TRUE(padding) << bytes;
+    EXPECT_EQ(padding->row, 32 * bytes) << bytes;
+    EXPECT_EQ(padding->more, std::max(4u, bytes)) << bytes;
+    EXPECT_EQ(wavefronts_of(padded(column, *padding)), least_wavefronts(column)) << bytes;
+  }
+  // Halves padded by one: 66 bytes, and two lanes still meet.
+  const auto halves = padding_for(strided(2, 66), {strided(2, 2)});
+  ASSERT_TRUE(halves);
+  EXPECT_EQ(halves->row, 66u);
+  EXPECT_EQ(halves->more, 2u);
+  Access hopeless = strided(4, 4);  // all in bank 0, at distances that no padding tells apart
+  for (uint64_t lane = 0; lane < 32; ++lane) hopeless.address[lane] = lane * lane * 128 * 1024;
+  EXPECT_FALSE(padding_for(hopeless, {}));
+  // 16-byte neighbours would no longer be aligned.
+  const auto wide = padding_for(strided(4, 128), {strided(16, 16)});
+  EXPECT_TRUE(!wide || wide->more % 16 == 0);
+}
+
+TEST(ProfileRead, LaunchesOfOneShapeAreSummed) {
+  const std::string launch =
+      R"({"kernel": "_Z5scalePf", "grid": [4, 1, 1], "block": [256, 1, 1], "registers": 8, "instructions": [
+  {"ptx": "ld.global.f32", "ptx_line": 9, "file": "a.cu", "line": 3, "reach": "global", "action": "ld", "bytes": 4, "warps": 32, "threads": 1024, "requests": 32, "sectors": 128, "worst": {"warps": 32, "mask": "ffffffff", "cost": 4, "addresses": [0], "least": 64}}]}
+)";
+  std::string other = launch;
+  other.replace(other.find("[4, 1, 1]"), 9, "[8, 1, 1]");
+  const Profile profile = read(launch + other + launch);
+  ASSERT_EQ(profile.kernels.size(), 2u);
+  EXPECT_EQ(profile.kernels[0].name, "scale");
+  EXPECT_EQ(profile.kernels[0].launches, 2u);
+  EXPECT_EQ(profile.kernels[0].total.sectors, 256u);
+  EXPECT_EQ(profile.kernels[0].instructions[0].worst->warps, 64u);
+  EXPECT_EQ(profile.kernels[0].instructions[0].worst->base, 64u);
+  EXPECT_EQ(profile.kernels[1].launches, 1u);
+  EXPECT_TRUE(read(launch, "other").kernels.empty());
+}
+
+TEST(ProfileRead, WhatIsNotThereIsNothing) {
+  const Profile bare = read(R"({"kernel": "k", "instructions": [{"ptx": "ret"}, 3]})"
+                            "\n");
+  ASSERT_EQ(bare.kernels.size(), 1u);
+  EXPECT_EQ(bare.kernels[0].instructions.size(), 1u);
+  EXPECT_FALSE(bare.kernels[0].sampled());
+  EXPECT_FALSE(bare.kernels[0].has_lines());
+  EXPECT_TRUE(read("").kernels.empty());
+  EXPECT_TRUE(read("{\"kernel\": \"k\", \"instructions\": [\n  {\"ptx\": \"re")
+                  .kernels.empty());  // cut off
+}
+
+TEST(ProfileRead, SampledCountsAreScaled) {
+  const Profile profile = read(
+      R"({"kernel": "k", "grid": [100, 1, 1], "blocks": 100, "blocks_run": 25, "instructions": [{"ptx": "ret", "warps": 50, "threads": 1600}]})"
+      "\n");
+  EXPECT_TRUE(profile.kernels[0].sampled());
+  EXPECT_EQ(profile.kernels[0].total.warps, 200u);
+}
+
+TEST(ProfileRead, HeadersOfTheToolkitAreTheCallers) {
+  const Profile profile = read(
+      R"({"kernel": "k", "instructions": [{"ptx": "red", "file": "/x/cuda/include/sm_60_atomic_functions.hpp", "line": 84, "inlined_at": [{"file": "/x/cuda/include/crt/y.h", "line": 1}, {"file": "mine.cu", "line": 5}]}]})"
+      "\n");
+  EXPECT_EQ(profile.kernels[0].lines[0].file, "mine.cu");
+  EXPECT_EQ(profile.kernels[0].lines[0].line, 5u);
+  EXPECT_EQ(profile.kernels[0].instructions[0].library, "sm_60_atomic_functions.hpp:84");
+}
+
+TEST(ProfileRead, MadeUpInstructionsBelongToTheLineBefore) {
+  const Profile profile = read(
+      R"({"kernel": "k", "instructions": [{"ptx": "mov", "file": "a.cu", "line": 5}, {"ptx": "add", "file": "a.cu", "line": 0}]})"
+      "\n");
+  ASSERT_EQ(profile.kernels[0].lines.size(), 1u);
+  EXPECT_EQ(profile.kernels[0].lines[0].line, 5u);
+}
+
+TEST(ProfileRead, Names) {
+  EXPECT_EQ(short_name("_Z5scalePf"), "scale");
+  EXPECT_EQ(short_name("_ZN1a1b4turnIfLi32EEEvPKT_PS2_"), "turn<float, 32>");
+  EXPECT_EQ(short_name("plain_c_name"), "plain_c_name");
+  EXPECT_EQ(short_name("_ZN12_GLOBAL__N_14workEPf"), "work");
+}
+
+TEST(ProfileResources, AsPtxasSays) {
+  Resources r;
+  EXPECT_TRUE(
+      read_ptxas("ptxas info    : 0 bytes gmem\n"
+                 "ptxas info    : Function properties for k\n"
+                 "    96 bytes stack frame, 120 bytes spill stores, 88 bytes spill loads\n"
+                 "ptxas info    : Used 32 registers, used 1 barriers, 96 bytes cumulative stack "
+                 "size, 4224 bytes smem\n",
+                 r));
+  EXPECT_TRUE(r.from_ptxas);
+  EXPECT_EQ(r.registers, 32u);
+  EXPECT_EQ(r.spill_stores, 120u);
+  EXPECT_EQ(r.spill_loads, 88u);
+  EXPECT_EQ(r.static_shared, 4224u);
+  EXPECT_EQ(r.local_bytes, 96u);
+  Resources none;
+  EXPECT_FALSE(read_ptxas("ptxas fatal   : Unresolved extern function 'f'", none));
+  EXPECT_FALSE(none.from_ptxas);
+}
+
+TEST(ProfileBound, Flops) {
+  const auto flops = [](const char* ptx, uint64_t warps, uint64_t threads) {
+    Instruction one;
+    one.ptx = ptx;
+    one.counters.warps = warps;
+    one.counters.threads = threads;
+    return flops_of(one);
+  };
+  EXPECT_EQ(flops("fma.rn.f32", 1, 32), 64);
+  EXPECT_EQ(flops("add.f64", 1, 16), 16);
+  EXPECT_EQ(flops("fma.rn.f16x2", 1, 32), 128);
+  EXPECT_EQ(flops("mad.lo.s32", 1, 32), 0);
+  EXPECT_EQ(flops("ld.global.f32", 1, 32), 0);
+  EXPECT_EQ(flops("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 3, 96), 3 * 2 * 16 * 8 * 16);
+  EXPECT_EQ(flops("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16", 4, 128),
+            2 * 64 * 128 * 16);
+}
+
+TEST(ProfileAdvice, LowOccupancyNamesTheLimiter) {
+  Kernel kernel;
+  kernel.name = "k";
+  kernel.grid = {1000, 1, 1};
+  kernel.block = {256, 1, 1};
+  kernel.blocks = kernel.blocks_run = 1000;
+  kernel.resources.registers = 200;
+  kernel.instructions.resize(1);
+  kernel.instructions[0].counters.warps = kernel.total.warps = 1000;
+  kernel.instructions[0].counters.threads = kernel.total.threads = 32000;
+  const GpuSpec gpu = *find_gpu("h200");
+  kernel.occupancy = occupancy(gpu, {256, 200, 0});
+  const auto advice = advise(kernel, gpu);
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(advice[0].kind, Kind::occupancy);
+  EXPECT_NE(advice[0].reason.find("200 registers"), std::string::npos);
+  EXPECT_NE(advice[0].fix.find("with 64 registers it would be 50 %"), std::string::npos);
+}
+
+TEST(ProfileMetrics, NamesWithCommasAreQuoted) {
+  Profile profile;
+  profile.kernels.resize(1);
+  profile.kernels[0].name = "turn<float, 32>";
+  EXPECT_NE(to_csv(profile).find("\n\"turn<float, 32>\",,"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ridge::tools::profile

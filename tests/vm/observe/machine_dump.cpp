@@ -1,0 +1,63 @@
+// Prints what the profiler takes the machine's accesses to be, for the test that holds it against
+// the disassembly: a line "kernel NAME", then one an access, "ld shared 16 LINE LINE …": its bytes
+// a lane and the PTX lines that it serves.
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+
+#include "vm/exec/code.h"
+#include "vm/exec/engine.h"
+#include "vm/observe/plan.h"
+
+using namespace ridge::vm;
+using namespace ridge::vm::observe;
+
+namespace {
+
+const char* name_of(Reach reach) {
+  return reach == Reach::shared ? "shared" : reach == Reach::local ? "local" : "global";
+}
+
+void print(const Code& code) {
+  const Plan plan = plan_of(code);
+  std::map<const Instruction*, std::string> lines;  // that each access serves
+  for (const Entry& entry : plan.entries) {
+    const bool serves = entry.width && entry.as_written.reach != Reach::none;
+    const Instruction* lead = entry.merged_into ? entry.merged_into : entry.source;
+    if (serves) lines[lead] += ' ' + std::to_string(entry.source->line);
+  }
+  for (const Entry& entry : plan.entries) {
+    const Touch& touch = entry.as_written;
+    if (touch.reach == Reach::none || !entry.width || entry.merged_into || touch.generic) continue;
+    if (touch.action != Action::load && touch.action != Action::store) continue;
+    if (touch.kind != Touch::Kind::lanes) continue;
+    std::printf("%s %s %u%s\n", touch.action == Action::load ? "ld" : "st", name_of(touch.reach),
+                entry.width, lines[entry.source].c_str());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  std::ifstream in(argv[1]);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  EngineOptions options;
+  options.gpu = *ridge::find_gpu("h200");
+  Engine engine(options);
+  const auto program = engine.load(std::move(text), argv[1]);
+  if (!program) {
+    std::fprintf(stderr, "%s\n", program.error().message.c_str());
+    return 1;
+  }
+  for (Kernel* kernel : engine.kernels(*program)) {
+    if (const auto usage = engine.usage(kernel); !usage) {
+      std::fprintf(stderr, "%s\n", usage.error().message.c_str());
+      return 1;
+    }
+    std::printf("kernel %s\n", kernel->info.name.c_str());
+    print(*kernel->code->code);
+  }
+}
