@@ -223,6 +223,7 @@ int check_verb(const Arguments& arguments) {
     else ready = read.error();
   if (ready && flags.device.device == "gpu")
     ready = Error{kUsage, "only the software GPU sees every access: leave out --device gpu"};
+  if (ready) ready = check_writable(flags.json);
   if (!ready) {
     complain(ready.message());
     return ready.code();

@@ -72,21 +72,6 @@ class Scratch {
   fs::path path_;
 };
 
-// Before the run: hours later is too late to learn that a folder is not there.
-Status check_writable(const std::string& path) {
-  if (path.empty() || path == "-") return Status::ok();
-  std::error_code error;
-  const bool there = fs::exists(path, error);
-  if (fs::is_directory(path, error))
-    return Error{kMissing, fmt::format("cannot write {}: it is a folder", path)};
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (file < 0)
-    return Error{kMissing, fmt::format("cannot write {}: {}", path, std::strerror(errno))};
-  close(file);
-  if (!there) fs::remove(path, error);
-  return Status::ok();
-}
-
 Expected<uint64_t> positive(const std::string& text, const char* flag) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -9,6 +9,9 @@
 
 namespace ridge::tools {
 
+// Before the run: hours later is too late to learn that a folder is not there.
+Status check_writable(const std::string& path);  // "-" and nothing are
+
 Status write_record(const nlohmann::json& record, const std::string& file);  // "-" is stdout
 
 }  // namespace ridge::tools

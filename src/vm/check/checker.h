@@ -127,6 +127,7 @@ class Checker : public Observer {
   Releases releases_;
   std::mutex mutex_;
   uint64_t launch_count_ = 0;
+  std::atomic<bool> faulted_ = false;
   std::unordered_map<uint64_t, std::unique_ptr<LaunchState>> launches_;  // under way, by grid id
   std::vector<WorkOrderRef> orders_{nullptr};  // of launches and copies, by their number
   struct Past {

@@ -37,7 +37,7 @@ const char* verb_of(Act act, bool writes) {
   switch (act) {
     case Act::atomic: return "atomic";
     case Act::copy:
-    case Act::bulk_copy: return writes ? "asynchronous copy to" : "asynchronous copy from";
+    case Act::bulk_copy: return writes ? "copy to" : "copy from";
     default: return writes ? "write" : "read";
   }
 }
@@ -197,18 +197,19 @@ bool Checker::is_padding(const Access& a, const Word& word) {
     begin = std::max(begin, range->base);
     end = std::min(end, range->end);
   }
-  const auto have = [&](uint64_t at) -> bool {
-    if (range) return range->written(at) == 15;
-    return has_value(a.b, at / 4) == 15;
+  const auto have = [&](uint64_t at) {
+    return range ? range->written(at) : has_value(a.b, at / 4);
   };
-  for (const uint64_t distance : {8u, 16u, 24u, 32u, 48u, 64u}) {
+  const uint32_t missing = word.mask & ~have(word.address);
+  for (const uint64_t distance : {4u, 8u, 12u, 16u, 24u, 32u, 40u, 48u, 64u}) {
     uint64_t at = word.address - (word.address - begin) / distance * distance;
     uint32_t structures = 0;
     bool gap = true;
     for (; gap && at + 4 <= end; at += distance) {
-      if (at < begin + 4) continue;
-      gap = !have(at) && (have(at - 4) || at != word.address);
-      structures += have(at - 4);
+      gap = !(have(at) & missing);
+      const bool there = have(at) || (distance > 4 && at >= begin + 4 && have(at - 4) == 15);
+      gap &= there || at != word.address;
+      structures += there;
     }
     if (gap && structures > 1) return true;
   }
@@ -217,7 +218,8 @@ bool Checker::is_padding(const Access& a, const Word& word) {
 
 // A wide load may take more than it needs and throw the rest away.
 bool Checker::is_part_of_wide_load(const Access& a, const Word& word) {
-  if (a.s.merged || a.s.bytes <= 4 || a.s.act != Act::load) return false;
+  const bool wide = a.s.bytes > 4 || a.s.bytes > a.s.element;
+  if (!wide || a.s.merged || a.s.act != Act::load) return false;
   const uint64_t begin = word.address - word.part * 4;
   const RangeRef range = word.shared ? nullptr : shadow_.find(*memory_.load(), begin);
   for (uint64_t at = begin; at < begin + a.s.bytes; at += 4) {
@@ -288,6 +290,7 @@ void Checker::report_mask(const Access& a, uint32_t lane, bool differs) {
 }
 
 void Checker::report_fault(const GridRun& grid) {
+  faulted_ = true;
   const std::string& text = grid.fault.report;
   Finding f;
   switch (grid.fault.kind) {

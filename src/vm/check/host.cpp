@@ -126,6 +126,7 @@ void Checker::refuses(const char* kind, const std::string& text) {
 }
 
 void Checker::leaves(const Allocations& memory) {
+  if (faulted_) return;  // the device is dead: nothing can be freed
   for (const Allocation& a : memory.live()) {
     if (a.kind != MemKind::device && a.kind != MemKind::managed) continue;
     if (!findings_.is_new("leak", 0, uint32_t(a.id))) continue;

@@ -41,7 +41,7 @@ bool Checker::ordered(const Access& a, const Segment& then, uint32_t thread, con
   if (then.warp == a.w.index) {
     const uint32_t lane = word.thread % kWarpSize, other = thread % kWarpSize;
     if (lane == other || then.tick < a.ws.met) return true;
-    return a.ws.lanes && (*a.ws.lanes)[lane][other] > then.tick;
+    if (a.ws.lanes && (*a.ws.lanes)[lane][other] > then.tick) return true;
   }
   return !b.known.empty() && b.known[a.w.index * b.warps.size() + then.warp] > then.tick;
 }
@@ -226,7 +226,7 @@ void Checker::take_result(BlockState& b, WarpState& ws, const Warp& w) {
     const ClockRef clock = releases_.acquire(at, b.launch->id);
     if (!clock || clock == ws.clock) return;
     for (const Known& k : clock->known)
-      if (k.block == b.index && k.warp != w.index) {
+      if (k.block == b.index) {
         b.fine = true;
         uint32_t& tick = b.row(w.index)[k.warp];
         tick = std::max({tick, k.tick, k.block_tick});

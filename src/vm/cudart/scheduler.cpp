@@ -188,7 +188,12 @@ void Scheduler::wait(const StreamRef& stream) {
   std::vector<Ticket> all = {stream->last};
   if (stream->kind == StreamKind::legacy)
     std::ranges::copy(implicit_waits(*stream), std::back_inserter(all));
-  if (stream->kind == StreamKind::legacy && observer()) all = last_of_all(), add(host_, closed_);
+  if (stream->kind == StreamKind::legacy && observer()) {  // those that are done, too
+    add(host_, closed_);
+    for (const auto* list : {&streams_, &closing_})
+      for (const StreamRef& other : *list)
+        if (other->kind == StreamKind::blocking) all.push_back(other->last);
+  }
   for (const Ticket& ticket : all) {
     progress_.wait(lock, [&] { return !ticket || ticket->done; });
     host_knows(ticket);
