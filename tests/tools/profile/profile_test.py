@@ -252,6 +252,20 @@ class Input(ProfileTest):
         self.assertIn("build the program with nvcc -lineinfo", out)
 
 
+class Truth(ProfileTest):
+    def test_every_column_that_is_not_empty_is_the_hardwares(self):
+        out, _ = self.profile(os.environ["RIDGE_PATTERNS"], "--csv", "-")
+        ours = {row["kernel"]: row for row in csv.DictReader(io.StringIO(out))}
+        truth = HERE.parent.parent / "vm" / "observe" / "truth" / "patterns.csv"
+        compared = 0
+        for row in csv.DictReader(io.StringIO(truth.read_text())):
+            for name, value in row.items():
+                if name != "launch__registers_per_thread" and ours[row["kernel"]][name] not in ("", row["kernel"]):
+                    self.assertEqual(float(ours[row["kernel"]][name]), float(value), (row["kernel"], name))
+                    compared += 1
+        self.assertGreater(compared, 500)  # empty is easy
+
+
 class Rungs(ProfileTest):
     def test_a_rung(self):
         out, err = self.profile("transpose/02_shared_tile", "--shape", "64x64", "--dtype", "f16")
