@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "vm/exec/children.h"
-#include "vm/exec/observer.h"
 
 namespace ridge::vm {
 
@@ -80,8 +79,6 @@ std::unique_ptr<Kernel> read_kernel(std::istringstream& words) {
 }
 
 }  // namespace
-
-Observer* observer() { return nullptr; }
 
 Engine::Engine(EngineOptions options)
     : impl_(new Impl{options.gpu, Allocations(uint64_t(8) << 30), {}, {}, {}}) {}
