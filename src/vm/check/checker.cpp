@@ -32,6 +32,11 @@ void Checker::begin(const GridRun& grid, unsigned workers) {
   memory_ = &grid.engine->memory();
   shadow_.forget_freed(*memory_);
   const WorkOrderRef order = current_order();
+  if ((!order || order->alone) &&
+      launches_.empty()) {  // all that was is ordered before all to come
+    past_.clear();
+    segments_.forget_before(segments_.next());
+  }
   launch->bound = bound_of(order);
   launch->id = uint32_t(orders_.size());
   orders_.push_back(order);

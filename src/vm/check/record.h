@@ -66,6 +66,11 @@ class Segments {
   Segment& operator[](uint32_t id) {
     return chunks_[id / kChunk].load(std::memory_order_acquire)[id % kChunk];
   }
+  // Nobody asks for those below `id` any more.
+  void forget_before(uint32_t id) {
+    const std::lock_guard lock(mutex_);
+    for (; kept_ < id / kChunk; ++kept_) delete[] chunks_[kept_].exchange(nullptr);
+  }
   uint32_t next() {  // all from now on are not below it
     const std::lock_guard lock(mutex_);
     return next_;
@@ -74,7 +79,7 @@ class Segments {
  private:
   static constexpr uint32_t kChunk = 1 << 14;
   std::mutex mutex_;
-  uint32_t next_ = 1;
+  uint32_t next_ = 1, kept_ = 0;  // kept_: the first chunk that is still there
   std::array<std::atomic<Segment*>, (1ull << 32) / kChunk> chunks_{};
 };
 
