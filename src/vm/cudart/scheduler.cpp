@@ -22,16 +22,20 @@ void add(Numbers& to, const Ticket& ticket) {
   number = std::max(number, ticket->order->number);
 }
 
+// Touched only while somebody observes: its first use on a thread takes memory, and there is no way
+// to say that there is none.
 thread_local WorkOrderRef running_order;
 
 void tell(const Ticket& ticket) {
+  Observer* const watching = observer();
+  if (!watching) return;
   running_order = ticket->order;
-  if (Observer* watching = observer()) watching->work_begins(ticket->order);
+  watching->work_begins(ticket->order);
 }
 
 }  // namespace
 
-WorkOrderRef Scheduler::running() { return running_order; }
+WorkOrderRef Scheduler::running() { return observer() ? running_order : nullptr; }
 
 // Work that is done is ordered before other work only if somebody has waited for it.
 WorkOrderRef Scheduler::order_of(Stream& stream, const std::vector<Ticket>& after) {
