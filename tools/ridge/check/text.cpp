@@ -113,7 +113,8 @@ std::string to_text(const Findings& findings, size_t most) {
                              findings.launches == 1 ? "" : "es");
   std::string list;
   for (const auto& [kind, count] : kinds)
-    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, kind);
+    list += fmt::format("{}{}{}", list.empty() ? "" : ", ", kind,
+                        count == 1 ? "" : fmt::format(" × {}", count));
   return out + fmt::format("{} finding{}: {}\n", findings.all.size(),
                            findings.all.size() == 1 ? "" : "s", list);
 }
