@@ -257,6 +257,13 @@ void Decoder::emit_general(const Item& item, const Match& match, Handlers handle
     more.resize(7, kNoOperand);
     more[kSelectorField + k] = pack_selector(operands[k].text);
   }
+  uint32_t minus = 0;
+  for (size_t k = 1; k < operands.size(); ++k)
+    if (specs[k].type != Type::pred && operands[k].negated) minus |= 1u << (k - 1);
+  if (minus && item.source->mnemonic.starts_with("vmad")) {
+    more.resize(7, kNoOperand);
+    more[kMinusField] = minus;
+  }
   if (!more.empty() && !handlers.wide)
     fail("internal: '" + std::string(item.source->mnemonic) + "' needs a wide row");
   push(handlers, d, field(0), field(1), field(2), more);

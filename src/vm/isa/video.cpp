@@ -158,13 +158,15 @@ const Inst* scalar_handler(Warp& w, const Inst* inst) {
 }
 
 // a * b + c (+ 1), shifted right, saturated. Whole words count as signed whatever their types say;
-// those decide how the result is shifted and saturated.
+// those decide how the result is shifted and saturated, together with what is negated.
 const Inst* vmad_handler(Warp& w, const Inst* inst) {
   const Wide& more = wide(inst);
   const Modifiers m = Modifiers::unpack(more.flags);
   const Field af = field_of(selector(more, 1));
   const Field bf = field_of(selector(more, 2));
-  const bool is_signed = m.a_signed || m.b_signed;
+  const uint32_t minus = more.x[kMinusField] == kNoOperand ? 0 : more.x[kMinusField];
+  const int64_t product_sign = (minus ^ minus >> 1) & 1 ? -1 : 1, c_sign = minus & 4 ? -1 : 1;
+  const bool is_signed = m.a_signed || m.b_signed || product_sign < 0 || c_sign < 0;
   const uint32_t* a = w.src<uint32_t>(inst->a);
   const uint32_t* b = w.src<uint32_t>(inst->b);
   const uint32_t* c = w.src<uint32_t>(inst->c);
@@ -172,7 +174,7 @@ const Inst* vmad_handler(Warp& w, const Inst* inst) {
   each_active(w.mask, [&](int i) {
     const int64_t x = select(a[i], af, m.a_signed || af.width == 32);
     const int64_t y = select(b[i], bf, m.b_signed || bf.width == 32);
-    int64_t t = x * y + extend(c[i], 32, true) + m.plus_one;
+    int64_t t = product_sign * x * y + c_sign * extend(c[i], 32, true) + m.plus_one;
     t = is_signed ? t >> m.scale : int64_t(uint64_t(t) >> m.scale);
     if (m.saturate) t = saturated(t, 32, is_signed);
     d[i] = uint32_t(t);

@@ -9,6 +9,7 @@
 namespace ridge::vm {
 
 inline constexpr int kSelectorField = 4;  // of Wide::x
+inline constexpr int kMinusField = 0;     // vmad: which of a, b, c are negated, a bit each
 
 // Bits 0-15: the digits, four bits each, the last written lowest. 16-18: how many. 20: set for 'h',
 // clear for 'b'. 0 when `text` (without its dot) is no selector.

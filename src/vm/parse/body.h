@@ -46,6 +46,7 @@ class BodyParser : public Parser {
   Operand address();
   Operand immediate();
   Operand negated();
+  Operand minus();
   Operand named();
   Operand symbol(Operand o);
   bool bind(Operand& o, const Token& at);

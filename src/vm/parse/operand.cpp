@@ -43,15 +43,21 @@ void BodyParser::operands(Instruction& i) {
     while (accept(','));
   }
   if (!accept(';')) fail_expected("',' or ';' after an operand");
+  if (!i.mnemonic.starts_with("vmad."))
+    for (const Operand& o : operands_)
+      if (o.kind == Kind::reg && o.negated && function_.registers[size_t(o.reg)].type != Type::pred)
+        throw SyntaxError{i.line, o.column,
+                          "no instruction but vmad negates a register on the way"};
   i.operands.assign(std::make_move_iterator(operands_.begin()),
                     std::make_move_iterator(operands_.end()));
 }
 
-// operand = element | vector | address | list | label
+// operand = minus | element | vector | address | list | label
 Operand BodyParser::operand(bool is_call) {
   if (token().is('[')) return address();
   if (token().is('{')) return vector();
   if (is_call && token().is('(')) return list();
+  if (token().is('-')) return minus();
   if (!is_name(token())) return element();
 
   const Token at = token();
@@ -87,6 +93,23 @@ Operand BodyParser::negated() {
   o.negated = true;
   o.reg = register_index("a predicate register");
   return o;
+}
+
+// minus = '-' register | immediate
+Operand BodyParser::minus() {
+  const Lexer saved = lexer_;
+  const uint32_t column = token().column;
+  next();
+  if (is_name(token())) {
+    Operand o = named();
+    if (o.kind == Kind::reg && function_.registers[size_t(o.reg)].type != Type::pred) {
+      o.negated = true;
+      o.column = column;
+      return o;
+    }
+  }
+  lexer_ = saved;
+  return immediate();
 }
 
 // vector = '{' element (',' element)* '}' ('|' ('_' | register))?

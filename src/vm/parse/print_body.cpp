@@ -199,7 +199,8 @@ std::string BodyPrinter::elements_text(const std::vector<Operand>& elems) const 
 }
 
 std::string BodyPrinter::register_text(const Operand& o) const {
-  std::string out = o.negated ? "!" : "";
+  std::string out;
+  if (o.negated) out = f_.registers[size_t(o.reg)].type == Type::pred ? "!" : "-";
   out += o.kind == Kind::sink ? "_" : registers_[size_t(o.reg)];
   if (!o.text.empty()) out += "." + o.text;
   if (o.second >= 0) out += "|" + registers_[size_t(o.second)];

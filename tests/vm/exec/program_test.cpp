@@ -23,6 +23,22 @@ TEST(Program, GlobalAndConstantVariablesWithRelocations) {
   EXPECT_EQ(m.read<uint32_t>(symbol.address, 4)[2], 33u);
 }
 
+// vmad negates its operands on the way, and is signed then.
+TEST(Program, NegatedOperands) {
+  const auto vmad = [](const std::string& instruction) {
+    Machine m;
+    m.load_body("mov.u32 %r4, 300; mov.u32 %r5, 0x70002; mov.u32 %r6, 1000;\n" + instruction +
+                kStoreR1);
+    return m.output<int32_t>({1}, {1}, 1)[0];
+  };
+  EXPECT_EQ(vmad("vmad.s32.s32.s32 %r1, -%r4, 5, %r6;"), -500);
+  EXPECT_EQ(vmad("vmad.s32.s32.s32 %r1, %r4, 5, -%r6;"), 500);
+  EXPECT_EQ(vmad("vmad.u32.u32.u32 %r1, -%r4, -%r6, %r6;"), 301000);
+  // 300 is 44 in its lowest byte: (1000 - 44 * 7) / 128.
+  EXPECT_EQ(vmad("vmad.s32.u32.u32.sat.shr7 %r1, -%r4.b0, %r5.h1, %r6;"), (1000 - 44 * 7) >> 7);
+  EXPECT_EQ(vmad("vmad.s32.u32.u32.sat.shr7 %r1, -%r6, %r5.h1, %r4;"), (300 - 7000) >> 7);
+}
+
 TEST(Program, CallsPassAndReturnValuesInDivergentCode) {
   Machine m;
   m.load(R"(

@@ -366,6 +366,10 @@ TEST(Errors, SayWhatAndWhere) {
             "5:15: the number of registers must be an integer up to 1048576");
   EXPECT_EQ(body_error(".reg .v2 .b32 v; mov.b32 v.z, 0;"),
             "5:27: this register has no component '.z'");
+  EXPECT_EQ(body_error(".reg .b32 a; add.s32 a, -a, 1;"),
+            "5:26: no instruction but vmad negates a register on the way");
+  EXPECT_EQ(body_error(".reg .b128 q; .reg .b64 a; mov.b128 {a, a}, {a, a};"),
+            "5:29: mov.b128 moves a register of 128 bits, or two of 64 to or from one");
   EXPECT_EQ(body_error(".loc 1 2 3, inlined 1 2 3"),
             "5:14: expected function_name or inlined_at, found 'inlined'");
   EXPECT_EQ(body_error("ld.b32 [%tid.x], 0;"),
