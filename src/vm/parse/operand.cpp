@@ -91,7 +91,10 @@ Operand BodyParser::negated() {
   }
   o.kind = Kind::reg;
   o.negated = true;
+  const Token at = token();
   o.reg = register_index("a predicate register");
+  if (function_.registers[size_t(o.reg)].type != Type::pred)
+    fail_at(at, "'!' is for predicates; '" + std::string(at.text) + "' is not one");
   return o;
 }
 

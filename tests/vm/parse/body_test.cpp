@@ -368,6 +368,8 @@ TEST(Errors, SayWhatAndWhere) {
             "5:27: this register has no component '.z'");
   EXPECT_EQ(body_error(".reg .b32 a; add.s32 a, -a, 1;"),
             "5:26: no instruction but vmad negates a register on the way");
+  EXPECT_EQ(body_error(".reg .b32 a; mov.b64 a, {a, !a};"),
+            "5:31: '!' is for predicates; 'a' is not one");
   EXPECT_EQ(body_error(".reg .b128 q; .reg .b64 a; mov.b128 {a, a}, {a, a};"),
             "5:29: mov.b128 moves a register of 128 bits, or two of 64 to or from one");
   EXPECT_EQ(body_error(".loc 1 2 3, inlined 1 2 3"),
