@@ -1,9 +1,7 @@
 // ridge check FILE.cu | PROGRAM | OPERATOR/RUNG: runs it on the software GPU, which watches every
 // access for hazards, and tells what it found, where, and how to mend it.
-#include <unistd.h>
-
-#include <charconv>
-#include <cstdlib>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -18,6 +16,7 @@
 #include "program.h"
 #include "record.h"
 #include "rung.h"
+#include "scratch.h"
 #include "target.h"
 #include "terminal.h"
 #include "verb.h"
@@ -37,39 +36,11 @@ struct CheckFlags {
   bool no_leaks = false;
 };
 
-// The file through which the software GPU tells what it finds.
-class Wire {
- public:
-  Wire() {
-    path_ = fs::temp_directory_path() / "ridge-check-XXXXXX";
-    const int file = mkstemp(path_.data());
-    if (file >= 0) close(file);
-  }
-  ~Wire() {
-    std::error_code error;
-    fs::remove(path_, error);
-  }
-  Wire(const Wire&) = delete;
-  Wire& operator=(const Wire&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 struct RunResult {
   int code = 0;
   std::string output;  // its stdout
   Findings findings;
 };
-
-Expected<uint64_t> number(const std::string& text, const char* flag) {
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    return Error{kUsage, fmt::format("{}: '{}' is not a number", flag, text)};
-  return value;
-}
 
 // Every case of the rung's tests: hazards hide at the edges of tiles.
 Expected<Command> command_of(const CheckFlags& flags, const Target& target) {
@@ -91,8 +62,13 @@ void set(Environment& environment, const std::string& name, const std::string& v
 
 // A seeded order is the same again only with one worker.
 RunResult run_checked(Command command, const CheckFlags& flags, uint64_t seed, bool shows) {
-  const Wire wire;
-  set(command.environment, "RIDGE_CHECK", wire.path());
+  const ScratchFolder scratch;
+  if (!scratch.ready()) {
+    complain(fmt::format("no temporary folder: {}", std::strerror(errno)));
+    return {.code = kMissing, .output = {}, .findings = {}};
+  }
+  const fs::path wire = scratch / "findings.json";
+  set(command.environment, "RIDGE_CHECK", wire);
   if (seed) {
     set(command.environment, "RIDGE_SCHEDULE", std::to_string(seed));
     set(command.environment, "RIDGE_THREADS", "1");
@@ -105,7 +81,7 @@ RunResult run_checked(Command command, const CheckFlags& flags, uint64_t seed, b
   std::fflush(stdout);
   const Outcome outcome = run(command);
   result.code = report_end(outcome, flags.program);
-  std::ifstream in(wire.path());
+  std::ifstream in(wire);
   result.findings = check::read_findings(in);
   if (flags.no_leaks)
     std::erase_if(result.findings.all, [](const Finding& f) { return f.kind == "leak"; });
@@ -201,7 +177,7 @@ int check_verb(const Arguments& arguments) {
   line.add_option("--max-reports", flags.most, "N", "findings to show (20)");
   line.add_flag("--no-leaks", flags.no_leaks, "do not report memory that is never freed");
   line.add_json(flags.json);
-  line.add_device(flags.device);
+  line.add_observed_device(flags.device);
   line.add_threads(flags.device);
   line.add_timeout(flags.program.timeout);
   line.add_quiet(flags.program.quiet);
@@ -219,17 +195,14 @@ int check_verb(const Arguments& arguments) {
        {std::tuple(&flags.schedules, "--schedules", &flags.schedule_count),
         std::tuple(&flags.seed, "--seed", &flags.first_seed),
         std::tuple(&flags.most, "--max-reports", &flags.most_shown)})
-    if (const auto read = number(*text, flag); read) *value = *read;
+    if (const auto read = whole_number(*text, flag); read) *value = *read;
     else ready = read.error();
-  if (ready && flags.device.device == "gpu")
-    ready = Error{kUsage, "only the software GPU sees every access: leave out --device gpu"};
   if (ready) ready = check_writable(flags.json);
   if (!ready) {
     complain(ready.message());
     return ready.code();
   }
-  flags.device.device = "vm";
-  const auto target = choose_target(flags.device);
+  const auto target = choose_observed_target(flags.device);
   if (!target) {
     complain(target.error().message);
     return target.error().code;

@@ -1,35 +1,24 @@
 // The file through which the software GPU tells how many instructions a program executed.
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
+#include "scratch.h"
+
 namespace ridge::tools {
 
 class CountFile {
  public:
   explicit CountFile(bool wanted) {
-    if (!wanted) return;
-    path_ = std::filesystem::temp_directory_path() / "ridge-count-XXXXXX";
-    const int file = mkstemp(path_.data());
-    if (file >= 0) close(file);
+    if (wanted && folder_.emplace().ready()) path_ = *folder_ / "count.json";
   }
-  ~CountFile() {
-    std::error_code error;
-    if (!path_.empty()) std::filesystem::remove(path_, error);
-  }
-  CountFile(const CountFile&) = delete;
-  CountFile& operator=(const CountFile&) = delete;
 
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return path_; }  // empty: nothing is counted
 
   // Nothing where the program never got as far as the device.
   std::optional<uint64_t> warp_instructions() const {
@@ -40,6 +29,7 @@ class CountFile {
   }
 
  private:
+  std::optional<ScratchFolder> folder_;
   std::string path_;
 };
 

@@ -1,6 +1,7 @@
 #include "flags.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -67,10 +68,15 @@ void CommandLine::add_flag(const char* name, bool& value, const char* help) {
 void CommandLine::add_footer(const char* text) { app_->footer(text); }
 
 void CommandLine::add_device(DeviceFlags& flags) {
+  add_device(flags, "auto, gpu or vm (the software GPU); auto: a GPU if there is one");
+}
+void CommandLine::add_observed_device(DeviceFlags& flags) {
+  add_device(flags, "vm, as always here: only the software GPU sees every access");
+}
+void CommandLine::add_device(DeviceFlags& flags, const char* help) {
   std::vector<std::string> gpus;
   for (const GpuSpec& gpu : all_gpus()) gpus.emplace_back(gpu.key);
-  app_->add_option("--device", flags.device,
-                   "auto, gpu or vm (the software GPU); auto: a GPU if there is one")
+  app_->add_option("--device", flags.device, help)
       ->type_name("KIND")
       ->transform(lower)
       ->check(one_of("device", {"auto", "gpu", "vm"}));
@@ -135,6 +141,15 @@ std::optional<int> CommandLine::parse(const Arguments& arguments, Arguments* tai
   complain(fmt::format("there is no flag '{}'{} `{} --help` lists them.", *flag,
                        did_you_mean(flag->substr(0, flag->find('=')), names), app_->get_name()));
   return kUsage;
+}
+
+Expected<uint64_t> whole_number(const std::string& text, const char* flag, uint64_t least) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least)
+    return Error{kUsage, fmt::format("{}: '{}' is not a number{}", flag, text,
+                                     least ? fmt::format(" above {}", least - 1) : "")};
+  return value;
 }
 
 }  // namespace ridge::tools

@@ -2,10 +2,12 @@
 // it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "core/status.h"
 #include "verb.h"
 
 namespace CLI {
@@ -34,6 +36,7 @@ class CommandLine {
 
   // Those that mean the same everywhere.
   void add_device(DeviceFlags& flags);
+  void add_observed_device(DeviceFlags& flags);  // of verbs for which only the software GPU will do
   void add_threads(DeviceFlags& flags);
   void add_timeout(double& seconds);
   void add_json(std::string& file);
@@ -44,8 +47,12 @@ class CommandLine {
   std::optional<int> parse(const Arguments& arguments, Arguments* tail = nullptr);
 
  private:
+  void add_device(DeviceFlags& flags, const char* help);
   std::unique_ptr<CLI::App> app_;
   bool no_color_ = false;
 };
+
+// The number that `flag` was given, at least `least`.
+Expected<uint64_t> whole_number(const std::string& text, const char* flag, uint64_t least = 0);
 
 }  // namespace ridge::tools

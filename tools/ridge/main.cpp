@@ -37,7 +37,8 @@ void print_help() {
   fmt::print(
       "\n`ridge VERB --help` lists the flags of a verb. Exit codes: 0 fine, 1 wrong result, 2 "
       "usage,\n"
-      "3 does not compile, 4 CUDA error, 5 hazard found, 6 timeout, 8 something is missing on this machine,\n"
+      "3 does not compile, 4 CUDA error, 5 hazard found, 6 timeout, 8 something is missing on this "
+      "machine,\n"
       "9 implausible measurement;\n"
       "`run` returns the program's own.\n");
 }

@@ -1,10 +1,7 @@
 // ridge profile FILE.cu | PROGRAM | OPERATOR/RUNG: runs it on the software GPU with every
 // instruction counted, and shows by source line what it cost, why, and what to do about it.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <charconv>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -26,6 +23,7 @@
 #include "program.h"
 #include "record.h"
 #include "rung.h"
+#include "scratch.h"
 #include "suggest.h"
 #include "target.h"
 #include "terminal.h"
@@ -47,38 +45,6 @@ struct ProfileFlags {
   size_t top_lines = 8;
   bool to_stdout() const { return json == "-" || csv == "-" || html == "-"; }
 };
-
-// A folder for what the software GPU tells, gone when we are.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = fs::temp_directory_path() / "ridge-profile-XXXXXX";
-    if (mkdtemp(name.data())) path_ = name;
-    std::error_code error;
-    if (!path_.empty()) fs::create_directory(ptx(), error);
-  }
-  ~Scratch() {
-    std::error_code error;
-    if (!path_.empty()) fs::remove_all(path_, error);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  bool ready() const { return !path_.empty(); }
-  fs::path wire() const { return path_ / "launches.json"; }
-  fs::path ptx() const { return path_ / "ptx"; }
-
- private:
-  fs::path path_;
-};
-
-Expected<uint64_t> positive(const std::string& text, const char* flag) {
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value == 0)
-    return Error{kUsage, fmt::format("{}: '{}' is not a number above 0", flag, text)};
-  return value;
-}
 
 Expected<Command> command_of(const ProfileFlags& flags, const Target& target) {
   if (!names_rung(flags.program.file)) {
@@ -157,13 +123,15 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
     if (!command.error().message.empty()) complain(command.error().message);
     return command.error().code;
   }
-  const Scratch scratch;
+  const ScratchFolder scratch;
   if (!scratch.ready()) {
     complain(fmt::format("no temporary folder: {}", std::strerror(errno)));
     return kMissing;
   }
-  command->environment.emplace_back("RIDGE_PROFILE", scratch.wire());
-  command->environment.emplace_back("RIDGE_PROFILE_PTX", scratch.ptx());
+  std::error_code error;
+  fs::create_directory(scratch / "ptx", error);  // without it there are no PTX lines
+  command->environment.emplace_back("RIDGE_PROFILE", scratch / "launches.json");
+  command->environment.emplace_back("RIDGE_PROFILE_PTX", scratch / "ptx");
   // A rung at a real size is more than anyone would wait for, and its blocks are much alike.
   const std::string blocks =
       flags.blocks.empty() && names_rung(flags.program.file) && !flags.shape.empty() ? kSample
@@ -174,7 +142,7 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
   std::fflush(stdout);
   const int code = run_and_report(*command, flags);
 
-  std::ifstream wire(scratch.wire());
+  std::ifstream wire(scratch / "launches.json");
   auto profile = profile::read_profile(wire, flags.kernel);
   if (!profile) {
     complain(profile.error().message);
@@ -187,7 +155,7 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
                  : fmt::format("no kernel whose name contains '{}' was launched", flags.kernel));
     return code ? code : int(kUsage);
   }
-  profile::read_ptx(*profile, scratch.ptx());
+  profile::read_ptx(*profile, scratch / "ptx");
   profile::ask_ptxas(*profile, target.gpu);
   profile::find_occupancy(*profile, target.gpu);
   profile::make_lines(*profile);
@@ -226,7 +194,7 @@ int profile_verb(const Arguments& arguments) {
       "one row a kernel, under Nsight Compute's names; - is stdout, in place of the table");
   line.add_option("--html", flags.html, "FILE",
                   "one page: the source beside its counters, pictures of accesses, a roofline");
-  line.add_device(flags.device);
+  line.add_observed_device(flags.device);
   line.add_threads(flags.device);
   line.add_timeout(flags.program.timeout);
   line.add_quiet(flags.program.quiet);
@@ -241,21 +209,19 @@ int profile_verb(const Arguments& arguments) {
     return kUsage;
   }
   Status ready;
-  const auto top = positive(flags.top, "--top");
+  const auto top = whole_number(flags.top, "--top", 1);
   if (!top) ready = top.error();
   else flags.top_lines = *top;
   if (ready && !flags.blocks.empty() && flags.blocks != "all")
-    if (const auto blocks = positive(flags.blocks, "--blocks"); !blocks) ready = blocks.error();
-  if (ready && flags.device.device == "gpu")
-    ready = Error{kUsage, "only the software GPU sees every access: leave out --device gpu"};
+    if (const auto blocks = whole_number(flags.blocks, "--blocks", 1); !blocks)
+      ready = blocks.error();
   for (const std::string* file : {&flags.json, &flags.csv, &flags.html})
     if (ready) ready = check_writable(*file);
   if (!ready) {
     complain(ready.message());
     return ready.code();
   }
-  flags.device.device = "vm";
-  const auto target = choose_target(flags.device);
+  const auto target = choose_observed_target(flags.device);
   if (!target) {
     complain(target.error().message);
     return target.error().code;

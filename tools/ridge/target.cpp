@@ -60,6 +60,13 @@ Expected<Target> choose_target(const DeviceFlags& flags) {
   return software_target(flags);
 }
 
+Expected<Target> choose_observed_target(DeviceFlags flags) {
+  if (flags.device == "gpu")
+    return Error{kUsage, "only the software GPU sees every access: leave out --device gpu"};
+  flags.device = "vm";
+  return choose_target(flags);
+}
+
 Environment environment_of(const Target& target) {
   Environment environment;
   if (!target.runtime.empty())

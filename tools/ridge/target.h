@@ -27,6 +27,8 @@ struct Target {
 
 // auto takes a GPU where there is one, unless --gpu names what the software GPU should be.
 Expected<Target> choose_target(const DeviceFlags& flags);
+// The software GPU, for verbs that watch; an error where the flags ask for another.
+Expected<Target> choose_observed_target(DeviceFlags flags);
 
 // What a program needs in its environment to run there.
 Environment environment_of(const Target& target);

@@ -15,26 +15,6 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-const char* name_of(Reach reach) {
-  switch (reach) {
-    case Reach::global: return "global";
-    case Reach::shared: return "shared";
-    case Reach::local: return "local";
-    case Reach::none: break;
-  }
-  return "";
-}
-const char* name_of(Action action) {
-  switch (action) {
-    case Action::load: return "ld";
-    case Action::store: return "st";
-    case Action::reduction: return "red";
-    case Action::atomic: return "atom";
-    case Action::copy: return "copy";
-  }
-  return "";
-}
-
 const char* name_of(Unit unit) {
   switch (unit) {
     case Unit::alu: return "alu";

@@ -7,11 +7,9 @@
 #include <vector>
 
 #include "vm/exec/code.h"
+#include "vm/observe/wire.h"
 
 namespace ridge::vm::observe {
-
-enum class Reach : uint8_t { none, global, shared, local };
-enum class Action : uint8_t { load, store, reduction, atomic, copy };
 
 // One access of the machine.
 struct Touch {

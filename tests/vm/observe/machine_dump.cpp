@@ -16,10 +16,6 @@ using namespace ridge::vm::observe;
 
 namespace {
 
-const char* name_of(Reach reach) {
-  return reach == Reach::shared ? "shared" : reach == Reach::local ? "local" : "global";
-}
-
 void print(const Code& code) {
   const Plan plan = plan_of(code);
   std::map<const Instruction*, std::string> lines;  // that each access serves

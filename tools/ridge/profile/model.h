@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/occupancy.h"
+#include "vm/observe/wire.h"
 
 namespace ridge::tools::profile {
 
@@ -32,10 +33,9 @@ struct CounterName {
 };
 extern const std::array<CounterName, 12> kCounterNames;
 
-enum class Reach : uint8_t { none, global, shared, local };
-enum class Action : uint8_t { load, store, reduction, atomic, copy };
-const char* name_of(Reach reach);    // "global"
-const char* name_of(Action action);  // "ld"
+using vm::observe::Action;
+using vm::observe::name_of;
+using vm::observe::Reach;
 const char* noun_of(Action action);  // "loads"
 
 // One access of one warp: the costliest that an instruction made.
