@@ -3,6 +3,7 @@
 #include "vm/exec/program.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <cstring>
 #include <set>
 
@@ -167,9 +168,13 @@ Expected<std::unique_ptr<KernelCode>> decode_kernel(Program& program, Function& 
         for (const Relocation& r : v.relocations) visit(r.function);
     }
   }
-  // In the order of their declarations, as ptxas places them.
-  std::stable_sort(shared.begin(), shared.end(),
-                   [](const Variable* a, const Variable* b) { return a->line < b->line; });
+  // In the order of their declarations, those of bodies before the module's, as ptxas places them.
+  std::unordered_set<const Variable*> outside;
+  for (const Variable& v : module.variables) outside.insert(&v);
+  const auto place = [&](const Variable* v) { return std::pair(outside.count(v), v->line); };
+  std::stable_sort(shared.begin(), shared.end(), [&](const Variable* a, const Variable* b) {
+    return place(a) < place(b);
+  });
   uint32_t top = 0, dynamic_align = 16;
   for (const Variable* v : shared) {
     if (v->unsized || v->size == 0) {

@@ -74,6 +74,15 @@ class Units {
     }
     return true;
   }
+  // The most lanes that want something of one place.
+  uint32_t most_lanes(const SharedAccess& a, uint32_t mask) const {
+    std::array<uint8_t, kBanks> of_place = {};
+    uint32_t most = 0;
+    each_lane(mask, [&](uint32_t lane) {
+      most = std::max<uint32_t>(most, ++of_place[(a.address[lane] >> shift_) & (places_ - 1)]);
+    });
+    return most;
+  }
   // The most units that one place has to give.
   uint32_t most(const SharedAccess& a, uint32_t mask) const {
     if (fit(a, mask)) return mask != 0;
@@ -94,6 +103,20 @@ class Units {
  private:
   uint32_t shift_, places_;
 };
+
+// Two parts of a wide load are served together where each lane's neighbour, or each lane's next but
+// one in its four, is off or reads the same.
+bool is_served_together(const SharedAccess& a, uint32_t mask) {
+  for (const uint32_t apart : {1u, 2u}) {
+    bool all = true;
+    each_lane(mask, [&](uint32_t lane) {
+      const uint32_t other = lane ^ apart;
+      all &= !(mask >> other & 1) || a.address[other] == a.address[lane];
+    });
+    if (all) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -125,28 +148,35 @@ uint32_t atomic_sectors(const Access& access) {
   return sectors;
 }
 
-SharedCost shared_cost(const SharedAccess& a) {
+SharedCost shared_cost(const SharedAccess& a, Service service) {
   if (a.mask == 0) return {};
-  const bool full = a.mask == ~0u;
-  if (a.bytes <= 4) {
-    if (full && (is_even<uint32_t>(a.address, 4) || is_even<uint32_t>(a.address, 0))) return {1, 1};
-    return {Units(4).most(a, a.mask), 1};
-  }
+  const auto lanes = uint32_t(std::popcount(a.mask));
+  const uint32_t least = (lanes * a.bytes + kLineBytes - 1) / kLineBytes;
+  const bool plain = service == Service::load || service == Service::store;
+  if (plain && a.mask == ~0u && is_even<uint32_t>(a.address, a.bytes) && a.bytes >= 4)
+    return {least, 0, least};
   const Units units(a.bytes);
-  const uint32_t width = a.bytes == 8 ? 16 : 8;  // lanes of a part
-  if (full && is_even(a.address, a.bytes)) return {32 / width, 32 / width};
+  const uint32_t width = a.bytes <= 4 ? 32 : a.bytes == 8 ? 16 : 8;  // lanes of a part
   SharedCost cost;
+  const auto serve = [&](uint32_t mask) {
+    if (!mask) return;
+    const uint32_t turns = plain || service == Service::counting ? units.most(a, mask)
+                                                                 : units.most_lanes(a, mask);
+    cost.wavefronts += service == Service::compare ? 2 * turns : turns;
+    cost.conflicts += turns - 1;
+  };
   for (uint32_t first = 0; first < 32; first += 2 * width) {
-    const uint32_t part = (1u << width) - 1;
-    const uint32_t low = a.mask & part << first, high = a.mask & part << (first + width);
-    if (!(low | high)) continue;
-    if (units.fit(a, low | high)) {
-      ++cost.wavefronts, ++cost.ideal;
-      continue;
+    const uint32_t part = width == 32 ? ~0u : (1u << width) - 1;
+    const uint32_t low = a.mask & part << first;
+    const uint32_t high = width == 32 ? 0 : a.mask & part << (first + width);
+    if (service == Service::load && high && is_served_together(a, low | high)) {
+      serve(low | high);
+    } else {
+      serve(low);
+      serve(high);
     }
-    for (const uint32_t mask : {low, high})
-      if (mask) cost.wavefronts += units.most(a, mask), ++cost.ideal;
   }
+  cost.ideal = std::min(cost.wavefronts, service == Service::compare ? 2 * least : least);
   return cost;
 }
 

@@ -31,12 +31,17 @@ GlobalCost global_cost(const Access& access);
 // its sectors.
 uint32_t atomic_sectors(const Access& access);
 
+// How shared memory serves an access. Loads of one word by several lanes are one; two parts of a wide
+// load may be served together, of a store never. Of an atomic each lane has its turn, but for the
+// addition of one, which counts the lanes of a word; a compare-and-swap takes every turn twice.
+enum class Service : uint8_t { load, store, atomic, counting, compare };
+
 struct SharedCost {
   uint32_t wavefronts = 0;
-  uint32_t ideal = 0;  // what they would be with the same lanes and no two words in a bank
+  uint32_t conflicts = 0;  // wavefronts beyond one for each part that is served by itself
+  uint32_t ideal = 0;      // what would do for as many bytes
 };
-// Wide accesses are served in parts of the warp: 8 bytes by halves, 16 by quarters; two parts whose
-// words fit one wavefront share it.
-SharedCost shared_cost(const SharedAccess& access);
+// Wide accesses are served in parts of the warp: 8 bytes by halves, 16 by quarters.
+SharedCost shared_cost(const SharedAccess& access, Service service);
 
 }  // namespace ridge::vm::observe

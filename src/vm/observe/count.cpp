@@ -20,12 +20,30 @@ void remember(Worst& worst, const AccessOf<T>& access, uint32_t cost) {
   ++worst.warps;
 }
 
-void count_shared(Counters& c, Memory& memory, const SharedAccess& access) {
+Service service_of(const Touch& touch) {
+  using Way = MachineAtomic::Way;
+  switch (touch.action) {
+    case Action::load: return Service::load;
+    case Action::store:
+    case Action::copy: return Service::store;
+    case Action::reduction:
+    case Action::atomic: break;
+  }
+  const Way way = touch.atomic.way;
+  return way == Way::counting                      ? Service::counting
+         : way == Way::compare || way == Way::loop ? Service::compare
+                                                   : Service::atomic;
+}
+
+void count_shared(Counters& c, Memory& memory, const SharedAccess& access, const Touch& touch) {
   // Banks repeat: a shift by whole words, or by whole accesses, changes nothing.
-  const SharedCost& cost = memory.shared.of(access, std::max(access.bytes, 4u), shared_cost);
+  const SharedCost& cost =
+      memory.shared.of(access, std::max(access.bytes, 4u),
+                       [&](const SharedAccess& a) { return shared_cost(a, service_of(touch)); });
   ++c.shared_requests;
   c.wavefronts += cost.wavefronts;
   c.ideal_wavefronts += cost.ideal;
+  c.conflicts += cost.conflicts;
   remember(memory.worst, access, cost.wavefronts);
 }
 
@@ -52,7 +70,7 @@ void count_local(Counters& c, Memory& memory, const SharedAccess& offsets) {
     const uint64_t at = offsets.address[lane];
     access.address[lane] = (at / 4 * kWarpSize + lane) * 4 + at % 4;
   }
-  ++c.requests;
+  c.requests += std::max(bytes / 4, 1u);
   uint32_t sectors = 0;
   for (uint32_t done = 0; done < bytes; done += 4) {
     const GlobalCost cost = global_cost(access);
@@ -100,18 +118,58 @@ Windows windows_of(const Access& access) {
   return found;
 }
 
+// An atomic of which one lane does the work of all.
+template <class T>
+void put_together(AccessOf<T>& access, MachineAtomic::Lanes lanes) {
+  using Lanes = MachineAtomic::Lanes;
+  if (lanes == Lanes::one || (lanes == Lanes::one_of_all && access.mask == ~0u))
+    access.mask &= -access.mask;
+}
+
+// The rounds of a loop around a compare-and-swap: in each, one lane of every word gets through.
+template <class T, class F>
+void each_round(AccessOf<T> access, const Touch& touch, F count) {
+  if (touch.atomic.way != MachineAtomic::Way::loop) return count(access);
+  if (access.bytes < 4) {
+    access.bytes = 4;
+    for (T& at : access.address) at &= ~T(3);
+  }
+  while (access.mask) {
+    count(access);
+    uint32_t through = 0;
+    for (uint32_t left = access.mask; left; left &= left - 1) {
+      const auto lane = uint32_t(std::countr_zero(left));
+      bool first = true;
+      for (uint32_t before = through; before; before &= before - 1)
+        first &= access.address[size_t(std::countr_zero(before))] != access.address[lane];
+      if (first) through |= 1u << lane;
+    }
+    access.mask &= ~through;
+  }
+}
+
 void count_lanes(Counters& c, Memory& memory, const Touch& touch, const Warp& w, const Inst* inst) {
   const int64_t offset = int64_t(int32_t(inst->b)) + touch.offset;
-  if (touch.reach == Reach::shared)
-    return count_shared(c, memory, read_addresses<uint32_t>(w, inst->a, offset, touch.bytes));
+  const auto shared = [&](const SharedAccess& a) { count_shared(c, memory, a, touch); };
+  if (touch.reach == Reach::shared) {
+    auto access = read_addresses<uint32_t>(w, inst->a, offset, touch.bytes);
+    put_together(access, touch.atomic.lanes);
+    return each_round(access, touch, shared);
+  }
   if (touch.reach == Reach::local)
     return count_local(c, memory, read_addresses<uint32_t>(w, inst->a, offset, touch.bytes));
   Access access = read_addresses<uint64_t>(w, inst->a, offset, touch.bytes);
-  if (!touch.generic) return count_global(c, memory, access, touch.action);
+  put_together(access, touch.atomic.lanes);
+  const auto global = [&](const Access& a) {
+    count_global(c, memory, a, touch.action);
+    if (touch.generic && touch.action == Action::atomic)
+      c.probes += service_of(touch) == Service::compare ? 2 : 1;
+  };
+  if (!touch.generic) return each_round(access, touch, global);
   const Windows windows = windows_of(access);
   access.mask &= ~windows.all();
-  if (access.mask) count_global(c, memory, access, touch.action);
-  if (windows.lanes[0]) count_shared(c, memory, in_window(access, windows.lanes[0]));
+  if (access.mask) each_round(access, touch, global);
+  if (windows.lanes[0]) each_round(in_window(access, windows.lanes[0]), touch, shared);
   if (windows.lanes[1]) count_local(c, memory, in_window(access, windows.lanes[1]));
 }
 
@@ -125,26 +183,35 @@ void count_matrices(Counters& c, Memory& memory, const Touch& touch, const Warp&
   uint32_t wavefronts = 0;
   for (uint32_t m = 0; m < touch.matrices; ++m) {
     access.mask = 0xffu << 8 * m;
-    wavefronts += shared_cost(access).wavefronts;
+    wavefronts += shared_cost(access, Service::store).wavefronts;
   }
   ++c.shared_requests;
   c.wavefronts += wavefronts;
   c.ideal_wavefronts += touch.matrices;
+  c.conflicts += wavefronts - touch.matrices;
   access.mask = touch.matrices == 4 ? ~0u : (1u << 8 * touch.matrices) - 1;
   remember(memory.worst, access, wavefronts);
 }
 
 // cp.async: reads global memory and writes shared. Fields: isa/async.cpp.
-void count_copy(Counters& c, Memory& memory, const Warp& w, const Inst* inst) {
+void count_copy(Counters& c, Memory& memory, const Touch& touch, const Warp& w, const Inst* inst) {
   const Wide& more = wide(inst);
   const uint32_t bytes = w.src<uint32_t>(more.x[1])[0];
-  count_shared(c, memory, read_addresses<uint32_t>(w, inst->a, int32_t(inst->b), bytes));
+  const auto target = read_addresses<uint32_t>(w, inst->a, int32_t(inst->b), bytes);
+  count_shared(c, memory, target, touch);
   Access source = read_addresses<uint64_t>(w, inst->c, int32_t(more.x[0]), bytes);
   if (more.x[2] != kNoOperand)  // lanes that read nothing
     for (uint32_t i = 0; i < 32; ++i)
       if (!w.src<uint32_t>(more.x[2])[i]) source.mask &= ~(1u << i);
   if (more.x[3] != kNoOperand) source.mask &= ~w.pred(more.x[3]);
-  if (source.mask) count_global(c, memory, source, Action::load);
+  if (!source.mask) return;
+  count_global(c, memory, source, Action::load);
+  if (!touch.bypasses) return;
+  // Past the first cache the sectors are found by where they go.
+  Access where = source;
+  std::copy(target.address.begin(), target.address.end(), where.address.begin());
+  c.sectors += global_cost(where).sectors;
+  c.sectors -= global_cost(source).sectors;
 }
 
 }  // namespace
@@ -154,7 +221,7 @@ void count_touch(Counters& counters, Memory& memory, const Touch& touch, const W
   switch (touch.kind) {
     case Touch::Kind::lanes: return count_lanes(counters, memory, touch, w, inst);
     case Touch::Kind::matrices: return count_matrices(counters, memory, touch, w, inst);
-    case Touch::Kind::copy: return count_copy(counters, memory, w, inst);
+    case Touch::Kind::copy: return count_copy(counters, memory, touch, w, inst);
   }
 }
 

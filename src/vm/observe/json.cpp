@@ -77,7 +77,10 @@ void write(std::FILE* file, const InstructionProfile& one) {
   number("shared_requests", c.shared_requests);
   number("wavefronts", c.wavefronts);
   number("ideal_wavefronts", c.ideal_wavefronts);
+  number("conflicts", c.conflicts);
+  number("probes", c.probes);
   number("switched_off", one.switched_off);
+  number("fillers", one.fillers);
   number("branches", c.branches);
   number("divergent", c.divergent);
   number("barriers", c.barriers);

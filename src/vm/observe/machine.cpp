@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "vm/exec/decoder.h"
@@ -108,7 +109,7 @@ class Predication {
 class Merger {
  public:
   Merger(const Function& function, const std::unordered_map<const Variable*, uint32_t>& shared)
-      : function_(function), addresses_(function, shared) {}
+      : function_(function), addresses_(function, shared), uniform_(function) {}
 
   MachineCode run(bool optimised) {
     find_reads();
@@ -156,7 +157,10 @@ class Merger {
     const InstrDef& row = *match.row;
     const Space space = match.form.space();
     if (row.touches & kAtomic) {
-      if (row.spelling.starts_with("atom") && !is_read(ins.operands[0])) code_.unread.insert(&ins);
+      const bool read = row.spelling.starts_with("atom") && is_read(ins.operands[0]);
+      code_.atomics[&ins] =
+          optimised ? machine_atomic(ins, match.form, read, uniform_)
+                    : MachineAtomic{.is_reduction = row.spelling.starts_with("red")};
       disturb(space);
       return;
     }
@@ -314,6 +318,7 @@ class Merger {
 
   const Function& function_;
   const Addresses addresses_;
+  const Uniform uniform_;
   std::vector<bool> read_;                                                  // by register
   std::map<std::vector<std::pair<uint32_t, uint64_t>>, uint64_t> implied_;  // by unknowns
   Open loads_, stores_;

@@ -5,10 +5,10 @@
 
 #include <cstdint>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "vm/exec/code.h"
+#include "vm/observe/atomics.h"
 
 namespace ridge::vm::observe {
 
@@ -24,7 +24,7 @@ struct MachineCode {
   // What the machine does for each plain load and store: usually one access, none where the value
   // is at hand or not needed, several where the middle of a vector is not needed.
   std::unordered_map<const Instruction*, std::vector<MachineAccess>> changed;
-  std::unordered_set<const Instruction*> unread;  // atomics whose result nobody reads
+  std::unordered_map<const Instruction*, MachineAtomic> atomics;
   // Instructions of a body short enough that the machine has no branch around it and predicates
   // them instead: the branch, which every warp passes that passes them.
   std::unordered_map<const Instruction*, const Instruction*> predicated;

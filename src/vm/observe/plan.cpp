@@ -40,6 +40,7 @@ Touch touch_of(const Match& match) {
     touch.bytes = 16;
   } else if (copy) {
     touch.kind = Touch::Kind::copy;
+    touch.bypasses = form.has("cg");
     touch.reach = Reach::global;
   } else {
     touch.bytes = uint8_t(size_of(form.type()) * form.vector());
@@ -123,8 +124,10 @@ class Planner {
     one.source = source;
     one.match = match;
     if (match) one.as_written = touch_of(*match);
-    if (one.as_written.action == Action::atomic && machine_.unread.count(source))
-      one.as_written.action = Action::reduction;
+    if (const auto found = machine_.atomics.find(source); found != machine_.atomics.end()) {
+      one.as_written.atomic = found->second;
+      one.as_written.action = found->second.is_reduction ? Action::reduction : Action::atomic;
+    }
     one.width = one.as_written.bytes;
     if (const auto found = machine_.changed.find(source); found != machine_.changed.end()) {
       one.width = found->second.empty() ? 0 : found->second[0].bytes;
@@ -134,9 +137,23 @@ class Planner {
     }
     if (const auto found = machine_.predicated.find(source); found != machine_.predicated.end())
       one.passed_by = found->second;
-    entries_[source] = uint32_t(plan_.entries.size());
+    const Touch::Kind kind = one.as_written.kind;
+    one.has_fillers = kind == Touch::Kind::copy && !copying_;
+    if (kind == Touch::Kind::copy) copying_ = true;
+    else if (one.as_written.reach == Reach::shared || (match && match->row->unit == Unit::barrier))
+      copying_ = false;
+    const auto index = uint32_t(plan_.entries.size());
+    entries_[source] = index;
     plan_.entries.push_back(one);
-    return uint32_t(plan_.entries.size() - 1);
+    if (loops(one)) {  // the load in the loop is counted by itself
+      one.as_written.action = Action::load;
+      plan_.entries.push_back(one);
+    }
+    return index;
+  }
+
+  static bool loops(const Entry& entry) {
+    return entry.as_written.atomic.way == MachineAtomic::Way::loop;
   }
 
   void add_touch(uint32_t entry, int32_t offset) {
@@ -149,6 +166,11 @@ class Planner {
     const auto found = machine_.changed.find(one.source);
     if (found == machine_.changed.end()) {
       plan_.touches.push_back(touch);
+      if (loops(one)) {
+        touch.action = Action::load;
+        touch.entry = entry + 1;
+        plan_.touches.push_back(touch);
+      }
       return;
     }
     for (const MachineAccess& access : found->second) {
@@ -162,6 +184,7 @@ class Planner {
   const Code& code_;
   const MachineCode machine_;
   std::unordered_map<const Instruction*, uint32_t> entries_;
+  bool copying_ = false;  // an asynchronous copy came before, and nothing else of shared memory
   Plan plan_;
 };
 

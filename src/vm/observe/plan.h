@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "vm/exec/code.h"
+#include "vm/observe/atomics.h"
 #include "vm/observe/wire.h"
 
 namespace ridge::vm::observe {
@@ -20,6 +21,8 @@ struct Touch {
   Action action = Action::load;
   uint8_t bytes = 0;     // a lane; a row's, of matrices
   uint8_t matrices = 0;  // kind matrices: how many
+  MachineAtomic atomic;  // of reductions and atomics, and of the loads in their loops
+  bool bypasses = false;  // kind copy: past the first cache
   int32_t offset = 0;    // to add to the base
   uint32_t entry = 0;    // whose it is
 };
@@ -32,6 +35,7 @@ struct Entry {
   uint8_t width = 0;                         // bytes a lane that the machine moves for it; 0: none
   const Instruction* merged_into = nullptr;  // another's access does this one's work
   const Instruction* passed_by = nullptr;    // predicated: the branch that the machine has not
+  bool has_fillers = false;  // switched-off loads that ptxas puts before it
 };
 
 // One decoded instruction.
@@ -44,6 +48,10 @@ struct Step {
   uint32_t entry = 0;
   uint32_t touch = 0;
 };
+
+// ptxas puts as many loads from shared memory, none of which does anything, before the first
+// asynchronous copy after others have used it.
+inline constexpr uint32_t kFillers = 3;
 
 struct Plan {
   std::vector<Step> steps;    // parallel to the code's instructions, as is:

@@ -22,7 +22,7 @@ Counters& Counters::operator+=(const Counters& o) {
   warps += o.warps, threads += o.threads;
   requests += o.requests, sectors += o.sectors, lines += o.lines, bytes_used += o.bytes_used;
   shared_requests += o.shared_requests, wavefronts += o.wavefronts;
-  ideal_wavefronts += o.ideal_wavefronts;
+  ideal_wavefronts += o.ideal_wavefronts, conflicts += o.conflicts, probes += o.probes;
   branches += o.branches, divergent += o.divergent, barriers += o.barriers;
   split.meet(o.split);
   return *this;
@@ -231,13 +231,15 @@ void Profiler::end(const GridRun& grid) {
       place(one, plan->entries[k], *code);
       one.counters = sum[k].counters;
       one.worst = sum[k].worst;
+      if (plan->entries[k].has_fillers) one.fillers = kFillers * one.counters.warps;
       const Instruction* const branch = plan->entries[k].passed_by;
       if (one.touch.reach != Reach::none && one.width && !one.merged_into) {
         const uint64_t passed = branch ? branches[branch] : one.counters.warps;
         const uint64_t made = std::max(one.counters.requests, one.counters.shared_requests);
         one.switched_off = std::max(passed, made) - made;
       }
-      if (!sum[k].counters.warps && !one.switched_off) continue;
+      const bool ran = one.counters.warps || one.counters.requests || one.counters.shared_requests;
+      if (!ran && !one.switched_off) continue;
       launch.instructions.push_back(std::move(one));
     }
     std::stable_sort(launch.instructions.begin() + long(begin), launch.instructions.end(),

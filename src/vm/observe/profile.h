@@ -41,7 +41,8 @@ struct Counters {
   // Global and local memory.
   uint64_t requests = 0, sectors = 0, lines = 0, bytes_used = 0;
   // Shared memory.
-  uint64_t shared_requests = 0, wavefronts = 0, ideal_wavefronts = 0;
+  uint64_t shared_requests = 0, wavefronts = 0, ideal_wavefronts = 0, conflicts = 0;
+  uint64_t probes = 0;  // wavefronts in which a generic atomic looks whether memory is shared
   uint64_t branches = 0, divergent = 0, barriers = 0;
   Split split;
 
@@ -61,6 +62,7 @@ struct InstructionProfile {
   uint32_t merged_into = 0;   // a PTX line; 0: nothing
   uint32_t width = 0;         // bytes a lane that the machine moves
   uint64_t switched_off = 0;  // accesses that the machine executes with no lane switched on
+  uint64_t fillers = 0;       // loads from shared memory that do nothing, before it
   std::string mnemonic;
   Touch touch;
   Unit unit = Unit::alu;

@@ -44,7 +44,7 @@ TEST(AtomicSectors, LanesOfOneAddressTakeTurns) {
 
 TEST(SharedCost, CountsWavefronts) {
   const auto cost = [](const SharedAccess& a) {
-    const SharedCost c = shared_cost(a);
+    const SharedCost c = shared_cost(a, Service::load);
     return std::array<uint32_t, 2>{c.wavefronts, c.ideal};
   };
   using Cost = std::array<uint32_t, 2>;

@@ -163,7 +163,8 @@ std::optional<Advice> advise_global(const Kernel& kernel, const Instruction& one
 std::optional<Advice> advise_shared(const Kernel& kernel, const Instruction& one) {
   const Counters& c = one.counters;
   if (one.reach != Reach::shared || !one.worst) return std::nullopt;
-  if (double(c.wavefronts) < kWorthSaying * double(c.ideal_wavefronts)) return std::nullopt;
+  const uint64_t without = c.wavefronts - c.conflicts;
+  if (double(c.wavefronts) < kWorthSaying * double(without)) return std::nullopt;
   const Access& access = *one.worst;
   const Conflict conflict = worst_conflict(access);
   if (conflict.ways < 2) return std::nullopt;
@@ -171,12 +172,12 @@ std::optional<Advice> advise_shared(const Kernel& kernel, const Instruction& one
   advice.part = Part::shared;
   advice.counter = "wavefronts";
   advice.now = c.wavefronts;
-  advice.then = c.ideal_wavefronts;
+  advice.then = without;
   advice.saves = double(advice.now - advice.then);
   advice.brief = fmt::format(
       "is a {}-way bank conflict: {} turns where {} would do", conflict.ways,
       access.cost ? access.cost : wavefronts_of(access),
-      std::max<uint64_t>(1, c.ideal_wavefronts / std::max<uint64_t>(1, c.shared_requests)));
+      std::max<uint64_t>(1, without / std::max<uint64_t>(1, c.shared_requests)));
   advice.reason = fmt::format("lanes {} hit bank {} in different words; {}-way conflict",
                               lanes_text(conflict.lanes), conflict.bank, conflict.ways);
   if (access.warps && access.warps * 2 < c.shared_requests)

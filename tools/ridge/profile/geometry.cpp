@@ -127,11 +127,11 @@ std::optional<Stride> stride_of(const Access& access) {
 }
 
 uint64_t wavefronts_of(const Access& access) {
-  return observe::shared_cost(in_shared(access)).wavefronts;
+  return observe::shared_cost(in_shared(access), observe::Service::load).wavefronts;
 }
 
 uint64_t least_wavefronts(const Access& access) {
-  return observe::shared_cost(in_shared(access)).ideal;
+  return observe::shared_cost(in_shared(access), observe::Service::load).ideal;
 }
 
 // Wide accesses are served in parts of the warp, so only lanes of one part can be in each other's

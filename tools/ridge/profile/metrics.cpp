@@ -14,9 +14,15 @@ double sum(const Kernel& kernel, Reach reach, Action action, uint64_t Counters::
   return total;
 }
 
+// What an asynchronous copy reads counts with the loads.
 template <Action action, uint64_t Counters::*field>
 Value global(const Kernel& kernel) {
-  return sum(kernel, Reach::global, action, field);
+  const double own = sum(kernel, Reach::global, action, field);
+  return action == Action::load ? own + sum(kernel, Reach::global, Action::copy, field) : own;
+}
+template <Action action, uint64_t Counters::*field>
+Value local(const Kernel& kernel) {
+  return sum(kernel, Reach::local, action, field);
 }
 
 // Shared atomics are one kind of machine instruction, whether their result is used or not.
@@ -29,26 +35,36 @@ double shared_sum(const Kernel& kernel, uint64_t Counters::*field) {
 
 template <Action action>
 Value wavefronts(const Kernel& kernel) {
-  return shared_sum<action>(kernel, &Counters::wavefronts);
+  const double own = shared_sum<action>(kernel, &Counters::wavefronts);
+  return action == Action::atomic ? own + double(kernel.total.probes) : own;
 }
 
 template <Action action>
 Value conflicts(const Kernel& kernel) {
-  return shared_sum<action>(kernel, &Counters::wavefronts) -
-         shared_sum<action>(kernel, &Counters::ideal_wavefronts);
+  return shared_sum<action>(kernel, &Counters::conflicts);
 }
 
-// A load that ptxas merges into another is no instruction of its own. One that only some warps come
-// to may be guarded in the machine code, where all others count as well: nobody can tell.
+bool is_of_matrices(const Instruction& one) { return one.ptx.find("matrix") != std::string::npos; }
+
+// Machine instructions: those that warps pass with no lane switched on count as well; those of
+// matrices and generic ones do not.
 template <Reach reach, Action action>
 Value executed(const Kernel& kernel) {
-  const uint64_t warps = kernel.blocks * kernel.warps_per_block();
   double total = 0;
   for (const Instruction& one : kernel.instructions) {
-    if (one.reach != reach || one.action != action || one.merged_into) continue;
-    if (!warps || one.counters.warps % warps) return std::nullopt;
-    total += double(one.counters.warps);
+    if (reach == Reach::shared && action == Action::load) total += double(one.counters.fillers);
+    if (one.reach != reach || one.action != action || is_of_matrices(one) || one.generic)
+      continue;
+    const Counters& c = one.counters;
+    total += double((reach == Reach::shared ? c.shared_requests : c.requests) + c.switched_off);
   }
+  return total;
+}
+Value matrix_loads(const Kernel& kernel) {
+  double total = 0;
+  for (const Instruction& one : kernel.instructions)
+    if (is_of_matrices(one) && one.action == Action::load)
+      total += double(one.counters.shared_requests);
   return total;
 }
 
@@ -99,6 +115,16 @@ constexpr Metric kMetrics[] = {
     {"gpu__time_duration.sum", unknown},
     {"memory_l1_wavefronts_shared", total<&Counters::wavefronts>},
     {"memory_l1_wavefronts_shared_ideal", total<&Counters::ideal_wavefronts>},
+    {"l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", global<kAtom, &Counters::sectors>},
+    {"l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", local<kLoad, &Counters::requests>},
+    {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", local<kLoad, &Counters::sectors>},
+    {"l1tex__t_requests_pipe_lsu_mem_local_op_st.sum", local<kStore, &Counters::requests>},
+    {"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", local<kStore, &Counters::sectors>},
+    {"smsp__inst_executed_op_ldsm.sum", matrix_loads},
+    {"smsp__inst_executed_op_ldgsts.sum",
+     [](const Kernel& k) -> Value {
+       return sum(k, Reach::global, Action::copy, &Counters::warps);
+     }},
     // Our own: counted in PTX, or not counted by Nsight Compute.
     {"ridge__ptx_warp_instructions", total<&Counters::warps>},
     {"ridge__ptx_thread_instructions", total<&Counters::threads>},

@@ -4,7 +4,7 @@
 
 namespace ridge::tools::profile {
 
-const std::array<CounterName, 12> kCounterNames = {{
+const std::array<CounterName, 16> kCounterNames = {{
     {"warps", &Counters::warps},
     {"threads", &Counters::threads},
     {"requests", &Counters::requests},
@@ -14,6 +14,10 @@ const std::array<CounterName, 12> kCounterNames = {{
     {"shared_requests", &Counters::shared_requests},
     {"wavefronts", &Counters::wavefronts},
     {"ideal_wavefronts", &Counters::ideal_wavefronts},
+    {"conflicts", &Counters::conflicts},
+    {"probes", &Counters::probes},
+    {"switched_off", &Counters::switched_off},
+    {"fillers", &Counters::fillers},
     {"branches", &Counters::branches},
     {"divergent", &Counters::divergent},
     {"barriers", &Counters::barriers},

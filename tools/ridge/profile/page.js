@@ -46,7 +46,7 @@ function facts(k) {
     list.push(fact(percent(used), `of ${count(c.sectors)} sectors’ bytes used`, used < 0.5));
   }
   if (c.wavefronts) {
-    const conflicts = c.wavefronts - c.ideal_wavefronts;
+    const conflicts = c.conflicts ?? 0;
     list.push(fact(count(conflicts), `bank conflicts in ${count(c.wavefronts)} wavefronts`, conflicts > c.wavefronts / 10));
   }
   list.push(fact(percent(k.occupancy.fraction), `occupancy, limited by ${k.occupancy.limiter}`, k.occupancy.fraction < 0.5));
@@ -137,7 +137,7 @@ let rows = new Map();
 function row(k, number, text, l) {
   if (!l) return h('tr', {class: 'idle'}, h('td', {class: 'number'}, `${number}`), ...Array(5).fill(0).map(() => h('td')), h('td', {class: 'text'}, text));
   const c = l.counters, advised = adviceOf(k, l).length > 0;
-  const conflicts = (c.wavefronts ?? 0) - (c.ideal_wavefronts ?? 0);
+  const conflicts = c.conflicts ?? 0;
   const used = c.sectors ? (c.bytes_used ?? 0) / (SECTOR * c.sectors) : 1;
   const tr = h('tr', {class: 'counted', tabindex: 0, onclick: () => choose(k, l), onkeydown: (e) => { if (e.key === 'Enter') choose(k, l); }},
     h('td', {class: 'number'}, `${number}`),
@@ -188,7 +188,7 @@ function source(k) {
 
 const kLabels = [['warps', 'warp instructions'], ['threads', 'thread instructions'], ['requests', 'global and local requests'],
   ['sectors', 'sectors of 32 bytes'], ['lines', 'L1 lines touched'], ['bytes_used', 'bytes used'], ['shared_requests', 'shared requests'],
-  ['wavefronts', 'wavefronts'], ['ideal_wavefronts', 'wavefronts without conflicts'], ['branches', 'branches'], ['divergent', 'of them divergent'],
+  ['wavefronts', 'wavefronts'], ['conflicts', 'bank conflicts'], ['branches', 'branches'], ['divergent', 'of them divergent'],
   ['barriers', 'barrier waits']];
 
 function choose(k, l, scroll) {

@@ -151,8 +151,8 @@ Instruction instruction(const json& object, double scale) {
   one.worst = access(object, one.width);
   one.split = split(object);
   // A generic access is what its lanes turned out to reach.
-  if (text(object, "reach") == "generic" && one.counters.wavefronts > one.counters.sectors)
-    one.reach = Reach::shared;
+  one.generic = text(object, "reach") == "generic";
+  if (one.generic && one.counters.wavefronts > one.counters.sectors) one.reach = Reach::shared;
   return one;
 }
 
@@ -165,7 +165,8 @@ void add(Instruction& sum, const Instruction& one) {
 }
 
 bool same(const Instruction& a, const Instruction& b) {
-  return a.ptx_line == b.ptx_line && a.line == b.line && a.ptx == b.ptx && a.file == b.file;
+  return a.ptx_line == b.ptx_line && a.line == b.line && a.ptx == b.ptx && a.file == b.file &&
+         a.action == b.action;
 }
 
 // Two lists in the order of the PTX, either with instructions that the other never reached.

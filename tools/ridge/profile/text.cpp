@@ -70,7 +70,7 @@ void add_memory_row(std::vector<std::vector<std::string>>& rows, const Kernel& k
        shared ? "wavefronts" : "sectors", fmt::format("{:.1f}", double(cost) / double(requests)),
        shared
            ? fmt::format("{} bank conflicts",
-                         thousands(sum.wavefronts - std::min(sum.wavefronts, sum.ideal_wavefronts)))
+                         thousands(sum.conflicts))
        : action == Action::reduction || action == Action::atomic
            ? ""
            : fmt::format("{} of the bytes used", percent(double(sum.bytes_used) / moved))});

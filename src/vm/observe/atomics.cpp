@@ -1,0 +1,54 @@
+#include "vm/observe/atomics.h"
+
+#include <string_view>
+
+namespace ridge::vm::observe {
+namespace {
+
+using Way = MachineAtomic::Way;
+using Lanes = MachineAtomic::Lanes;
+
+bool is_float(Type type) {
+  return type == Type::f16 || type == Type::f16x2 || type == Type::bf16 || type == Type::bf16x2 ||
+         type == Type::f32 || type == Type::f64;
+}
+
+Way way_of(const Form& form, const Operand& value, bool is_read) {
+  if (form.has("cas")) return Way::compare;
+  const int bytes = size_of(form.type());
+  if (bytes == 2) return Way::loop;  // memory has no smaller word
+  if (form.space() != Space::shared || form.has("exch")) return Way::direct;
+  if (is_float(form.type()) || bytes == 8) return Way::loop;
+  const bool is_one = value.kind == Operand::Kind::imm && value.bits == 1;
+  return form.has("add") && is_one && !is_read ? Way::counting : Way::direct;
+}
+
+Lanes lanes_of(const Form& form, bool is_read, bool one_place, bool one_value) {
+  if (!one_place || is_float(form.type())) return Lanes::all;
+  const bool adds = form.has("add");
+  if (size_of(form.type()) == 8) return adds && one_value ? Lanes::one : Lanes::all;
+  if (is_read) return !adds ? Lanes::all : one_value ? Lanes::one : Lanes::one_of_all;
+  const bool can = adds || form.has("min") || form.has("max") || form.has("and") ||
+                   form.has("or") || form.has("xor");
+  return can ? Lanes::one : Lanes::all;
+}
+
+}  // namespace
+
+MachineAtomic machine_atomic(const Instruction& ins, const Form& form, bool is_read,
+                             const Uniform& uniform) {
+  const size_t first = ins.mnemonic.starts_with("atom") ? 1 : 0;  // atom names its result before
+  MachineAtomic out;
+  if (ins.operands.size() < first + 2) return out;
+  const Operand &place = ins.operands[first], &value = ins.operands[first + 1];
+  out.way = way_of(form, value, is_read);
+  // What counts lanes, or compares, does not put values together.
+  if (out.way == Way::direct)
+    out.lanes = lanes_of(form, is_read, uniform(place), uniform(value));
+  // There is no generic reduction, and none that exchanges.
+  out.is_reduction = !is_read && out.way != Way::compare && out.way != Way::loop &&
+                     !form.has("exch") && form.space() != Space::generic;
+  return out;
+}
+
+}  // namespace ridge::vm::observe

@@ -1,0 +1,110 @@
+#include "vm/observe/uniform.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "vm/exec/decoder.h"
+
+namespace ridge::vm::observe {
+namespace {
+
+// Special registers with a value for the whole warp. (%warpid is not among them: ptxas does not
+// take it, or a thread's index divided by 32, for one.)
+bool is_of_grid(std::string_view name) {
+  for (const char* word : {"%ctaid", "%nctaid", "%ntid", "%gridid", "%smid", "%nsmid", "%nwarpid",
+                           "%total_smem_size", "%dynamic_smem_size"})
+    if (name.starts_with(word)) return true;
+  return false;
+}
+
+std::string_view root_of(const Instruction& ins) {
+  return ins.mnemonic.substr(0, ins.mnemonic.find('.'));
+}
+bool is_branch(const Instruction& ins) {
+  return root_of(ins) == "bra" && !ins.operands.empty() &&
+         ins.operands[0].kind == Operand::Kind::label;
+}
+
+template <class F>
+void each_register(const Operand& op, F f) {
+  if (op.reg >= 0) f(size_t(op.reg));
+  if (op.second >= 0) f(size_t(op.second));
+  for (const Operand& e : op.elems) each_register(e, f);
+}
+
+// The first operand is what an instruction writes, unless it stores or jumps.
+const Operand* written_by(const Instruction& ins) {
+  if (ins.operands.empty()) return nullptr;
+  const std::string_view root = root_of(ins);
+  for (const char* word : {"st", "red", "bra", "brx", "bar", "barrier", "membar", "fence", "ret"})
+    if (root == word) return nullptr;
+  const Operand& first = ins.operands[0];
+  return first.kind == Operand::Kind::address ? nullptr : &first;
+}
+
+}  // namespace
+
+Uniform::Uniform(const Function& function)
+    : function_(function),
+      writes_(function.registers.size()),
+      varying_(function.registers.size()),
+      divergent_(function.instructions.size()) {
+  for (const Instruction& ins : function.instructions)
+    if (const Operand* to = written_by(ins)) each_register(*to, [&](size_t r) { ++writes_[r]; });
+  while (pass()) find_divergent();
+}
+
+bool Uniform::operator()(const Operand& op) const {
+  if (op.kind == Operand::Kind::special) return is_of_grid(op.text);
+  bool uniform = true;
+  each_register(op, [&](size_t r) { uniform &= !varying_[r]; });
+  return uniform;
+}
+
+bool Uniform::varies(const Instruction& ins) const {
+  const std::string_view root = root_of(ins), all = ins.mnemonic;
+  if (root == "atom" || root == "call" || root == "match" || root == "tex" || root == "activemask")
+    return true;
+  if (root == "ld" && all.find(".local") != std::string_view::npos) return true;
+  // One lane's value for all of them, and what all of them say together.
+  if (root == "vote" || root == "redux" || root == "elect") return false;
+  if (root == "shfl")
+    return all.find(".idx") == std::string_view::npos || ins.operands.size() < 3 ||
+           !(*this)(ins.operands[2]);
+  if (ins.guard >= 0 && varying_[size_t(ins.guard)]) return true;
+  return !std::all_of(ins.operands.begin() + 1, ins.operands.end(),
+                      [&](const Operand& op) { return (*this)(op); });
+}
+
+bool Uniform::pass() {
+  bool learnt = false;
+  for (size_t i = 0; i < function_.instructions.size(); ++i) {
+    const Instruction& ins = function_.instructions[i];
+    const Operand* const to = written_by(ins);
+    if (!to) continue;
+    const bool varying = varies(ins);
+    each_register(*to, [&](size_t r) {
+      // Lanes that went another way have another write's value.
+      if (varying_[r] || !(varying || (writes_[r] > 1 && divergent_[i]))) return;
+      varying_[r] = true;
+      learnt = true;
+    });
+  }
+  return learnt;
+}
+
+// From a branch that parts lanes to where it leads, with its else; a loop that lanes leave one
+// after the other is all of it such a place.
+void Uniform::find_divergent() {
+  const auto& all = function_.instructions;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!is_branch(all[i]) || all[i].guard < 0 || !varying_[size_t(all[i].guard)]) continue;
+    const size_t target = std::min<size_t>(all[i].operands[0].target, all.size());
+    size_t begin = std::min(i, target), end = std::max(i, target);
+    if (target > i + 1 && is_branch(all[target - 1]) && all[target - 1].guard < 0)
+      end = std::max(end, std::min<size_t>(all[target - 1].operands[0].target, all.size()));
+    std::fill(divergent_.begin() + long(begin), divergent_.begin() + long(end), true);
+  }
+}
+
+}  // namespace ridge::vm::observe
