@@ -19,7 +19,7 @@ struct Options {
   uint64_t seed = 1;
   bool hot = false;
   bool tour = false;   // the small case
-  bool fast = false;   // fewer samples
+  bool fast = false;   // fewer samples; verify: small cases only
   std::string rivals;  // a library with rivals to time beside ours
 };
 Expected<Options> read_options(int argc, char** argv);
