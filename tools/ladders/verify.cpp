@@ -11,7 +11,7 @@ namespace ridge::ladders {
 namespace {
 
 // What a sanitizer gets through, which makes a launch a thousand times as long.
-constexpr int64_t kFastElements = 1 << 14;
+constexpr int64_t kFastElements = 1 << 11;
 
 bool is_small(const Ladder& ladder, const Case& c) {
   int64_t elements = 0;
