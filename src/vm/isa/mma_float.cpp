@@ -6,11 +6,40 @@
 //     and 1 of every four stored, then C is added.
 #include "vm/isa/mma_handlers.h"
 #include "vm/isa/tensor_core.h"
+#include "vm/isa/tensor_core_dense.h"
 
 namespace ridge::vm {
 namespace {
 
 using namespace tensor;
+
+// What multiply_dense does not do.
+template <Type K, bool HalfC, bool HalfD>
+void multiply_any(const DenseProduct& x) {
+  constexpr int kC = HalfC ? 2 : 4, kD = HalfD ? 2 : 4;
+  // Hardware has no operation with C in f32 and D in f16: that is rounded twice.
+  constexpr Output kOutput = HalfC && HalfD ? Output::f16 : Output::f32;
+  Rows a;
+  Columns b;
+  Sums sums[2];
+  for (uint32_t r = 0; r < x.row_tiles; ++r) {
+    for (uint32_t s = 0; s < x.steps; ++s) {
+      const uint32_t* const* pair = x.a + 2 * (r * x.steps + s);
+      load_rows<K>(a, int(8 * s), pair[0], pair[1]);
+    }
+    for (uint32_t t = 0; t < x.column_tiles; ++t) {
+      if (r == 0)
+        for (uint32_t s = 0; s < x.steps; ++s) load_columns<K>(b, int(8 * s), x.b[t * x.steps + s]);
+      if constexpr (HalfC) load_half_sums(sums[r + t], x.c + kC * (r + t));
+      else load_sums(sums[r + t], x.c + kC * (r + t));
+      multiply_add(a, b, int(8 * x.steps), sums[r + t], kOutput);
+    }
+  }
+  for (uint32_t t = 0; t < x.row_tiles * x.column_tiles; ++t) {  // may lie where a source did
+    if constexpr (HalfD) store_half_sums(sums[t], x.d + kD * t);
+    else store_sums(sums[t], x.d + kD * t);
+  }
+}
 
 // f16 and bf16, dense: the hot ones.
 template <Type K, bool HalfC, bool HalfD>
@@ -24,36 +53,14 @@ const Inst* multiply_halves(Warp& w, const Inst* inst) {
   const uint32_t* y = x + sizes.a;
   const uint32_t* c = y + sizes.b;
   if (g.transposed) std::swap(x, y);
-  const uint32_t steps = form.k / 8, row_tiles = g.rows / 16, column_tiles = g.columns / 8;
   constexpr int kC = HalfC ? 2 : 4, kD = HalfD ? 2 : 4;
-  // Hardware has no operation with C in f32 and D in f16: that is rounded twice.
-  constexpr Output kOutput = HalfC && HalfD ? Output::f16 : Output::f32;
-
-  Rows a;
-  Columns b;
-  Sums sums[2];
-  for (uint32_t r = 0; r < row_tiles; ++r) {
-    for (uint32_t s = 0; s < steps; ++s) {
-      const uint32_t* pair = x + 2 * (r * steps + s);
-      load_rows<K>(a, int(8 * s), w.src<uint32_t>(pair[0]), w.src<uint32_t>(pair[1]));
-    }
-    for (uint32_t t = 0; t < column_tiles; ++t) {
-      if (r == 0)
-        for (uint32_t s = 0; s < steps; ++s)
-          load_columns<K>(b, int(8 * s), w.src<uint32_t>(y[t * steps + s]));
-      const uint32_t* registers[kC];
-      for (int i = 0; i < kC; ++i) registers[i] = w.src<uint32_t>(c[kC * (r + t) + i]);
-      if constexpr (HalfC) load_half_sums(sums[r + t], registers);
-      else load_sums(sums[r + t], registers);
-      multiply_add(a, b, int(form.k), sums[r + t], kOutput);
-    }
-  }
-  for (uint32_t t = 0; t < row_tiles * column_tiles; ++t) {  // a result may lie where a source did
-    uint32_t* registers[kD];
-    for (int i = 0; i < kD; ++i) registers[i] = w.reg<uint32_t>(d[kD * t + i]);
-    if constexpr (HalfD) store_half_sums(sums[t], registers);
-    else store_sums(sums[t], registers);
-  }
+  DenseProduct product{form.k / 8, g.rows / 16, g.columns / 8, HalfC, HalfD, {}, {}, {}, {}};
+  const uint32_t steps = product.steps, tiles = product.row_tiles * product.column_tiles;
+  for (uint32_t i = 0; i < 2 * steps * product.row_tiles; ++i) product.a[i] = w.src<uint32_t>(x[i]);
+  for (uint32_t i = 0; i < steps * product.column_tiles; ++i) product.b[i] = w.src<uint32_t>(y[i]);
+  for (uint32_t i = 0; i < kC * tiles; ++i) product.c[i] = w.src<uint32_t>(c[i]);
+  for (uint32_t i = 0; i < kD * tiles; ++i) product.d[i] = w.reg<uint32_t>(d[i]);
+  if (!multiply_dense<K>(product)) multiply_any<K, HalfC, HalfD>(product);
   return after_fragments(inst);
 }
 
