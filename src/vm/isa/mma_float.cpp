@@ -24,20 +24,23 @@ void multiply_any(const DenseProduct& x) {
   Sums sums[2];
   for (uint32_t r = 0; r < x.row_tiles; ++r) {
     for (uint32_t s = 0; s < x.steps; ++s) {
-      const uint32_t* const* pair = x.a + 2 * (r * x.steps + s);
-      load_rows<K>(a, int(8 * s), pair[0], pair[1]);
+      const auto pair = x.sources<2>(x.a + 2 * (r * x.steps + s));
+      load_rows<K>(a, int(8 * s), pair.at[0], pair.at[1]);
     }
     for (uint32_t t = 0; t < x.column_tiles; ++t) {
       if (r == 0)
-        for (uint32_t s = 0; s < x.steps; ++s) load_columns<K>(b, int(8 * s), x.b[t * x.steps + s]);
-      if constexpr (HalfC) load_half_sums(sums[r + t], x.c + kC * (r + t));
-      else load_sums(sums[r + t], x.c + kC * (r + t));
+        for (uint32_t s = 0; s < x.steps; ++s)
+          load_columns<K>(b, int(8 * s), x.w.src<uint32_t>(x.b[t * x.steps + s]));
+      const auto c = x.sources<kC>(x.c + kC * (r + t));
+      if constexpr (HalfC) load_half_sums(sums[r + t], c.at);
+      else load_sums(sums[r + t], c.at);
       multiply_add(a, b, int(8 * x.steps), sums[r + t], kOutput);
     }
   }
   for (uint32_t t = 0; t < x.row_tiles * x.column_tiles; ++t) {  // may lie where a source did
-    if constexpr (HalfD) store_half_sums(sums[t], x.d + kD * t);
-    else store_sums(sums[t], x.d + kD * t);
+    const auto d = x.results<kD>(x.d + kD * t);
+    if constexpr (HalfD) store_half_sums(sums[t], d.at);
+    else store_sums(sums[t], d.at);
   }
 }
 
@@ -53,13 +56,7 @@ const Inst* multiply_halves(Warp& w, const Inst* inst) {
   const uint32_t* y = x + sizes.a;
   const uint32_t* c = y + sizes.b;
   if (g.transposed) std::swap(x, y);
-  constexpr int kC = HalfC ? 2 : 4, kD = HalfD ? 2 : 4;
-  DenseProduct product{form.k / 8, g.rows / 16, g.columns / 8, HalfC, HalfD, {}, {}, {}, {}};
-  const uint32_t steps = product.steps, tiles = product.row_tiles * product.column_tiles;
-  for (uint32_t i = 0; i < 2 * steps * product.row_tiles; ++i) product.a[i] = w.src<uint32_t>(x[i]);
-  for (uint32_t i = 0; i < steps * product.column_tiles; ++i) product.b[i] = w.src<uint32_t>(y[i]);
-  for (uint32_t i = 0; i < kC * tiles; ++i) product.c[i] = w.src<uint32_t>(c[i]);
-  for (uint32_t i = 0; i < kD * tiles; ++i) product.d[i] = w.reg<uint32_t>(d[i]);
+  const DenseProduct product{w, form.k / 8, g.rows / 16, g.columns / 8, HalfC, HalfD, d, x, y, c};
   if (!multiply_dense<K>(product)) multiply_any<K, HalfC, HalfD>(product);
   return after_fragments(inst);
 }

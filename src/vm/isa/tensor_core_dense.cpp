@@ -162,33 +162,34 @@ inline bool load(DenseColumns& b, const uint32_t* const* registers) {
   return b.top >= 0;
 }
 
+inline void load(DenseSums& c, const uint32_t* const* registers) {
+  for (int h = 0; h < 2; ++h)
+    for (int q = 0; q < 2; ++q)
+      for (int p = 0; p < 2; ++p) write(c.at[h][q][p], read(registers[2 * h + p] + 16 * q));
+}
+inline void store(const DenseSums& d, uint32_t* const* registers) {
+  for (int h = 0; h < 2; ++h)
+    for (int q = 0; q < 2; ++q)
+      for (int p = 0; p < 2; ++p) write(registers[2 * h + p] + 16 * q, read(d.at[h][q][p]));
+}
 // f16 ones lie in pairs, an even column's and an odd one's.
-inline void load(DenseSums& c, const uint32_t* const* registers, bool half) {
+inline void load_halves(DenseSums& c, const uint32_t* const* registers) {
   for (int h = 0; h < 2; ++h)
     for (int q = 0; q < 2; ++q) {
-      if (half) {
-        const __m512i pairs = read(registers[h] + 16 * q);
-        _mm512_store_ps(c.at[h][q][0], _mm512_cvtph_ps(_mm512_cvtepi32_epi16(pairs)));
-        _mm512_store_ps(c.at[h][q][1],
-                        _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_srli_epi32(pairs, 16))));
-      } else {
-        for (int p = 0; p < 2; ++p) write(c.at[h][q][p], read(registers[2 * h + p] + 16 * q));
-      }
+      const __m512i even = read(registers[h] + 16 * q), odd = _mm512_srli_epi32(even, 16);
+      _mm512_store_ps(c.at[h][q][0], _mm512_cvtph_ps(_mm512_cvtepi32_epi16(even)));
+      _mm512_store_ps(c.at[h][q][1], _mm512_cvtph_ps(_mm512_cvtepi32_epi16(odd)));
     }
 }
-inline void store(const DenseSums& d, uint32_t* const* registers, bool half) {
+inline void store_halves(const DenseSums& d, uint32_t* const* registers) {
   for (int h = 0; h < 2; ++h)
     for (int q = 0; q < 2; ++q) {
-      if (half) {
-        const auto narrowed = [&](int p) {
-          return _mm512_cvtepu16_epi32(
-              _mm512_cvtps_ph(_mm512_load_ps(d.at[h][q][p]), _MM_FROUND_TO_NEAREST_INT));
-        };
-        write(registers[h] + 16 * q,
-              _mm512_or_si512(narrowed(0), _mm512_slli_epi32(narrowed(1), 16)));
-      } else {
-        for (int p = 0; p < 2; ++p) write(registers[2 * h + p] + 16 * q, read(d.at[h][q][p]));
-      }
+      const auto narrowed = [&](int p) {
+        return _mm512_cvtepu16_epi32(
+            _mm512_cvtps_ph(_mm512_load_ps(d.at[h][q][p]), _MM_FROUND_TO_NEAREST_INT));
+      };
+      write(registers[h] + 16 * q,
+            _mm512_or_si512(narrowed(0), _mm512_slli_epi32(narrowed(1), 16)));
     }
 }
 
@@ -268,6 +269,7 @@ bool multiply_add(const DenseRows& a, const DenseColumns& b, DenseSums& c) {
       Block<Odd> even, odd;
       even.template begin<2 * q>(c.at[h][q][0], tops);
       odd.template begin<2 * q + 1>(c.at[h][q][1], tops);
+#pragma GCC unroll 1  // or B is kept in more registers than there are
       for (int k = 0; k < 8 * Steps; k += 4) {
         const __m512 rows = _mm512_load_ps(a.value[2 * h + q][k / 4]);
         const auto step = [&]<int i>() {
@@ -295,20 +297,21 @@ bool multiply(const DenseProduct& x) {
   DenseRows a;
   DenseColumns b;
   DenseSums sums[2];
-  const int c_registers = x.half_c ? 2 : 4, d_registers = x.half_d ? 2 : 4;
   for (uint32_t r = 0; r < x.row_tiles; ++r) {
-    if (!load<K, Steps>(a, x.a + 2 * Steps * r)) return false;
+    if (!load<K, Steps>(a, x.sources<2 * Steps>(x.a + 2 * Steps * r).at)) return false;
     for (uint32_t t = 0; t < x.column_tiles; ++t) {
-      if (r == 0 && !load<K, Steps>(b, x.b + Steps * t)) return false;
+      if (r == 0 && !load<K, Steps>(b, x.sources<Steps>(x.b + Steps * t).at)) return false;
       DenseSums& c = sums[r + t];
-      load(c, x.c + c_registers * (r + t), x.half_c);
+      if (x.half_c) load_halves(c, x.sources<2>(x.c + 2 * (r + t)).at);
+      else load(c, x.sources<4>(x.c + 4 * (r + t)).at);
       if (!(x.half_c && x.half_d ? multiply_add<K, Steps, true>(a, b, c)
                                  : multiply_add<K, Steps, false>(a, b, c)))
         return false;
     }
   }
   for (uint32_t t = 0; t < x.row_tiles * x.column_tiles; ++t)
-    store(sums[t], x.d + d_registers * t, x.half_d);
+    if (x.half_d) store_halves(sums[t], x.results<2>(x.d + 2 * t).at);
+    else store(sums[t], x.results<4>(x.d + 4 * t).at);
   return true;
 }
 #pragma GCC pop_options

@@ -12,11 +12,32 @@
 namespace ridge::vm::tensor {
 
 struct DenseProduct {
-  uint32_t steps;                      // depth / 8
-  uint32_t row_tiles, column_tiles;    // of 16 and 8; at most two tiles
-  bool half_c, half_d;                 // f16, otherwise f32
-  const uint32_t *a[8], *b[4], *c[8];  // registers, as the instruction lists them
-  uint32_t* d[8];
+  Warp& w;
+  uint32_t steps;                    // depth / 8
+  uint32_t row_tiles, column_tiles;  // of 16 and 8; at most two tiles
+  bool half_c, half_d;               // f16, otherwise f32
+  const uint32_t *d, *a, *b, *c;     // operands, as the instruction lists them
+
+  template <int N>
+  struct Sources {
+    const uint32_t* at[N];
+  };
+  template <int N>
+  Sources<N> sources(const uint32_t* operands) const {
+    Sources<N> s;
+    for (int i = 0; i < N; ++i) s.at[i] = w.src<uint32_t>(operands[i]);
+    return s;
+  }
+  template <int N>
+  struct Results {
+    uint32_t* at[N];
+  };
+  template <int N>
+  Results<N> results(const uint32_t* operands) const {
+    Results<N> r;
+    for (int i = 0; i < N; ++i) r.at[i] = w.reg<uint32_t>(operands[i]);
+    return r;
+  }
 };
 
 // False, and nothing written, where the CPU cannot do it, or the values are not ordinary enough:

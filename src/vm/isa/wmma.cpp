@@ -47,7 +47,7 @@ bool find_tile(Warp& w, const Inst* inst, const TensorForm& form, uint32_t strid
   if (shared) base -= kSharedWindow;
   const uint64_t span = (lines - 1) * tile.pitch / 8 + bytes;
   tile.at = shared ? w.shared + base : reinterpret_cast<uint8_t*>(base);
-  if (base % alignment == 0 && tile.pitch / 8 % alignment == 0 && base + span > base &&
+  if (((base | tile.pitch / 8) & (alignment - 1)) == 0 && base + span > base &&
       (shared ? base + span <= w.shared_size : range_is_known(w, inst, base, base + span)))
     return true;
   for (uint32_t line = 0; line < lines; ++line) {
@@ -66,19 +66,28 @@ bool find_tile(Warp& w, const Inst* inst, const TensorForm& form, uint32_t strid
 }
 
 // One register's tile of eight rows (columns, of B), each of four words along K.
-struct Steps {
-  int64_t row, k;  // bytes
-};
 template <int Bytes>  // an element
-void gather_tile(const uint8_t* from, Steps step, uint8_t* to) {
+void gather_tile(const uint8_t* from, int64_t k_step, uint8_t* to) {
   constexpr int kWide = Bytes == 8 ? 4 : 16 / Bytes;
   for (int row = 0; row < 8; ++row)
     for (int k = 0; k < kWide; ++k)
-      std::memcpy(to + (row * kWide + k) * Bytes, from + row * step.row + k * step.k, Bytes);
+      std::memcpy(to + (row * kWide + k) * Bytes, from + row * Bytes + k * k_step, Bytes);
 }
+typedef int64_t Row __attribute__((vector_size(16)));
+typedef int64_t RowPair __attribute__((vector_size(32)));
 template <int Bytes>  // four words
 void copy_tile(const uint8_t* from, int64_t row_step, uint8_t* to) {
-  for (int row = 0; row < 8; ++row) std::memcpy(to + row * Bytes, from + row * row_step, Bytes);
+  if constexpr (Bytes == 16) {
+    for (int row = 0; row < 8; row += 2, from += 2 * row_step) {
+      Row x, y;
+      std::memcpy(&x, from, 16);
+      std::memcpy(&y, from + row_step, 16);
+      const RowPair pair = __builtin_shufflevector(x, y, 0, 1, 2, 3);
+      std::memcpy(to + 16 * row, &pair, 32);
+    }
+  } else {
+    for (int row = 0; row < 8; ++row) std::memcpy(to + row * Bytes, from + row * row_step, Bytes);
+  }
 }
 
 // A or B. Where neighbours along K are neighbours in memory, a tile's row is one piece.
@@ -97,23 +106,31 @@ const Inst* load_factor(Warp& w, const Inst* inst) {
   Tile tile;
   if (!find_tile(w, inst, form, stride, form.a, "load", tile)) return nullptr;
 
+  // Registers follow each other as in matrix.h's place_in_rows and place_in_columns.
   const bool in_rows = is_a != g.transposed, depth_first = is_a != tile.by_column;
-  const uint32_t per = tile.bits == 64 ? 1 : 32 / uint32_t(tile.bits);
-  const int64_t pitch = int64_t(tile.pitch / 8);
-  for (uint32_t i = 0; i < used; ++i) {
-    const auto [row, k] =
-        in_rows ? place_in_rows(g, form.k, per, i, 0) : place_in_columns(g, per, i, 0);
-    const uint8_t* from = is_a ? tile.element(row, k) : tile.element(k, row);
-    uint8_t* to = w.reg<uint8_t>(d[i]);
-    if (depth_first)
-      tile.bits == 64 ? copy_tile<32>(from, pitch, to) : copy_tile<16>(from, pitch, to);
-    else if (tile.bits == 64) gather_tile<8>(from, {8, pitch}, to);
-    else if (tile.bits == 32) gather_tile<4>(from, {4, pitch}, to);
-    else if (tile.bits == 16) gather_tile<2>(from, {2, pitch}, to);
-    else gather_tile<1>(from, {1, pitch}, to);
+  const bool wide = tile.bits == 64;
+  const int64_t pitch = int64_t(tile.pitch / 8), bytes = tile.bits / 8;
+  const int64_t next_eight = 8 * (depth_first ? pitch : bytes);
+  const int64_t next_step = depth_first ? (wide ? 32 : 16) : pitch * (wide ? 4 : 16 / bytes);
+  const uint32_t at_once = in_rows && g.rows > 8 ? 2 : 1;  // eights that share a step
+  const uint32_t steps = form.k * uint32_t(tile.bits) / (wide ? 256 : 128);
+  const auto tiles = [&](auto copy) {
+    const uint8_t* from = tile.at;
+    for (uint32_t i = 0; i < used; from += at_once * next_eight)
+      for (uint32_t s = 0; s < steps; ++s)
+        for (uint32_t h = 0; h < at_once; ++h, ++i)
+          copy(from + s * next_step + h * next_eight, pitch, w.reg<uint8_t>(d[i]));
+  };
+  if (depth_first) wide ? tiles(copy_tile<32>) : tiles(copy_tile<16>);
+  else if (wide) tiles(gather_tile<8>);
+  else if (tile.bits == 32) tiles(gather_tile<4>);
+  else if (tile.bits == 16) tiles(gather_tile<2>);
+  else tiles(gather_tile<1>);
+  for (uint32_t i = used; i < count; ++i) {
+    RowPair pairs[4];
+    std::memcpy(pairs, w.reg<uint8_t>(d[i - used]), sizeof pairs);
+    std::memcpy(w.reg<uint8_t>(d[i]), pairs, sizeof pairs);
   }
-  for (uint32_t i = used; i < count; ++i)
-    std::memcpy(w.reg<uint32_t>(d[i]), w.reg<uint32_t>(d[i % used]), 4 * kWarpSize);
   return after_fragments(inst);
 }
 
