@@ -134,6 +134,58 @@ const Inst* load_factor(Warp& w, const Inst* inst) {
   return after_fragments(inst);
 }
 
+// The hot case of it, m16n16k16 with neighbours along K side by side: 16 lines of 32 bytes, of
+// which a tile takes half of eight.
+template <Role R, bool Twice>
+const Inst* load_lines(Warp& w, const Inst* inst) {
+  if (!whole_warp(w, inst)) return nullptr;
+  const TensorForm form = TensorForm::unpack(inst->d);
+  constexpr uint32_t kCount = Twice ? 8 : 4;
+  const uint32_t* d = fragment_operands(inst);
+  const uint32_t stride = form.option & kStrided ? w.src<uint32_t>(d[kCount])[0] : 0;
+  Tile tile;
+  if (!find_tile(w, inst, form, stride, form.a, "load", tile)) return nullptr;
+  const uint64_t pitch = tile.pitch / 8;
+  const uint8_t* from = tile.at;
+  for (uint32_t eight = 0; eight < 2; ++eight) {
+    const uint32_t first = R == Role::a ? eight : 2 * eight,
+                   second = first + (R == Role::a ? 2 : 1);
+    for (uint32_t line = 0; line < 8; line += 2, from += 2 * pitch) {
+      RowPair x, y;
+      std::memcpy(&x, from, 32);
+      std::memcpy(&y, from + pitch, 32);
+      const RowPair low = __builtin_shufflevector(x, y, 0, 1, 4, 5),
+                    high = __builtin_shufflevector(x, y, 2, 3, 6, 7);
+      for (uint32_t i = 0; i < kCount; i += 4) {
+        std::memcpy(w.reg<uint8_t>(d[first + i]) + 16 * line, &low, 32);
+        std::memcpy(w.reg<uint8_t>(d[second + i]) + 16 * line, &high, 32);
+      }
+    }
+  }
+  return after_fragments(inst);
+}
+
+// A line's eight elements of 32 bits: the even ones lie in one register, the odd ones in the next.
+typedef int32_t Four __attribute__((vector_size(16)));
+typedef int32_t Eight __attribute__((vector_size(32)));
+template <bool Store>
+inline void move_line(uint8_t* line, uint8_t* even, uint8_t* odd) {
+  Four x, y;
+  Eight both;
+  if constexpr (Store) {
+    std::memcpy(&x, even, 16);
+    std::memcpy(&y, odd, 16);
+    both = __builtin_shufflevector(x, y, 0, 4, 1, 5, 2, 6, 3, 7);
+    std::memcpy(line, &both, 32);
+  } else {
+    std::memcpy(&both, line, 32);
+    x = __builtin_shufflevector(both, both, 0, 2, 4, 6);
+    y = __builtin_shufflevector(both, both, 1, 3, 5, 7);
+    std::memcpy(even, &x, 16);
+    std::memcpy(odd, &y, 16);
+  }
+}
+
 template <bool Store>
 const Inst* move_sums(Warp& w, const Inst* inst) {
   if (!whole_warp(w, inst)) return nullptr;
@@ -146,10 +198,23 @@ const Inst* move_sums(Warp& w, const Inst* inst) {
   const uint32_t stride = form.option & kStrided ? w.src<uint32_t>(list[count])[0] : 0;
   Tile tile;
   if (!find_tile(w, inst, form, stride, e, Store ? "store" : "load", tile)) return nullptr;
+  const auto values_of = [&](uint32_t i) {
+    return Store ? const_cast<uint8_t*>(w.src<uint8_t>(list[i])) : w.reg<uint8_t>(list[i]);
+  };
+  if (tile.bits == 32 && tile.by_column == g.transposed) {
+    for (uint32_t i = 0; i < count; i += 2) {
+      const auto [row, column] = place_in_sums(g, false, i, 0, 0);
+      uint8_t *even = values_of(i), *odd = values_of(i + 1);
+      for (uint32_t r = 0; r < 8; ++r)
+        move_line<Store>(
+            g.transposed ? tile.element(column, row + r) : tile.element(row + r, column),
+            even + 16 * r, odd + 16 * r);
+    }
+    return after_fragments(inst);
+  }
   const auto copy = [&]<int Bytes>() {
     for (uint32_t i = 0; i < count; ++i) {
-      uint8_t* values =
-          Store ? const_cast<uint8_t*>(w.src<uint8_t>(list[i])) : w.reg<uint8_t>(list[i]);
+      uint8_t* values = values_of(i);
       for (uint32_t lane = 0; lane < kWarpSize; ++lane)
         for (uint32_t part = 0; part < (half ? 2 : 1); ++part) {
           auto [row, column] = place_in_sums(g, half, i, lane, part);
@@ -176,7 +241,10 @@ Handlers select_move(const Form& form) {
   TensorForm sized = *t;
   sized.option = kWmma;
   const FragmentSizes sizes = fragment_sizes(sized);
-  const Handler handler = R == Role::sums ? move_sums<Store> : load_factor;
+  Handler handler = R == Role::sums ? move_sums<Store> : load_factor;
+  if constexpr (R != Role::sums)
+    if (t->m == 16 && t->n == 16 && bits_of(t->a) == 16 && (R == Role::b) == form.has("col"))
+      handler = t->a == Element::f16 ? load_lines<R, true> : load_lines<R, false>;
   Handlers h{handler, handler, false, t->pack()};
   h.fragments = {uint8_t(R == Role::a   ? sizes.a
                          : R == Role::b ? sizes.b
