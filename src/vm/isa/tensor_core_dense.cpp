@@ -317,8 +317,7 @@ bool multiply(const DenseProduct& x) {
 #pragma GCC pop_options
 #pragma GCC diagnostic pop
 
-const bool kSupported = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+const bool kSupported = has_avx512();
 
 }  // namespace
 

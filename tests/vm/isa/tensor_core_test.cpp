@@ -1,6 +1,6 @@
 // The ways to compute a product of f16 or bf16 agree bit for bit: vectors of four rows by four
-// columns, of a pair of rows, and one element after the other. An infinity in B sends all of its
-// tile, every row, the last way; it spoils its own column, and the other seven are compared.
+// columns, of a pair of rows, and one element after the other. An infinity in A sends its tile the
+// second way, and one in B the last way. It spoils its own row or column; the others are compared.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -107,28 +107,41 @@ Registers sums(size_t count, bool half, Values& values) {
   return r;
 }
 
-// How many results differ once `column` of every tile of B is spoilt.
-int differences(const Shape& shape, Registers& a, Registers b, Registers& c, size_t column) {
-  Registers plain(shape.d, false), exact(shape.d, false);
+void spoil(uint64_t& word, const Shape& shape) {
+  word = (word & 0xffff0000u) | (shape.factor[0] == 'b' ? 0x7f80u : 0x7c00u);
+}
+
+// How many results differ once `row` of every tile of A is spoilt.
+int differences_by_rows(const Shape& shape, Registers a, Registers& b, Registers& c, size_t row) {
+  Registers plain(shape.d, false), other(shape.d, false);
   run(shape.spelling, plain, {&a, &b, &c});
-  const bool brain = shape.factor[0] == 'b';
-  for (size_t tile = 0; tile < b.size(); tile += shape.steps) {
-    uint64_t& word = b[tile][4 * column];
-    word = (word & 0xffff0000u) | (brain ? 0x7f80u : 0x7c00u);
-  }
-  run(shape.spelling, exact, {&a, &b, &c});
+  for (size_t tile = 0; tile < a.size(); tile += 2 * shape.steps) spoil(a[tile][4 * row], shape);
+  run(shape.spelling, other, {&a, &b, &c});
+  int different = 0;
+  for (size_t i = 0; i < shape.d; ++i)
+    for (size_t lane = 0; lane < 32; ++lane)
+      different += lane / 4 != row && plain[i][lane] != other[i][lane];
+  return different;
+}
+// The same for `column` of B.
+int differences_by_columns(const Shape& shape, Registers& a, Registers b, Registers& c,
+                           size_t column) {
+  Registers plain(shape.d, false), other(shape.d, false);
+  run(shape.spelling, plain, {&a, &b, &c});
+  for (size_t tile = 0; tile < b.size(); tile += shape.steps) spoil(b[tile][4 * column], shape);
+  run(shape.spelling, other, {&a, &b, &c});
   int different = 0;
   for (size_t i = 0; i < shape.d; ++i)
     for (size_t lane = 0; lane < 32; ++lane) {
       uint64_t mask = ~0ull;
       if (shape.half_d && lane % 4 == column / 2) mask = column % 2 ? 0xffffull : 0xffff0000ull;
       if (!shape.half_d && 2 * (lane % 4) + i % 2 == column) mask = 0;
-      different += ((plain[i][lane] ^ exact[i][lane]) & mask) != 0;
+      different += ((plain[i][lane] ^ other[i][lane]) & mask) != 0;
     }
   return different;
 }
 
-TEST(TensorCore, VectorsAgreeWithElements) {
+TEST(TensorCore, AllWaysAgree) {
   uint32_t seed = 1;
   for (const Shape& shape : kShapes)
     for (int mode = 0; mode < int(Mode::count); ++mode)
@@ -137,7 +150,9 @@ TEST(TensorCore, VectorsAgreeWithElements) {
         Registers a = halves(shape.a, shape.factor[0] == 'b', values),
                   b = halves(shape.b, shape.factor[0] == 'b', values),
                   c = sums(shape.c, shape.half_c, values);
-        ASSERT_EQ(differences(shape, a, b, c, seed % 8), 0)
+        ASSERT_EQ(differences_by_rows(shape, a, b, c, seed % 8), 0)
+            << shape.spelling << ", mode " << mode << ", seed " << seed;
+        ASSERT_EQ(differences_by_columns(shape, a, b, c, seed % 8), 0)
             << shape.spelling << ", mode " << mode << ", seed " << seed;
       }
 }
