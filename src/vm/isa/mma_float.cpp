@@ -6,11 +6,43 @@
 //     and 1 of every four stored, then C is added.
 #include "vm/isa/mma_handlers.h"
 #include "vm/isa/tensor_core.h"
+#include "vm/isa/tensor_core_dense.h"
 
 namespace ridge::vm {
 namespace {
 
 using namespace tensor;
+
+// What multiply_dense does not do.
+template <Type K, bool HalfC, bool HalfD>
+void multiply_any(const DenseProduct& x) {
+  constexpr int kC = HalfC ? 2 : 4, kD = HalfD ? 2 : 4;
+  // Hardware has no operation with C in f32 and D in f16: that is rounded twice.
+  constexpr Output kOutput = HalfC && HalfD ? Output::f16 : Output::f32;
+  Rows a;
+  Columns b;
+  Sums sums[2];
+  for (uint32_t r = 0; r < x.row_tiles; ++r) {
+    for (uint32_t s = 0; s < x.steps; ++s) {
+      const auto pair = x.sources<2>(x.a + 2 * (r * x.steps + s));
+      load_rows<K>(a, int(8 * s), pair.at[0], pair.at[1]);
+    }
+    for (uint32_t t = 0; t < x.column_tiles; ++t) {
+      if (r == 0)
+        for (uint32_t s = 0; s < x.steps; ++s)
+          load_columns<K>(b, int(8 * s), x.w.src<uint32_t>(x.b[t * x.steps + s]));
+      const auto c = x.sources<kC>(x.c + kC * (r + t));
+      if constexpr (HalfC) load_half_sums(sums[r + t], c.at);
+      else load_sums(sums[r + t], c.at);
+      multiply_add(a, b, int(8 * x.steps), sums[r + t], kOutput);
+    }
+  }
+  for (uint32_t t = 0; t < x.row_tiles * x.column_tiles; ++t) {  // may lie where a source did
+    const auto d = x.results<kD>(x.d + kD * t);
+    if constexpr (HalfD) store_half_sums(sums[t], d.at);
+    else store_sums(sums[t], d.at);
+  }
+}
 
 // f16 and bf16, dense: the hot ones.
 template <Type K, bool HalfC, bool HalfD>
@@ -24,36 +56,8 @@ const Inst* multiply_halves(Warp& w, const Inst* inst) {
   const uint32_t* y = x + sizes.a;
   const uint32_t* c = y + sizes.b;
   if (g.transposed) std::swap(x, y);
-  const uint32_t steps = form.k / 8, row_tiles = g.rows / 16, column_tiles = g.columns / 8;
-  constexpr int kC = HalfC ? 2 : 4, kD = HalfD ? 2 : 4;
-  // Hardware has no operation with C in f32 and D in f16: that is rounded twice.
-  constexpr Output kOutput = HalfC && HalfD ? Output::f16 : Output::f32;
-
-  Rows a;
-  Columns b;
-  Sums sums[2];
-  for (uint32_t r = 0; r < row_tiles; ++r) {
-    for (uint32_t s = 0; s < steps; ++s) {
-      const uint32_t* pair = x + 2 * (r * steps + s);
-      load_rows<K>(a, int(8 * s), w.src<uint32_t>(pair[0]), w.src<uint32_t>(pair[1]));
-    }
-    for (uint32_t t = 0; t < column_tiles; ++t) {
-      if (r == 0)
-        for (uint32_t s = 0; s < steps; ++s)
-          load_columns<K>(b, int(8 * s), w.src<uint32_t>(y[t * steps + s]));
-      const uint32_t* registers[kC];
-      for (int i = 0; i < kC; ++i) registers[i] = w.src<uint32_t>(c[kC * (r + t) + i]);
-      if constexpr (HalfC) load_half_sums(sums[r + t], registers);
-      else load_sums(sums[r + t], registers);
-      multiply_add(a, b, int(form.k), sums[r + t], kOutput);
-    }
-  }
-  for (uint32_t t = 0; t < row_tiles * column_tiles; ++t) {  // a result may lie where a source did
-    uint32_t* registers[kD];
-    for (int i = 0; i < kD; ++i) registers[i] = w.reg<uint32_t>(d[kD * t + i]);
-    if constexpr (HalfD) store_half_sums(sums[t], registers);
-    else store_sums(sums[t], registers);
-  }
+  const DenseProduct product{w, form.k / 8, g.rows / 16, g.columns / 8, HalfC, HalfD, d, x, y, c};
+  if (!multiply_dense<K>(product)) multiply_any<K, HalfC, HalfD>(product);
   return after_fragments(inst);
 }
 

@@ -214,11 +214,7 @@ struct V {
 #pragma GCC diagnostic pop
 
 using MultiplyAdd = void (*)(const Rows&, const Columns&, int, Sums&, bool);
-const MultiplyAdd kMultiplyAdd =
-    __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
-        ? avx512::multiply_add
-        : avx2::multiply_add;
+const MultiplyAdd kMultiplyAdd = has_avx512() ? avx512::multiply_add : avx2::multiply_add;
 #else
 void kMultiplyAdd(const Rows& a, const Columns& b, int depth, Sums& c, bool odd) {
   for (int i = 0; i < 8; ++i) one_by_one(a, b, depth, i, c, odd);

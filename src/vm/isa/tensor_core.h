@@ -55,6 +55,13 @@ void multiply_add(const Rows& a, const Columns& b, int depth, Sums& c, Output ou
 // A value and its exponent in a format whose least normal exponent is `least`.
 int16_t exponent_of(float value, int least);
 
+#if defined(__AVX2__)
+inline bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+#endif
+
 // --- registers to operands and back ---
 
 // 8 columns of depth k … k + 7 from one register of f16 or bf16 for each half of the rows.

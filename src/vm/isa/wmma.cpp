@@ -47,7 +47,7 @@ bool find_tile(Warp& w, const Inst* inst, const TensorForm& form, uint32_t strid
   if (shared) base -= kSharedWindow;
   const uint64_t span = (lines - 1) * tile.pitch / 8 + bytes;
   tile.at = shared ? w.shared + base : reinterpret_cast<uint8_t*>(base);
-  if (base % alignment == 0 && tile.pitch / 8 % alignment == 0 && base + span > base &&
+  if (((base | tile.pitch / 8) & (alignment - 1)) == 0 && base + span > base &&
       (shared ? base + span <= w.shared_size : range_is_known(w, inst, base, base + span)))
     return true;
   for (uint32_t line = 0; line < lines; ++line) {
@@ -66,19 +66,28 @@ bool find_tile(Warp& w, const Inst* inst, const TensorForm& form, uint32_t strid
 }
 
 // One register's tile of eight rows (columns, of B), each of four words along K.
-struct Steps {
-  int64_t row, k;  // bytes
-};
 template <int Bytes>  // an element
-void gather_tile(const uint8_t* from, Steps step, uint8_t* to) {
+void gather_tile(const uint8_t* from, int64_t k_step, uint8_t* to) {
   constexpr int kWide = Bytes == 8 ? 4 : 16 / Bytes;
   for (int row = 0; row < 8; ++row)
     for (int k = 0; k < kWide; ++k)
-      std::memcpy(to + (row * kWide + k) * Bytes, from + row * step.row + k * step.k, Bytes);
+      std::memcpy(to + (row * kWide + k) * Bytes, from + row * Bytes + k * k_step, Bytes);
 }
+typedef int64_t Row __attribute__((vector_size(16)));
+typedef int64_t RowPair __attribute__((vector_size(32)));
 template <int Bytes>  // four words
 void copy_tile(const uint8_t* from, int64_t row_step, uint8_t* to) {
-  for (int row = 0; row < 8; ++row) std::memcpy(to + row * Bytes, from + row * row_step, Bytes);
+  if constexpr (Bytes == 16) {
+    for (int row = 0; row < 8; row += 2, from += 2 * row_step) {
+      Row x, y;
+      std::memcpy(&x, from, 16);
+      std::memcpy(&y, from + row_step, 16);
+      const RowPair pair = __builtin_shufflevector(x, y, 0, 1, 2, 3);
+      std::memcpy(to + 16 * row, &pair, 32);
+    }
+  } else {
+    for (int row = 0; row < 8; ++row) std::memcpy(to + row * Bytes, from + row * row_step, Bytes);
+  }
 }
 
 // A or B. Where neighbours along K are neighbours in memory, a tile's row is one piece.
@@ -97,24 +106,84 @@ const Inst* load_factor(Warp& w, const Inst* inst) {
   Tile tile;
   if (!find_tile(w, inst, form, stride, form.a, "load", tile)) return nullptr;
 
+  // Registers follow each other as in matrix.h's place_in_rows and place_in_columns.
   const bool in_rows = is_a != g.transposed, depth_first = is_a != tile.by_column;
-  const uint32_t per = tile.bits == 64 ? 1 : 32 / uint32_t(tile.bits);
-  const int64_t pitch = int64_t(tile.pitch / 8);
-  for (uint32_t i = 0; i < used; ++i) {
-    const auto [row, k] =
-        in_rows ? place_in_rows(g, form.k, per, i, 0) : place_in_columns(g, per, i, 0);
-    const uint8_t* from = is_a ? tile.element(row, k) : tile.element(k, row);
-    uint8_t* to = w.reg<uint8_t>(d[i]);
-    if (depth_first)
-      tile.bits == 64 ? copy_tile<32>(from, pitch, to) : copy_tile<16>(from, pitch, to);
-    else if (tile.bits == 64) gather_tile<8>(from, {8, pitch}, to);
-    else if (tile.bits == 32) gather_tile<4>(from, {4, pitch}, to);
-    else if (tile.bits == 16) gather_tile<2>(from, {2, pitch}, to);
-    else gather_tile<1>(from, {1, pitch}, to);
+  const bool wide = tile.bits == 64;
+  const int64_t pitch = int64_t(tile.pitch / 8), bytes = tile.bits / 8;
+  const int64_t next_eight = 8 * (depth_first ? pitch : bytes);
+  const int64_t next_step = depth_first ? (wide ? 32 : 16) : pitch * (wide ? 4 : 16 / bytes);
+  const uint32_t at_once = in_rows && g.rows > 8 ? 2 : 1;  // eights that share a step
+  const uint32_t steps = form.k * uint32_t(tile.bits) / (wide ? 256 : 128);
+  const auto tiles = [&](auto copy) {
+    const uint8_t* from = tile.at;
+    for (uint32_t i = 0; i < used; from += at_once * next_eight)
+      for (uint32_t s = 0; s < steps; ++s)
+        for (uint32_t h = 0; h < at_once; ++h, ++i)
+          copy(from + s * next_step + h * next_eight, pitch, w.reg<uint8_t>(d[i]));
+  };
+  if (depth_first) wide ? tiles(copy_tile<32>) : tiles(copy_tile<16>);
+  else if (wide) tiles(gather_tile<8>);
+  else if (tile.bits == 32) tiles(gather_tile<4>);
+  else if (tile.bits == 16) tiles(gather_tile<2>);
+  else tiles(gather_tile<1>);
+  for (uint32_t i = used; i < count; ++i) {
+    RowPair pairs[4];
+    std::memcpy(pairs, w.reg<uint8_t>(d[i - used]), sizeof pairs);
+    std::memcpy(w.reg<uint8_t>(d[i]), pairs, sizeof pairs);
   }
-  for (uint32_t i = used; i < count; ++i)
-    std::memcpy(w.reg<uint32_t>(d[i]), w.reg<uint32_t>(d[i % used]), 4 * kWarpSize);
   return after_fragments(inst);
+}
+
+// The hot case of it, m16n16k16 with neighbours along K side by side: 16 lines of 32 bytes, of
+// which a tile takes half of eight.
+template <Role R, bool Twice>
+const Inst* load_lines(Warp& w, const Inst* inst) {
+  if (!whole_warp(w, inst)) return nullptr;
+  const TensorForm form = TensorForm::unpack(inst->d);
+  constexpr uint32_t kCount = Twice ? 8 : 4;
+  const uint32_t* d = fragment_operands(inst);
+  const uint32_t stride = form.option & kStrided ? w.src<uint32_t>(d[kCount])[0] : 0;
+  Tile tile;
+  if (!find_tile(w, inst, form, stride, form.a, "load", tile)) return nullptr;
+  const uint64_t pitch = tile.pitch / 8;
+  const uint8_t* from = tile.at;
+  for (uint32_t eight = 0; eight < 2; ++eight) {
+    const uint32_t first = R == Role::a ? eight : 2 * eight,
+                   second = first + (R == Role::a ? 2 : 1);
+    for (uint32_t line = 0; line < 8; line += 2, from += 2 * pitch) {
+      RowPair x, y;
+      std::memcpy(&x, from, 32);
+      std::memcpy(&y, from + pitch, 32);
+      const RowPair low = __builtin_shufflevector(x, y, 0, 1, 4, 5),
+                    high = __builtin_shufflevector(x, y, 2, 3, 6, 7);
+      for (uint32_t i = 0; i < kCount; i += 4) {
+        std::memcpy(w.reg<uint8_t>(d[first + i]) + 16 * line, &low, 32);
+        std::memcpy(w.reg<uint8_t>(d[second + i]) + 16 * line, &high, 32);
+      }
+    }
+  }
+  return after_fragments(inst);
+}
+
+// A line's eight elements of 32 bits: the even ones lie in one register, the odd ones in the next.
+typedef int32_t Four __attribute__((vector_size(16)));
+typedef int32_t Eight __attribute__((vector_size(32)));
+template <bool Store>
+inline void move_line(uint8_t* line, uint8_t* even, uint8_t* odd) {
+  Four x, y;
+  Eight both;
+  if constexpr (Store) {
+    std::memcpy(&x, even, 16);
+    std::memcpy(&y, odd, 16);
+    both = __builtin_shufflevector(x, y, 0, 4, 1, 5, 2, 6, 3, 7);
+    std::memcpy(line, &both, 32);
+  } else {
+    std::memcpy(&both, line, 32);
+    x = __builtin_shufflevector(both, both, 0, 2, 4, 6);
+    y = __builtin_shufflevector(both, both, 1, 3, 5, 7);
+    std::memcpy(even, &x, 16);
+    std::memcpy(odd, &y, 16);
+  }
 }
 
 template <bool Store>
@@ -129,10 +198,23 @@ const Inst* move_sums(Warp& w, const Inst* inst) {
   const uint32_t stride = form.option & kStrided ? w.src<uint32_t>(list[count])[0] : 0;
   Tile tile;
   if (!find_tile(w, inst, form, stride, e, Store ? "store" : "load", tile)) return nullptr;
+  const auto values_of = [&](uint32_t i) {
+    return Store ? const_cast<uint8_t*>(w.src<uint8_t>(list[i])) : w.reg<uint8_t>(list[i]);
+  };
+  if (tile.bits == 32 && tile.by_column == g.transposed) {
+    for (uint32_t i = 0; i < count; i += 2) {
+      const auto [row, column] = place_in_sums(g, false, i, 0, 0);
+      uint8_t *even = values_of(i), *odd = values_of(i + 1);
+      for (uint32_t r = 0; r < 8; ++r)
+        move_line<Store>(
+            g.transposed ? tile.element(column, row + r) : tile.element(row + r, column),
+            even + 16 * r, odd + 16 * r);
+    }
+    return after_fragments(inst);
+  }
   const auto copy = [&]<int Bytes>() {
     for (uint32_t i = 0; i < count; ++i) {
-      uint8_t* values =
-          Store ? const_cast<uint8_t*>(w.src<uint8_t>(list[i])) : w.reg<uint8_t>(list[i]);
+      uint8_t* values = values_of(i);
       for (uint32_t lane = 0; lane < kWarpSize; ++lane)
         for (uint32_t part = 0; part < (half ? 2 : 1); ++part) {
           auto [row, column] = place_in_sums(g, half, i, lane, part);
@@ -159,7 +241,10 @@ Handlers select_move(const Form& form) {
   TensorForm sized = *t;
   sized.option = kWmma;
   const FragmentSizes sizes = fragment_sizes(sized);
-  const Handler handler = R == Role::sums ? move_sums<Store> : load_factor;
+  Handler handler = R == Role::sums ? move_sums<Store> : load_factor;
+  if constexpr (R != Role::sums)
+    if (t->m == 16 && t->n == 16 && bits_of(t->a) == 16 && (R == Role::b) == form.has("col"))
+      handler = t->a == Element::f16 ? load_lines<R, true> : load_lines<R, false>;
   Handlers h{handler, handler, false, t->pack()};
   h.fragments = {uint8_t(R == Role::a   ? sizes.a
                          : R == Role::b ? sizes.b

@@ -376,33 +376,6 @@ TEST(MmaAccumulator, WideExponents) {
   EXPECT_EQ(dot({0x1p60}, {0x1p60}, 0x1p121f, "bf16"), 0x1.8p121f);
 }
 
-// The vectors and the element at a time agree: a lane that needs the latter takes its row along.
-TEST(MmaAccumulator, BothWaysAgree) {
-  for (int round = 0; round < 200; ++round) {
-    std::vector<double> a(16), b(16);
-    for (int k = 0; k < 16; ++k) {
-      a[size_t(k)] = half_to_float(float_to_half(
-          std::ldexp(double(int(random()() % 4095) - 2047), int(random()() % 16) - 18)));
-      b[size_t(k)] = half_to_float(float_to_half(
-          std::ldexp(double(int(random()() % 4095) - 2047), int(random()() % 16) - 18)));
-    }
-    const float c = std::ldexp(float(int32_t(random()())), int(random()() % 40) - 50);
-    const auto row = [&](double spoiler) {
-      Matrix ma = matrix(16, 16), mb = matrix(16, 8);
-      ma[0] = a;
-      ma[8][0] = spoiler;
-      for (size_t k = 0; k < 16; ++k) mb[k][0] = b[k];
-      mb[0][1] = spoiler;
-      Registers ra = place_a(ma, 16, 16, "f16"), rb = place_b(mb, 16, "f16"), rc(4, false),
-                rd(4, false);
-      rc.put(0, 0, 32, bits_of(c));
-      run("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", rd, {&ra, &rb, &rc});
-      return rd.get(0, 0, 32);
-    };
-    ASSERT_EQ(row(0), row(INFINITY)) << round;
-  }
-}
-
 TEST(Mma, RefusesWhatPtxHasNot) {
   std::string error;
   for (const char* spelling :
