@@ -6,7 +6,9 @@
 //
 // f is called as f(x, y, index), with float x[In], y[Out] of one element and its place among
 // rows * cols. An f that has something to share between neighbours also has
-// f.many(x, y, index), with x[In][N], y[Out][N] of N elements that follow each other.
+// f.many(x, y, index), with x[In][N], y[Out][N] of N elements that follow each other. One that
+// computes for longer than a load takes says F::kBlocksAhead: a block then has the input of the
+// block so far behind it brought to the L2, so that the memory works meanwhile.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +18,7 @@
 #include "device/divide.cuh"
 #include "device/pack.cuh"
 #include "ladder/rung.h"
+#include "ridge/detail/ptx/prefetch.cuh"
 
 namespace ridge {
 
@@ -72,6 +75,16 @@ __global__ void __launch_bounds__(kThreads)
     flat(Map<In, Out> m, F f, int64_t packs, int head, int singles) {
   constexpr int kSize = kPackSize<T>;
   const int64_t first = int64_t(blockIdx.x) * (kThreads * Unroll) + threadIdx.x;
+  if constexpr (requires { F::kBlocksAhead; }) {
+    const int64_t begin = (int64_t(blockIdx.x) + F::kBlocksAhead) * (kThreads * Unroll);
+    const int64_t end = min(begin + kThreads * Unroll, packs);
+#pragma unroll
+    for (int k = 0; k < In; ++k) {
+      const T* const in = static_cast<const T*>(m.in[k]);
+      if (begin < end)
+        detail::prefetch_to_l2(in + begin * kSize, in + end * kSize, int(threadIdx.x), kThreads);
+    }
+  }
   Pack<T> x[Unroll][In];
 #pragma unroll
   for (int u = 0; u < Unroll; ++u) {

@@ -15,6 +15,7 @@ constexpr int kUnroll = sizeof(T) == 2 ? 4 : 2;  // packs whose loads wait while
 constexpr Tuned kTuned = {2.0, 0.88};
 
 struct Drop {
+  static constexpr int kBlocksAhead = 528;  // four an SM are under way
   Philox stream;
   uint32_t dropped_below;
   float factor;

@@ -43,7 +43,7 @@ struct Tile {
   // Every P-th row is another pack further on: P rows apart are other banks.
   static constexpr int kPBytes = (kPackSize<T> * kPitch + 1) * kPackBytes;
   static constexpr int kBytes = (kRows + kPeriod) / kPackSize<T> * kPBytes;
-  static constexpr int pack(int r, int j) { return r * kPitch + r / kPackSize<T> + j; }
+  __device__ static constexpr int pack(int r, int j) { return r * kPitch + r / kPackSize<T> + j; }
 };
 
 // P elements to 16 bytes, four steps of a word each.
