@@ -178,6 +178,7 @@ __global__ void __launch_bounds__(kColumnThreads)
         for (int p = sharer; p < parts; p += sharers)
           total = op.combine(total, load_fresh(partials + int64_t(p) * columns + c));
       shared[sharer * columns + c] = total;
+      __syncwarp();  // the thread that counted comes behind the others
       __syncthreads();
       if (mine) total = combined(c, sharers);
     }
