@@ -28,8 +28,7 @@ template <>
 struct Shape<uint8_t> {
   static constexpr int kRows = 256, kCols = 256, kThreads = 512;  // 77 KB
 };
-constexpr int kAlign =
-    32;  // bytes, of what a tile writes of an output row: no sector has two writers
+constexpr int kAlign = 32;  // bytes: what a tile writes of an output row is whole sectors
 constexpr int kGroup = 64;  // tiles below each other
 constexpr Tuned kTuned = {2.5, 0.85};
 
