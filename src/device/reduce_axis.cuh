@@ -40,12 +40,12 @@ struct AxisTuning {
 enum class AxisWay : uint8_t { row_lanes, row_blocks, column_threads, column_warps, column_blocks };
 struct AxisPlan {
   AxisWay way;
-  int lanes = 1;            // of a row, or packs of a tile's columns
-  int parts = 1;            // blocks that share an axis
-  int64_t tiles = 0;        // rows, or tiles of columns
-  int64_t tiles_a_row = 1;  // of columns
-  bool aligned = false;
-  int64_t values = 0;  // that blocks leave, where there are parts
+  int lanes = 1;                  // of a row, or packs of a tile's columns
+  int parts = 1;                  // blocks that share an axis
+  int64_t tiles = 0;              // rows, or tiles of columns
+  int64_t tiles_a_row = 1;        // of columns
+  Packs packs = Packs::anywhere;  // of columns
+  int64_t values = 0;             // that blocks leave, where there are parts
 };
 
 inline int parts_of(int64_t blocks, int64_t packs_a_thread, const DeviceInfo& device) {
@@ -56,6 +56,10 @@ inline int parts_of(int64_t blocks, int64_t packs_a_thread, const DeviceInfo& de
   return int(std::max(wanted(AxisTuning::kBlocksPerSm, AxisTuning::kPacksForMany),
                       wanted(AxisTuning::kLeastBlocksPerSm, AxisTuning::kPacksForLeast)));
 }
+
+// A block's warps take rows in turn: those of one warp must lie alike.
+template <class T>
+constexpr bool kCanShift = kColumnThreads / kWarpSize * sizeof(T) % kPackBytes == 0;
 
 template <class T>
 AxisPlan plan_axis(const AxisView<T>& v, const DeviceInfo& device) {
@@ -77,14 +81,18 @@ AxisPlan plan_axis(const AxisView<T>& v, const DeviceInfo& device) {
     return plan;
   }
   const int64_t packs = (v.inner + kSize - 1) / kSize;
-  plan.aligned = is_pack_aligned(v.x) && v.outer_stride % kSize == 0 && v.axis_stride % kSize == 0;
+  if (is_pack_aligned(v.x) && v.outer_stride % kSize == 0 && v.axis_stride % kSize == 0)
+    plan.packs = Packs::aligned;
   if (v.axis < Tuning::kShortAxis) {
     plan.way = AxisWay::column_threads;
     plan.tiles = v.outer * packs;
     return plan;
   }
   plan.lanes = int(std::min<int64_t>(kWarpSize, int64_t(std::bit_ceil(uint64_t(packs)))));
-  plan.tiles_a_row = (packs + plan.lanes - 1) / plan.lanes;
+  if (plan.packs == Packs::anywhere && plan.lanes == kWarpSize && kCanShift<T>)
+    plan.packs = Packs::shifted;
+  const int packs_a_tile = plan.packs == Packs::shifted ? plan.lanes - 1 : plan.lanes;
+  plan.tiles_a_row = (packs + packs_a_tile - 1) / packs_a_tile;
   plan.tiles = v.outer * plan.tiles_a_row;
   if (plan.lanes < kWarpSize && plan.tiles >= int64_t(device.sm_count) * Tuning::kWarpTilesPerSm) {
     plan.way = AxisWay::column_warps;
@@ -97,27 +105,28 @@ AxisPlan plan_axis(const AxisView<T>& v, const DeviceInfo& device) {
   const int64_t steps = v.axis / (kColumnThreads / plan.lanes);  // of a thread
   plan.parts = int(std::clamp<int64_t>(resident / plan.tiles, 1,
                                        std::max<int64_t>(1, steps / Tuning::kPacksForLeast)));
-  plan.values = plan.tiles * plan.parts * plan.lanes * kSize;
+  plan.values = plan.tiles * plan.parts * packs_a_tile * kSize;
   return plan;
 }
 
-template <bool Aligned, class Op, class T, class Out>
+template <Packs Lie, class Op, class T, class Out>
 void launch_columns(const Op& op, const Columns<T>& m, const AxisPlan& plan, Out* out,
                     int64_t out_stride, Workspace workspace, cudaStream_t stream) {
   const auto meeting = meeting_at<AccOf<Op>>(workspace.data, plan.tiles);
   constexpr int kWarps = kColumnThreads / kWarpSize;
-  if (plan.way == AxisWay::column_threads)
-    reduce_columns_by_threads<Aligned>
-        <<<unsigned((plan.tiles + kColumnThreads - 1) / kColumnThreads), kColumnThreads, 0,
-           stream>>>(op, m, out, out_stride);
-  else if (plan.way == AxisWay::column_warps)
-    reduce_columns_by_tiles<1, Aligned>
-        <<<unsigned((plan.tiles + kWarps - 1) / kWarps), kColumnThreads, 0, stream>>>(
-            op, m, out, out_stride, plan.lanes, plan.tiles_a_row, 1, meeting);
-  else
-    reduce_columns_by_tiles<kWarps, Aligned>
-        <<<unsigned(plan.tiles * plan.parts), kColumnThreads, 0, stream>>>(
-            op, m, out, out_stride, plan.lanes, plan.tiles_a_row, plan.parts, meeting);
+  if constexpr (Lie != Packs::shifted) {
+    if (plan.way == AxisWay::column_threads)
+      return reduce_columns_by_threads<Lie>
+          <<<unsigned((plan.tiles + kColumnThreads - 1) / kColumnThreads), kColumnThreads, 0,
+             stream>>>(op, m, out, out_stride);
+    if (plan.way == AxisWay::column_warps)
+      return reduce_columns_by_tiles<1, Lie>
+          <<<unsigned((plan.tiles + kWarps - 1) / kWarps), kColumnThreads, 0, stream>>>(
+              op, m, out, out_stride, plan.lanes, plan.tiles_a_row, 1, meeting);
+  }
+  reduce_columns_by_tiles<kWarps, Lie>
+      <<<unsigned(plan.tiles * plan.parts), kColumnThreads, 0, stream>>>(
+          op, m, out, out_stride, plan.lanes, plan.tiles_a_row, plan.parts, meeting);
 }
 template <int Lanes, class Op, class T, class Out>
 void launch_row_lanes(const Op& op, const Rows<T>& m, Out* out, int64_t out_stride,
@@ -161,8 +170,15 @@ Status launch_reduce_axis(const Op& op, const AxisView<T>& v, Out* out, int64_t 
           op, rows, out, out_stride, plan.parts, meeting_at<AccOf<Op>>(workspace.data, plan.tiles));
       break;
     default:
-      if (plan.aligned) launch_columns<true>(op, columns, plan, out, out_stride, workspace, stream);
-      else launch_columns<false>(op, columns, plan, out, out_stride, workspace, stream);
+      if (plan.packs == Packs::aligned)
+        launch_columns<Packs::aligned>(op, columns, plan, out, out_stride, workspace, stream);
+      else if constexpr (kCanShift<T>) {
+        if (plan.packs == Packs::shifted)
+          launch_columns<Packs::shifted>(op, columns, plan, out, out_stride, workspace, stream);
+        else launch_columns<Packs::anywhere>(op, columns, plan, out, out_stride, workspace, stream);
+      } else {
+        launch_columns<Packs::anywhere>(op, columns, plan, out, out_stride, workspace, stream);
+      }
   }
   return launch_status();
 }

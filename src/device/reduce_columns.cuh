@@ -7,9 +7,15 @@
 namespace ridge::reduction {
 
 constexpr int kColumnThreads = 256;
+
+// Where a thread's packs lie. Aligned: at 16-byte boundaries in every row. Anywhere: at the same
+// columns in every row, across boundaries. Shifted: at the boundaries of each row, and so at other
+// columns; but rows that a thread meets are whole packs of rows apart, and those are alike.
+enum class Packs { aligned, anywhere, shifted };
+
 // Packs of a thread under way. A pack that lies across words is five loads already.
-template <bool Aligned>
-constexpr int kColumnUnroll = Aligned ? 4 : 2;
+template <Packs Lie>
+constexpr int kColumnUnroll = Lie == Packs::anywhere ? 2 : 4;
 
 template <class T>
 struct Columns {
@@ -18,33 +24,40 @@ struct Columns {
   int64_t outer_stride, axis_stride;  // elements; columns are neighbours
 };
 
-// Columns [column, column + size) of one step along the axis. Those beyond `inner` are 0 and of no
-// consequence. Aligned: packs lie at 16-byte boundaries in every row.
-template <bool Aligned, class T>
-__device__ __forceinline__ Pack<T> load_columns(const T* row, int64_t column, int64_t inner) {
+// Columns [column, column + size) of one step along the axis. Those that are not in the row are
+// anything, and of no consequence.
+template <Packs Lie, class T>
+__device__ __forceinline__ Pack<T> load_columns(const Columns<T>& m, const T* row, int64_t column) {
   constexpr int kSize = kPackSize<T>;
   const T* p = row + column;
-  const bool whole = column + kSize <= inner;
-  if (Aligned && whole) return load_pack(p);
-  // A pack in the middle of a word reads its neighbours' halves of it.
-  if (!Aligned && whole && (sizeof(T) >= 4 || (column > 0 && column + kSize < inner)))
-    return load_pack_anywhere(p);
   Pack<T> x;
+  if constexpr (Lie == Packs::shifted) {  // may have elements of the rows before and behind
+    const T* const end =
+        m.x + (m.outer - 1) * m.outer_stride + (m.axis - 1) * m.axis_stride + m.inner;
+    if (p >= m.x && p + kSize <= end) return load_pack(p);
 #pragma unroll
-  for (int j = 0; j < kSize; ++j) x[j] = column + j < inner ? p[j] : T();
+    for (int j = 0; j < kSize; ++j) x[j] = p + j >= m.x && p + j < end ? p[j] : T();
+    return x;
+  }
+  const bool whole = column + kSize <= m.inner;
+  if (Lie == Packs::aligned && whole) return load_pack(p);
+  // A pack in the middle of a word reads its neighbours' halves of it.
+  if (Lie == Packs::anywhere && whole &&
+      (sizeof(T) >= 4 || (column > 0 && column + kSize < m.inner)))
+    return load_pack_anywhere(p);
+#pragma unroll
+  for (int j = 0; j < kSize; ++j) x[j] = column + j < m.inner ? p[j] : T();
   return x;
 }
 
 // Steps `first`, `first` + `step`, … below `end` of a thread's columns.
-template <bool Aligned, class Op, class T>
+template <Packs Lie, class Op, class T>
 __device__ __forceinline__ void fold_columns(const Op& op, const Columns<T>& m, const T* x,
                                              int64_t column, int64_t first, int64_t step,
                                              int64_t end, AccOf<Op> (&acc)[kPackSize<T>]) {
-  for_packs<kColumnUnroll<Aligned>, Pack<T>>(
+  for_packs<kColumnUnroll<Lie>, Pack<T>>(
       first, step, end,
-      [&](Pack<T>& to, int64_t a) {
-        to = load_columns<Aligned>(x + a * m.axis_stride, column, m.inner);
-      },
+      [&](Pack<T>& to, int64_t a) { to = load_columns<Lie>(m, x + a * m.axis_stride, column); },
       [&](const Pack<T>& from, int64_t a) {
 #pragma unroll
         for (int j = 0; j < kPackSize<T>; ++j)
@@ -53,7 +66,7 @@ __device__ __forceinline__ void fold_columns(const Op& op, const Columns<T>& m, 
 }
 
 // A short axis: a thread takes all of it.
-template <bool Aligned, class Op, class T, class Out>
+template <Packs Lie, class Op, class T, class Out>
 __global__ void __launch_bounds__(kColumnThreads)
     reduce_columns_by_threads(Op op, Columns<T> m, Out* out, int64_t out_stride) {
   constexpr int kSize = kPackSize<T>;
@@ -64,7 +77,7 @@ __global__ void __launch_bounds__(kColumnThreads)
   AccOf<Op> acc[kSize];
 #pragma unroll
   for (int j = 0; j < kSize; ++j) acc[j] = op.identity();
-  fold_columns<Aligned>(op, m, m.x + o * m.outer_stride, column, 0, 1, m.axis, acc);
+  fold_columns<Lie>(op, m, m.x + o * m.outer_stride, column, 0, 1, m.axis, acc);
   Out* const to = out + o * out_stride + column;
   Pack<Out, kSize> y;
 #pragma unroll
@@ -80,8 +93,9 @@ __global__ void __launch_bounds__(kColumnThreads)
 
 // A tile is `lanes` packs of columns, a power of two up to a warp; `Warps` warps share its axis.
 // One warp: 8 tiles a block. All eight: `parts` blocks may share it further, and the last of them
-// combines what they have left.
-template <int Warps, bool Aligned, class Op, class T, class Out>
+// combines what they have left. Where packs are shifted, a whole warp of them holds the columns of
+// one less for certain, and those are the tile.
+template <int Warps, Packs Lie, class Op, class T, class Out>
 __global__ void __launch_bounds__(kColumnThreads)
     reduce_columns_by_tiles(Op op, Columns<T> m, Out* out, int64_t out_stride, int lanes,
                             int64_t tiles_a_row, int parts, Meeting<AccOf<Op>> meeting) {
@@ -92,22 +106,28 @@ __global__ void __launch_bounds__(kColumnThreads)
   const int lane = int(threadIdx.x) & (lanes - 1);
   const int groups = Warps * kWarpSize >> shift;  // that share an axis
   const int group = int(threadIdx.x) >> shift & (groups - 1);
-  const int columns = lanes * kSize;  // of a tile
+  constexpr bool kShifted = Lie == Packs::shifted;
+  static_assert(!kShifted || (Warps == kWarps && kWarps * sizeof(T) % kPackBytes == 0));
+  const int columns = kShifted ? (kWarpSize - 1) * kSize : lanes * kSize;  // of a tile
   const int64_t block = parts == 1 ? blockIdx.x : blockIdx.x / unsigned(parts);
   const int part = parts == 1 ? 0 : int(blockIdx.x % unsigned(parts));
   const int64_t tile = Warps == 1 ? block * kWarps + threadIdx.x / kWarpSize : block;
   const int64_t o = tiles_a_row == 1 ? tile : tile / tiles_a_row;
   const int64_t left = (tile - o * tiles_a_row) * columns;  // the tile's first column
-  const int64_t column = left + lane * kSize;
+  const int64_t a_part = (m.axis + parts - 1) / parts;
+  const int64_t first = part * a_part + group;
+  const T* const x = m.x + o * m.outer_stride;
+  // Columns of the first pack that lie in front of the tile.
+  const int before = kShifted ? int(reinterpret_cast<uintptr_t>(x + first * m.axis_stride + left) %
+                                    kPackBytes / sizeof(T))
+                              : 0;
+  const int64_t column = left + lane * kSize - before;
 
   Acc acc[kSize];
 #pragma unroll
   for (int j = 0; j < kSize; ++j) acc[j] = op.identity();
-  if (o < m.outer && column < m.inner) {
-    const int64_t a_part = (m.axis + parts - 1) / parts;
-    fold_columns<Aligned>(op, m, m.x + o * m.outer_stride, column, part * a_part + group, groups,
-                          min(m.axis, (part + 1) * a_part), acc);
-  }
+  if (o < m.outer && column < m.inner)
+    fold_columns<Lie>(op, m, x, column, first, groups, min(m.axis, (part + 1) * a_part), acc);
   // Groups of a warp, by shuffles: lane after lane has the warp's total.
   for (int mask = kWarpSize / 2; mask >= lanes; mask /= 2)
 #pragma unroll
@@ -128,14 +148,18 @@ __global__ void __launch_bounds__(kColumnThreads)
     const int warp = int(threadIdx.x) / kWarpSize;
     if (int(threadIdx.x) % kWarpSize < lanes)
 #pragma unroll
-      for (int j = 0; j < kSize; ++j) shared[warp * columns + lane * kSize + j] = acc[j];
+      for (int j = 0; j < kSize; ++j) {
+        const int c = lane * kSize + j - before;
+        if (!kShifted || (c >= 0 && c < columns)) shared[warp * columns + c] = acc[j];
+      }
     __syncthreads();
     const auto combined = [&](int c, int sharers) {
       Acc total = shared[c];
       for (int s = 1; s < sharers; ++s) total = op.combine(total, shared[s * columns + c]);
       return total;
     };
-    const int c = int(threadIdx.x) & (columns - 1);  // from here on, a thread a column
+    // From here on, a thread a column.
+    const int c = kShifted ? int(threadIdx.x) % columns : int(threadIdx.x) & (columns - 1);
     bool mine = int(threadIdx.x) < columns && left + c < m.inner;
     Acc total = op.identity();
     if (mine) total = combined(c, kWarps);
@@ -154,6 +178,7 @@ __global__ void __launch_bounds__(kColumnThreads)
         for (int p = sharer; p < parts; p += sharers)
           total = op.combine(total, load_fresh(partials + int64_t(p) * columns + c));
       shared[sharer * columns + c] = total;
+      __syncwarp();  // the thread that counted comes behind the others
       __syncthreads();
       if (mine) total = combined(c, sharers);
     }

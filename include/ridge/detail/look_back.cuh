@@ -56,6 +56,9 @@ constexpr int64_t kTicketBytes = 128;  // a cache line of its own: the words are
 // that are waited for have to publish. On an H200 the first pause takes a tenth off a scan of 2^28
 // numbers.
 constexpr unsigned kFirstPause = 1500;
+// The first tiles start together, and have nobody to wait for long: in a scan of 2^20 numbers, that
+// is all of them.
+constexpr int64_t kTilesWithoutPause = 512;
 constexpr unsigned kPollPause = 20;  // between looks at a tile that is late
 
 template <class T>
@@ -93,7 +96,7 @@ class TileBoard {
     const int lane = int(threadIdx.x) % kWarpLanes;
     constexpr int kWindow = kWarpLanes * kTilesPerLane;
     T running = op.identity();  // lane 0: from the start of the window to `tile`
-    __nanosleep(kFirstPause);
+    if (tile >= kTilesWithoutPause) __nanosleep(kFirstPause);
     for (int64_t first = tile - kWindow;; first -= kWindow) {
       T mine = op.identity();
       uint32_t with_prefix, needed;

@@ -4,7 +4,9 @@
 // is
 //   one lane's, a few lanes', a warp's or a block's, whatever just keeps them busy; and where there
 //   are few results, several blocks share an axis, and the last of them combines what they left.
-// Stops at: HBM; for odd strides of f16 and bf16 columns, at the words a shifted pack is read in.
+//   Wide rows that start anywhere are read at their own 16-byte boundaries: a warp's rows are all
+//   shifted alike, so its lanes keep their columns.
+// Stops at: HBM; for odd strides of few columns, at the words a shifted pack is read in.
 #include "kernels/axis_reduce/operators.cuh"
 #include "select/select.h"
 

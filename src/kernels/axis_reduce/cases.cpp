@@ -48,6 +48,13 @@ Family::Family() : Erased(axis_reduce::rungs()) {
                          .misalignments = {0, 3},
                          .padding = {3, 8},
                          .specials = false}));
+  // Wide rows that start anywhere, in one block and in many.
+  append(tests, crossed({.ops = every,
+                         .dtypes = dtypes,
+                         .shapes = {{2, 70, 299}, {1, 300, 523}, {1, 33, 1033}},
+                         .misalignments = {0, 1},
+                         .padding = {0, 2},
+                         .specials = false}));
   // Few and long: blocks share them.
   append(tests, crossed({.ops = every,
                          .dtypes = dtypes,
