@@ -92,23 +92,19 @@ Texel bits(const Place& p, const int64_t index[3]) {
                   border_bytes(format, sampler.reading, sampler.border).data());
 }
 
-// The corner of a seamless cube has three texels, not four: the fourth is their mean.
+// The corner of a seamless cube has three texels, not four.
 bool is_cube_corner(const Place& p, const int64_t index[3]) {
   const int64_t n = p.level.width;
   return p.cube && p.texture.sampler.seamless_cube && (index[0] < 0 || index[0] >= n) &&
          (index[1] < 0 || index[1] >= n);
 }
-Colour corner(const Place& p, const int64_t index[3]) {
+// The three, that of the face itself first.
+std::array<Colour, 3> corner(const Place& p, const int64_t index[3]) {
   const int64_t n = p.level.width;
   const int64_t x = std::clamp<int64_t>(index[0], 0, n - 1);
   const int64_t y = std::clamp<int64_t>(index[1], 0, n - 1);
   const int64_t around[3][3] = {{x, y, 0}, {index[0], y, 0}, {x, index[1], 0}};
-  Colour mean = {0, 0, 0, 0};
-  for (const auto& one : around) {
-    const Colour c = colour(p, one);
-    for (size_t k = 0; k < 4; ++k) mean[k] += c[k] / 3;
-  }
-  return mean;
+  return {colour(p, around[0]), colour(p, around[1]), colour(p, around[2])};
 }
 
 // Texels and how much they count, in as many as two levels.
@@ -151,7 +147,17 @@ void add_linear(const Place& p, int share, Mixture& mixture) {
     if (!weights[size_t(k)]) continue;
     const int64_t index[3] = {taps[0].first + (k & 1), taps[1].first + (k >> 1 & 1),
                               taps[2].first + (k >> 2)};
-    mixture.add(is_cube_corner(p, index) ? corner(p, index) : colour(p, index), weights[size_t(k)]);
+    const int weight = weights[size_t(k)];
+    if (!is_cube_corner(p, index)) {
+      mixture.add(colour(p, index), weight);
+      continue;
+    }
+    // The missing texel's weight goes to the others in thirds, what is left over to the face's own.
+    const auto three = corner(p, index);
+    const int third = (weight + 1) / 3;
+    mixture.add(three[0], weight - 2 * third);
+    mixture.add(three[1], third);
+    mixture.add(three[2], third);
   }
 }
 
@@ -269,9 +275,13 @@ Texel gather(const Object& texture, const Lookup& lookup, int channel) {
   Texel out;
   for (size_t k = 0; k < 4; ++k) {
     const int64_t* one = corners[k];
-    out[k] = is_cube_corner(p, one)
-                 ? std::bit_cast<uint32_t>(float(corner(p, one)[size_t(channel)]))
-                 : bits(p, one)[size_t(channel)];
+    if (is_cube_corner(p, one)) {
+      double sum = 0;
+      for (const Colour& c : corner(p, one)) sum += c[size_t(channel)];
+      out[k] = std::bit_cast<uint32_t>(float(sum / 3));
+    } else {
+      out[k] = bits(p, one)[size_t(channel)];
+    }
   }
   return out;
 }
