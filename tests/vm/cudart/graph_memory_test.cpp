@@ -376,6 +376,23 @@ TEST_F(GraphMemoryTest, LaunchAttributesAreDoneOrRefused) {
   EXPECT_EQ(launched(cudaLaunchAttributeClusterDimension), cudaSuccess);
 }
 
+TEST_F(GraphMemoryTest, NodesHaveNotEveryAttributeOfLaunches) {
+  const TestKernel a("a");
+  cudaKernelNodeParams params{};
+  params.func = const_cast<void*>(a.handle());
+  params.gridDim = params.blockDim = 1;
+  cudaGraphNode_t node;
+  ASSERT_EQ(cudaGraphAddKernelNode(&node, graph_, nullptr, 0, &params), cudaSuccess);
+  cudaLaunchAttributeValue value{};
+  for (int id = 0; id < 17; ++id) {
+    const bool has =
+        id == 1 || id == 2 || id == 4 || id == 5 || (id >= 8 && id <= 10) || id == 13 || id == 14;
+    EXPECT_EQ(cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeID(id), &value),
+              has ? cudaSuccess : cudaErrorInvalidValue)
+        << id;
+  }
+}
+
 TEST_F(GraphMemoryTest, LaunchesRecordEvents) {
   Gate gate;
   const TestKernel held("held", gate.body());
