@@ -82,8 +82,8 @@ cudaError_t error_of(FaultKind kind) {
     case FaultKind::illegal_instruction: return cudaErrorIllegalInstruction;
     case FaultKind::hardware_stack: return cudaErrorHardwareStackError;
     case FaultKind::assert_failed: return cudaErrorAssert;
-    case FaultKind::trap:
-    case FaultKind::image: return cudaErrorLaunchFailure;
+    case FaultKind::trap: return cudaErrorLaunchFailure;
+    case FaultKind::image: return cudaErrorIllegalAddress;
     case FaultKind::timeout: return cudaErrorLaunchTimeout;
     case FaultKind::out_of_memory: return cudaErrorMemoryAllocation;
     case FaultKind::unsupported: return cudaErrorNotSupported;

@@ -43,14 +43,14 @@ constexpr Row kRows[] = {
     {cudaLaunchAttributePriority, Effect::hint, true, "priority"},
     {cudaLaunchAttributeMemSyncDomainMap, Effect::hint, true, "memory sync domain map"},
     {cudaLaunchAttributeMemSyncDomain, Effect::hint, true, "memory sync domain"},
-    {cudaLaunchAttributePreferredClusterDimension, Effect::cluster, true,
+    {cudaLaunchAttributePreferredClusterDimension, Effect::cluster, false,
      "preferred cluster dimension"},
     {cudaLaunchAttributeLaunchCompletionEvent, Effect::event, false, "launch completion event"},
     {cudaLaunchAttributeDeviceUpdatableKernelNode, Effect::refused, true,
      "device-updatable kernel node"},
     {cudaLaunchAttributePreferredSharedMemoryCarveout, Effect::hint, true,
      "preferred shared memory carveout"},
-    {cudaLaunchAttributeNvlinkUtilCentricScheduling, Effect::hint, true,
+    {cudaLaunchAttributeNvlinkUtilCentricScheduling, Effect::hint, false,
      "scheduling for the use of NVLink"},
 };
 
@@ -88,7 +88,7 @@ cudaError_t check_cluster(const Row& row, const Value& v) {
 cudaError_t add_event(cudaEvent_t event, int flags, LaunchRequest& request) {
   const EventRef found = find_event(event);
   if (!found) return cudaErrorInvalidResourceHandle;
-  if (!(found->flags & cudaEventDisableTiming)) return cudaErrorInvalidValue;
+  if (!(found->flags & cudaEventDisableTiming)) return cudaErrorNotSupported;
   request.events.push_back({event, unsigned(flags)});
   return cudaSuccess;
 }

@@ -24,6 +24,8 @@ enum class Reduce : uint8_t { add, min, max, band, bor };
 uint8_t* reach(Warp& w, const Inst* inst, const ImageSite& site, const ImageFlags& flags,
                const Object& surface, int lane, uint32_t bytes, bool by_texel, const char* what,
                bool* ok) {
+  // Hardware finds nothing in a surface of other dimensions, and does not trap for it either.
+  if (flags.geometry.dimensions != surface.image.dimensions) return nullptr;
   texture::SurfaceAccess at;
   at.bytes = bytes;
   at.byte = w.src<int32_t>(site.at[0])[lane];

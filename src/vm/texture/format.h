@@ -33,13 +33,17 @@ inline bool reads_as_float(const Format& format, const Reading& reading) {
   return !format.is_integer() || (reading.normalized && format.bits <= 16);
 }
 
-// Channels that the format has not are 0, and 1 in the fourth.
-Texel integers_at(const Format& format, const uint8_t* texel);
+// Channels that the format has not are 0, the fourth like the others.
+Texel texel_at(const Format& format, const Reading& reading, const uint8_t* texel);
 Colour colour_at(const Format& format, const Reading& reading, const uint8_t* texel);
-Texel texel_of(const Colour& colour);
 
-// A formatted store (sust.p): integers saturate, floats round to nearest.
+// A formatted store (sust.p): integers saturate, fractions round to nearest, halves towards zero.
 void store_texel(const Format& format, const Texel& value, uint8_t* texel);
+
+// What a border colour is in a texture: its bits, cut off, in a format of integers, and the nearest
+// that the format has otherwise.
+using TexelBytes = std::array<uint8_t, 16>;
+TexelBytes border_bytes(const Format& format, const Reading& reading, const float border[4]);
 
 float half_to_float(uint16_t half);
 uint16_t float_to_half(float value);  // rounds to nearest even

@@ -1,9 +1,11 @@
 #include "vm/texture/sample.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "vm/texture/cube.h"
+#include "vm/texture/filter.h"
 #include "vm/texture/fixed.h"
 
 namespace ridge::vm::texture {
@@ -24,12 +26,15 @@ int64_t modulo(int64_t i, int64_t n) {
   return r < 0 ? r + n : r;
 }
 
-// The texel that index i means under an address mode; -1: the border. Repeating needs normalized
-// coordinates, as in hardware, and clamps without.
+// Repeating needs normalized coordinates, as in hardware, and clamps without.
+Address mode_of(const Sampler& sampler, int axis) {
+  const Address mode = sampler.address[axis];
+  return sampler.normalized_coordinates || mode == Address::border ? mode : Address::clamp;
+}
+
+// The texel that index i means under an address mode; -1: the border.
 int64_t resolve(const Sampler& sampler, int axis, int64_t i, int64_t n) {
-  Address mode = sampler.address[axis];
-  if (!sampler.normalized_coordinates && mode != Address::border) mode = Address::clamp;
-  switch (mode) {
+  switch (mode_of(sampler, axis)) {
     case Address::wrap: return modulo(i, n);
     case Address::mirror: {
       const int64_t j = modulo(i, 2 * n);
@@ -56,7 +61,10 @@ const uint8_t* find(const Place& p, const int64_t index[3]) {
       i[0] = there.x;
       i[1] = there.y;
     } else {
-      for (int a = 0; a < 2; ++a) i[a] = std::clamp<int64_t>(index[a], 0, n - 1);
+      for (int a = 0; a < 2; ++a) {
+        i[a] = resolve(p.texture.sampler, a, index[a], n);
+        if (i[a] < 0) return nullptr;
+      }
     }
   } else {
     for (int a = 0; a < p.dimensions; ++a) {
@@ -69,67 +77,105 @@ const uint8_t* find(const Place& p, const int64_t index[3]) {
 }
 
 Colour colour(const Place& p, const int64_t index[3]) {
+  const Format& format = p.texture.image.format;
   const Sampler& sampler = p.texture.sampler;
-  if (const uint8_t* texel = find(p, index))
-    return colour_at(p.texture.image.format, sampler.reading, texel);
-  return {sampler.border[0], sampler.border[1], sampler.border[2], sampler.border[3]};
+  if (const uint8_t* texel = find(p, index)) return colour_at(format, sampler.reading, texel);
+  return colour_at(format, {sampler.reading.normalized, false},
+                   border_bytes(format, sampler.reading, sampler.border).data());
 }
 
 Texel bits(const Place& p, const int64_t index[3]) {
-  if (reads_as_float(p.texture.image.format, p.texture.sampler.reading))
-    return texel_of(colour(p, index));
-  if (const uint8_t* texel = find(p, index)) return integers_at(p.texture.image.format, texel);
-  const float* border = p.texture.sampler.border;
-  return texel_of({border[0], border[1], border[2], border[3]});
+  const Format& format = p.texture.image.format;
+  const Sampler& sampler = p.texture.sampler;
+  if (const uint8_t* texel = find(p, index)) return texel_at(format, sampler.reading, texel);
+  return texel_at(format, {sampler.reading.normalized, false},
+                  border_bytes(format, sampler.reading, sampler.border).data());
 }
 
-// The corner of a seamless cube has three texels, not four: the fourth is their mean.
+// The corner of a seamless cube has three texels, not four.
 bool is_cube_corner(const Place& p, const int64_t index[3]) {
   const int64_t n = p.level.width;
   return p.cube && p.texture.sampler.seamless_cube && (index[0] < 0 || index[0] >= n) &&
          (index[1] < 0 || index[1] >= n);
 }
-Colour corner(const Place& p, const int64_t index[3]) {
+// The three, that of the face itself first.
+std::array<Colour, 3> corner(const Place& p, const int64_t index[3]) {
   const int64_t n = p.level.width;
   const int64_t x = std::clamp<int64_t>(index[0], 0, n - 1);
   const int64_t y = std::clamp<int64_t>(index[1], 0, n - 1);
   const int64_t around[3][3] = {{x, y, 0}, {index[0], y, 0}, {x, index[1], 0}};
-  Colour mean = {0, 0, 0, 0};
-  for (const auto& one : around) {
-    const Colour c = colour(p, one);
-    for (size_t k = 0; k < 4; ++k) mean[k] += c[k] / 3;
-  }
-  return mean;
+  return {colour(p, around[0]), colour(p, around[1]), colour(p, around[2])};
 }
 
-Colour filter_linear(const Place& p) {
-  const int dimensions = p.dimensions;
-  Tap taps[3] = {};
-  for (int a = 0; a < dimensions; ++a) taps[a] = linear_tap(p.at[a]);
-  Colour sum = {0, 0, 0, 0};
-  for (int corner_of = 0; corner_of < 1 << dimensions; ++corner_of) {
-    int64_t index[3] = {0, 0, 0}, weight = 1;
-    for (int a = 0; a < dimensions; ++a) {
-      const bool second = corner_of >> a & 1;
-      index[a] = taps[a].first + second;
-      weight *= second ? taps[a].weight : kOne - taps[a].weight;
-    }
-    if (weight == 0) continue;
-    const Colour c = is_cube_corner(p, index) ? corner(p, index) : colour(p, index);
-    const double share = double(weight) / double(1ll << (kFractionBits * dimensions));
-    for (size_t k = 0; k < 4; ++k) sum[k] += c[k] * share;
+// Texels and how much they count, in as many as two levels.
+struct Mixture {
+  std::array<Colour, 16> colours;
+  std::array<int, 16> weights = {};
+  size_t count = 0;
+
+  void add(const Colour& colour, int weight) {
+    colours[count] = colour;
+    weights[count++] = weight;
   }
-  return sum;
+  Texel sum(const Format& format, const Reading& reading) const {
+    Texel out = {0, 0, 0, 0};
+    for (size_t k = 0; k < format.channels; ++k) {
+      double channel[16];
+      for (size_t i = 0; i < count; ++i) channel[i] = colours[i][k];
+      out[k] = std::bit_cast<uint32_t>(weighted_sum(arithmetic_of(format, reading, int(k)),
+                                                    {channel, count}, {weights.data(), count}));
+    }
+    return out;
+  }
+};
+
+// Clamping is of the coordinate: at an edge all of the weight is the last texel's.
+Tap tap(const Place& p, int axis) {
+  const Tap tap = linear_tap(p.at[axis]);
+  if (p.cube || mode_of(p.texture.sampler, axis) != Address::clamp) return tap;
+  const int64_t sizes[3] = {p.level.width, p.level.height, p.level.depth};
+  if (tap.first < 0) return {0, 0};
+  return tap.first < sizes[axis] - 1 ? tap : Tap{sizes[axis] - 1, 0};
+}
+
+// What a level contributes to a mixture, of which it is `share` in kOne parts.
+void add_linear(const Place& p, int share, Mixture& mixture) {
+  Tap taps[3] = {};
+  for (int a = 0; a < p.dimensions; ++a) taps[a] = tap(p, a);
+  const Weights weights = weights_of(taps, p.dimensions, share);
+  for (int k = 0; k < 1 << p.dimensions; ++k) {
+    if (!weights[size_t(k)]) continue;
+    const int64_t index[3] = {taps[0].first + (k & 1), taps[1].first + (k >> 1 & 1),
+                              taps[2].first + (k >> 2)};
+    const int weight = weights[size_t(k)];
+    if (!is_cube_corner(p, index)) {
+      mixture.add(colour(p, index), weight);
+      continue;
+    }
+    // The missing texel's weight goes to the others in thirds, what is left over to the face's own.
+    const auto three = corner(p, index);
+    const int third = (weight + 1) / 3;
+    mixture.add(three[0], weight - 2 * third);
+    mixture.add(three[1], third);
+    mixture.add(three[2], third);
+  }
 }
 
 void nearest(const Place& p, int64_t index[3]) {
   for (int a = 0; a < 3; ++a) index[a] = texel_index(p.at[a]);
+  if (!p.cube) return;
+  for (int a = 0; a < 2; ++a) index[a] = std::min<int64_t>(index[a], p.level.width - 1);
 }
+
+int period(Address mode) { return mode == Address::wrap ? 1 : mode == Address::mirror ? 2 : 0; }
 
 Place place(const Object& texture, const Lookup& lookup, size_t level_index) {
   const Image& image = texture.image;
   const Level& level = image.levels[std::min(level_index, image.levels.size() - 1)];
-  Place p{texture, level, lookup.cube ? 2 : std::min(lookup.dimensions, image.dimensions),
+  // One dimension is two with a y of 0: a linear lookup in border mode is half border there, as in
+  // hardware.
+  Place p{texture, level,
+          lookup.cube ? 2 : std::max(2, std::min(lookup.dimensions, image.dimensions)),
           lookup.cube};
   const uint32_t cubes = lookup.cube ? 6 : 1;
   const uint32_t layers = std::max(1u, image.layers / cubes);
@@ -144,7 +190,9 @@ Place place(const Object& texture, const Lookup& lookup, size_t level_index) {
   const double sizes[3] = {double(level.width), double(level.height), double(level.depth)};
   const bool scale = texture.sampler.normalized_coordinates && !lookup.whole;
   for (int a = 0; a < p.dimensions; ++a)
-    p.at[a] = tame(lookup.at[a]) * (scale ? sizes[a] : 1) + lookup.offset[a];
+    p.at[a] = (scale ? normalized(lookup.at[a], period(texture.sampler.address[a])) * sizes[a]
+                     : tame(lookup.at[a])) +
+              lookup.offset[a];
   return p;
 }
 
@@ -152,10 +200,11 @@ Place place(const Object& texture, const Lookup& lookup, size_t level_index) {
 int64_t fixed_level(const Object& texture, const Lookup& lookup) {
   const Sampler& s = texture.sampler;
   const auto most = double(texture.image.levels.size() - 1);
-  double level = lookup.has_level ? lookup.level + s.bias : 0;
-  if (level != level) level = 0;
+  double level = 0;
+  if (lookup.has_level)
+    level = std::trunc(tame(lookup.level) * double(kOne)) / double(kOne) + s.bias;
   level = std::min(std::max(level, double(s.min_level)), double(s.max_level));
-  return to_fixed(std::clamp(level, 0.0, most));
+  return int64_t(std::clamp(level, 0.0, most) * double(kOne));
 }
 
 // A texture of no texels, which linear memory may be.
@@ -166,8 +215,12 @@ bool is_empty(const Object& texture) {
 
 // Integer coordinates name a texel; outside there is nothing.
 Texel fetch(const Object& texture, const Lookup& lookup) {
+  // In one dimension hardware fetches from linear memory, and finds nothing in an array.
+  const Image& image = texture.image;
+  if (lookup.dimensions == 1 && !image.linear && !image.layers) return {0, 0, 0, 0};
   const auto level = size_t(std::max(0.0, lookup.has_level ? lookup.level : 0));
   if (level >= texture.image.levels.size()) return {0, 0, 0, 0};
+  if (lookup.layer >= std::max(1u, texture.image.layers)) return {0, 0, 0, 0};
   const Place p = place(texture, lookup, level);
   int64_t index[3];
   nearest(p, index);
@@ -181,6 +234,9 @@ Texel fetch(const Object& texture, const Lookup& lookup) {
 
 Texel sample(const Object& texture, const Lookup& lookup) {
   if (is_empty(texture)) return {0, 0, 0, 0};
+  // A volume is none of the flat ones, and reads as nothing where one is expected.
+  if (!lookup.cube && (lookup.dimensions == 3) != (texture.image.dimensions == 3))
+    return {0, 0, 0, 0};
   if (lookup.whole) return fetch(texture, lookup);
   const int64_t level = texture.image.levels.size() > 1 ? fixed_level(texture, lookup) : 0;
   const bool between = texture.sampler.mip_linear && (level & (kOne - 1));
@@ -194,20 +250,18 @@ Texel sample(const Object& texture, const Lookup& lookup) {
     nearest(p, index);
     return bits(p, index);
   }
-  const auto at_level = [&](size_t which) {
+  Mixture mixture;
+  const auto add_level = [&](size_t which, int share) {
     const Place p = place(texture, lookup, which);
-    if (texture.sampler.linear) return filter_linear(p);
+    if (texture.sampler.linear) return add_linear(p, share, mixture);
     int64_t index[3];
     nearest(p, index);
-    return colour(p, index);
+    mixture.add(colour(p, index), share);
   };
-  Colour result = at_level(first);
-  if (between) {
-    const Colour next = at_level(first + 1);
-    const double share = double(level & (kOne - 1)) / double(kOne);
-    for (size_t k = 0; k < 4; ++k) result[k] = result[k] * (1 - share) + next[k] * share;
-  }
-  return texel_of(result);
+  const int next = between ? int(level & (kOne - 1)) : 0;
+  add_level(first, int(kOne) - next);
+  if (next) add_level(first + 1, next);
+  return mixture.sum(texture.image.format, texture.sampler.reading);
 }
 
 Texel gather(const Object& texture, const Lookup& lookup, int channel) {
@@ -221,8 +275,13 @@ Texel gather(const Object& texture, const Lookup& lookup, int channel) {
   Texel out;
   for (size_t k = 0; k < 4; ++k) {
     const int64_t* one = corners[k];
-    out[k] = is_cube_corner(p, one) ? texel_of(corner(p, one))[size_t(channel)]
-                                    : bits(p, one)[size_t(channel)];
+    if (is_cube_corner(p, one)) {
+      double sum = 0;
+      for (const Colour& c : corner(p, one)) sum += c[size_t(channel)];
+      out[k] = std::bit_cast<uint32_t>(float(sum / 3));
+    } else {
+      out[k] = bits(p, one)[size_t(channel)];
+    }
   }
   return out;
 }

@@ -1,8 +1,7 @@
 // Texture lookups, a thread at a time: coordinates to texels, filters, levels of detail, cube
 // faces.
 //
-// Filtering is the formula of the CUDA programming guide with weights from fixed.h; the weighted
-// sum is exact and rounded once, to f32. A texel of weight 0 is not looked at. Anisotropic
+// Filtering is the formula of the CUDA programming guide in the arithmetic of filter.h. Anisotropic
 // filtering is the isotropic one: a gradient lookup takes the level of its longer axis.
 #pragma once
 
@@ -11,13 +10,13 @@
 namespace ridge::vm::texture {
 
 struct Lookup {
-  // Coordinates, as many as there are dimensions, or a cube's direction. A texture of more
-  // dimensions is seen in its first slice; of fewer, the rest does not count.
+  // Coordinates, as many as there are dimensions, or a cube's direction. Of one and two dimensions
+  // the one may look at the other; a volume and they are nothing to each other.
   int dimensions = 1;
   bool cube = false;
   double at[3] = {0, 0, 0};
   bool whole = false;         // integer coordinates: one texel, never normalized, zero outside
-  uint32_t layer = 0;         // clamped to those there are; faces count where it is not a cube's
+  uint32_t layer = 0;         // clamped, but in fetches; faces count where it is not a cube's
   int offset[3] = {0, 0, 0};  // texels
   // The base level; or this one, before bias and clamp.
   bool has_level = false;

@@ -46,6 +46,13 @@ TEST_F(BatchTest, SourcesAreReadWhenTheirOrderSays) {
   EXPECT_EQ(back[1], 2);
 
   EXPECT_EQ(batch(2, nullptr), cudaErrorInvalidValue);  // not in the legacy stream
+  cudaGraph_t graph;
+  EXPECT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaSuccess);
+  EXPECT_EQ(batch(2, stream_), cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(cudaStreamEndCapture(stream_, &graph), cudaSuccess);
+  sizes[0] = 0;
+  EXPECT_EQ(batch(2, stream_), cudaErrorInvalidValue);
+  sizes[0] = 4;
   EXPECT_EQ(batch(3, stream_), cudaErrorInvalidValue);
   firsts[1] = 0;
   EXPECT_EQ(batch(2, stream_), cudaErrorInvalidValue);

@@ -150,7 +150,7 @@ TEST_F(ErrorTest, EveryFaultHasItsCode) {
       {FaultKind::hardware_stack, cudaErrorHardwareStackError},
       {FaultKind::assert_failed, cudaErrorAssert},
       {FaultKind::trap, cudaErrorLaunchFailure},
-      {FaultKind::image, cudaErrorLaunchFailure},
+      {FaultKind::image, cudaErrorIllegalAddress},
       {FaultKind::timeout, cudaErrorLaunchTimeout},
       {FaultKind::out_of_memory, cudaErrorMemoryAllocation},
       {FaultKind::unsupported, cudaErrorNotSupported}};

@@ -219,6 +219,20 @@ const char* const kFetchPtx = R"(
   st.global.u32 [%rd4], %r2;
   ret;
 }
+.visible .entry look(.param .u64 texture, .param .u64 out)
+{
+  .reg .f32 %f<2>;
+  .reg .b32 %r<9>; .reg .b64 %rd<6>;
+  mov.u32 %r1, %tid.x;
+  ld.param.u64 %rd1, [texture]; ld.param.u64 %rd2, [out];
+  cvt.rn.f32.u32 %f1, %r1;
+  add.f32 %f1, %f1, 0f3f000000;  // the middle of a texel
+  tex.1d.v4.u32.f32 {%r2, %r3, %r4, %r5}, [%rd1, {%f1}];
+  mul.wide.u32 %rd3, %r1, 4;
+  add.s64 %rd4, %rd2, %rd3;
+  st.global.u32 [%rd4], %r2;
+  ret;
+}
 .visible .entry write(.param .u64 surface)
 {
   .reg .b32 %r<4>; .reg .b64 %rd<2>;
@@ -233,14 +247,14 @@ const char* const kFetchPtx = R"(
 
 class Textures : public Arrays {
  protected:
-  std::vector<unsigned> fetch(CUtexObject texture, unsigned count) {
+  std::vector<unsigned> fetch(CUtexObject texture, unsigned count, const char* how = "fetch") {
     const Module module(kFetchPtx);
     CUdeviceptr out = 0;
     std::vector<unsigned> values(count);
     EXPECT_OK(cuMemAlloc(&out, count * 4));
     void* arguments[] = {&texture, &out};
-    EXPECT_OK(cuLaunchKernel(module.function("fetch"), 1, 1, 1, count, 1, 1, 0, nullptr, arguments,
-                             nullptr));
+    EXPECT_OK(
+        cuLaunchKernel(module.function(how), 1, 1, 1, count, 1, 1, 0, nullptr, arguments, nullptr));
     EXPECT_OK(cuMemcpyDtoH(values.data(), out, count * 4));
     return values;
   }
@@ -310,7 +324,7 @@ TEST_F(Textures, SurfacesWriteArrays) {
   // 32-bit integers are read as they are, whatever the flag.
   CUDA_TEXTURE_DESC sampler{};
   ASSERT_OK(cuTexObjectCreate(&texture, &resource, &sampler, nullptr));
-  EXPECT_EQ(fetch(texture, 4), (std::vector<unsigned>{100, 101, 102, 103}));
+  EXPECT_EQ(fetch(texture, 4, "look"), (std::vector<unsigned>{100, 101, 102, 103}));
   resource.res.array.hArray = nullptr;
   EXPECT_NE(cuSurfObjectCreate(&surface, &resource), CUDA_SUCCESS);
 }

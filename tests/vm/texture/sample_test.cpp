@@ -77,6 +77,10 @@ TEST(Sample, EveryAddressModeInEveryDimension) {
                 expected += texel(i[0] + (c & 1), i[1] + (c >> 1 & 1), i[2] + (c >> 2)) *
                             (c & 1 ? part[0] : 1 - part[0]) * (c >> 1 & 1 ? part[1] : 1 - part[1]) *
                             (c >> 2 ? part[2] : 1 - part[2]);
+              // Eight weights of eight bits: each up to 1/256 off.
+              EXPECT_NEAR(real(sample(p.object, lookup({u, v, w}))[0]), expected, 240.0 * 4 / 256)
+                  << int(mode) << ' ' << u << ' ' << v << ' ' << w;
+              continue;
             } else {
               expected =
                   texel(int(std::floor(u * 4)), int(std::floor(v * 2)), int(std::floor(w * 3)));
@@ -114,6 +118,22 @@ TEST(Sample, FarAndStrangeCoordinatesEndInside) {
   EXPECT_EQ(real(sample(p.object, lookup({infinity}))[0]), float(value_at(3)));
   EXPECT_EQ(real(sample(p.object, lookup({-1e30}))[0]), float(value_at(0)));
   EXPECT_EQ(real(sample(p.object, lookup({std::nan("")}))[0]), float(value_at(0)));
+  p.object.sampler.normalized_coordinates = true;
+  for (const Address mode : {Address::wrap, Address::mirror})
+    for (const double far : {infinity, -infinity, 1e30, 3e9}) {
+      p.object.sampler.address[0] = mode;
+      EXPECT_EQ(real(sample(p.object, lookup({far}))[0]), float(value_at(0)));
+    }
+}
+
+TEST(Sample, NormalizedCoordinatesHave21Bits) {
+  Picture p(kFloat, 1, 100);
+  fill(p);
+  p.object.sampler.normalized_coordinates = true;
+  const double third = 34 / 100.0;  // just below a texel's edge when cut off
+  EXPECT_GT(std::ceil(third * 0x1p21) * 0x1p-21 * 100, 34);
+  EXPECT_EQ(real(sample(p.object, lookup({third + 0x1p-23}))[0]), float(value_at(33)));
+  EXPECT_EQ(real(sample(p.object, lookup({third + 0x1p-21}))[0]), float(value_at(34)));
 }
 
 TEST(Sample, ATexelWithoutWeightDoesNotCount) {
@@ -136,15 +156,46 @@ TEST(Sample, OffsetsAreTexels) {
 
 TEST(Sample, IntegerCoordinatesNameATexelAndZeroLiesOutside) {
   Picture p({Channel::sint, 8, 2}, 1, 3);
+  p.object.image.linear = true;
   p.put<int8_t>(-5, 2, 0, 0, 0);
   p.put<int8_t>(7, 2, 0, 0, 1);
   Lookup l = lookup({2});
   l.whole = true;
-  EXPECT_EQ(sample(p.object, l), (Texel{uint32_t(-5), 7, 0, 1}));
+  EXPECT_EQ(sample(p.object, l), (Texel{uint32_t(-5), 7, 0, 0}));
   l.at[0] = 3;
   EXPECT_EQ(sample(p.object, l), (Texel{0, 0, 0, 0}));
   l.at[0] = -1;
   EXPECT_EQ(sample(p.object, l), (Texel{0, 0, 0, 0}));
+  // An array is none of the linear memory that hardware fetches from in one dimension.
+  l.at[0] = 2;
+  p.object.image.linear = false;
+  EXPECT_EQ(sample(p.object, l), (Texel{0, 0, 0, 0}));
+}
+
+TEST(Sample, AFetchFindsNothingInLayersThatAreNone) {
+  Picture p(kFloat, 2, 2, 2, 1, 3);
+  fill(p);
+  Lookup l = lookup({1, 1});
+  l.whole = true;
+  l.layer = 2;
+  EXPECT_EQ(real(sample(p.object, l)[0]), float(value_at(1, 1, 2)));
+  l.layer = 3;
+  EXPECT_EQ(sample(p.object, l), (Texel{0, 0, 0, 0}));
+}
+
+TEST(Sample, AVolumeIsNothingToALookupOfTwoDimensions) {
+  Picture p(kFloat, 3, 2, 2, 2);
+  fill(p);
+  EXPECT_EQ(sample(p.object, lookup({0.5, 0.5})), (Texel{0, 0, 0, 0}));
+}
+
+TEST(Sample, OneDimensionIsTheFirstOfTwo) {
+  Picture p(kFloat, 1, 4);
+  fill(p);
+  p.object.sampler.linear = true;
+  for (Address& a : p.object.sampler.address) a = Address::border;
+  p.object.sampler.border[0] = 11;
+  EXPECT_EQ(real(sample(p.object, lookup({1.5}))[0]), (2 + 11) / 2.0f);
 }
 
 TEST(Sample, LayersClamp) {
@@ -218,7 +269,7 @@ TEST(Levels, LinearMixesNeighboursBy256ths) {
   p.object.sampler.mip_linear = true;
   EXPECT_EQ(p.at(0.5), 0.5f);
   EXPECT_EQ(p.at(2.25 + 1.0 / 1024), 2.25f);
-  EXPECT_EQ(p.at(3.999), 4.0f);
+  EXPECT_EQ(p.at(3.999), 3 + 255 / 256.0f);  // cut off
   EXPECT_EQ(p.at(99), 4.0f);
 }
 

@@ -24,6 +24,14 @@ cudaError_t check_stream(cudaStream_t handle) {
   return stream->kind == StreamKind::legacy ? cudaErrorInvalidValue : cudaSuccess;
 }
 
+// Those of copies cannot be captured either; the capture goes on.
+cudaError_t check_copy_stream(cudaStream_t handle) {
+  if (const cudaError_t error = check_stream(handle)) return error;
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (const cudaError_t error = cudaStreamIsCapturing(handle, &status)) return error;
+  return status == cudaStreamCaptureStatusNone ? cudaSuccess : cudaErrorStreamCaptureUnsupported;
+}
+
 bool valid(cudaMemcpySrcAccessOrder order, unsigned flags) {
   return order >= cudaMemcpySrcAccessOrderStream && order <= cudaMemcpySrcAccessOrderAny &&
          !(flags & ~unsigned(cudaMemcpyFlagPreferOverlapWithCompute));
@@ -117,12 +125,12 @@ cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const
   return api([&] {
     if (!to || !from || !sizes || !count || !valid_ranges(attributes, firsts, number, count))
       return cudaErrorInvalidValue;
-    if (const cudaError_t error = check_stream(stream)) return error;
+    if (const cudaError_t error = check_copy_stream(stream)) return error;
     std::vector<OrderedCopy> copies(count);
     for (size_t i = 0, which = 0; i < count; ++i) {
       if (which + 1 < number && firsts[which + 1] == i) ++which;
       const cudaMemcpyAttributes& a = attributes[which];
-      if (!valid(a.srcAccessOrder, a.flags)) return cudaErrorInvalidValue;
+      if (!sizes[i] || !valid(a.srcAccessOrder, a.flags)) return cudaErrorInvalidValue;
       copies[i].now = a.srcAccessOrder == cudaMemcpySrcAccessOrderDuringApiCall;
       copies[i].plan.to = {to[i]};
       copies[i].plan.from = {const_cast<void*>(from[i])};
@@ -136,7 +144,7 @@ cudaError_t cudaMemcpy3DBatchAsync(size_t count, cudaMemcpy3DBatchOp* list,
                                    unsigned long long flags, cudaStream_t stream) {
   return api([&] {
     if (!count || !list || flags) return cudaErrorInvalidValue;
-    if (const cudaError_t error = check_stream(stream)) return error;
+    if (const cudaError_t error = check_copy_stream(stream)) return error;
     std::vector<OrderedCopy> copies(count);
     for (size_t i = 0; i < count; ++i)
       if (const cudaError_t error = plan_of(list[i], &copies[i])) return error;

@@ -99,7 +99,11 @@ cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType
 }
 
 cudaError_t cudaDeviceGraphMemTrim(int device) {
-  return api([&] { return check_device(device); });  // nothing is kept, so nothing is left to trim
+  return api([&] {
+    if (const cudaError_t error = check_device(device)) return error;
+    trim_graph_memory();
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaUserObjectCreate(cudaUserObject_t* object, void* data, cudaHostFn_t destroy,

@@ -12,14 +12,18 @@
 namespace ridge::vm::cudart {
 namespace {
 
-constexpr uint64_t kAlign = 512;
+constexpr uint64_t kAlign = 512, kPiece = 32 << 20;
 
 struct All {
   std::mutex mutex;
   std::map<uint64_t, std::weak_ptr<GraphMemory>> ranges;  // by base
   std::unordered_map<const GraphMemory*, GraphMemoryRef> promised;
-  // Nothing is kept for reuse, so reserved and used bytes are the same number.
-  uint64_t used = 0, used_high = 0, reserved_high = 0;
+  // Bytes that graphs have allocated at least once; freeing leaves them to the graph's next launch.
+  uint64_t kept = 0;
+  uint64_t used_high = 0, reserved = 0, reserved_high = 0;
+
+  // Graphs take memory in pieces of 32 MiB, as on an H200.
+  uint64_t used() const { return (kept + kPiece - 1) / kPiece * kPiece; }
 };
 All& all() {
   static auto& instance = *new All;
@@ -43,6 +47,7 @@ GraphMemory::~GraphMemory() {
   {
     const Lock lock(all().mutex);
     all().ranges.erase(base);
+    if (counted) all().kept -= size;
   }
   release();
   memory().unclaim(size);
@@ -52,16 +57,16 @@ GraphMemory::~GraphMemory() {
 void GraphMemory::allocate() {
   if (!memory().add_mapped(base, size)) return;  // it is there already
   const Lock lock(all().mutex);
-  all().used += size;
-  all().used_high = std::max(all().used_high, all().used);
-  all().reserved_high = std::max(all().reserved_high, all().used);
+  if (counted) return;
+  counted = true;
+  all().kept += size;
+  const uint64_t used = all().used();
+  all().used_high = std::max(all().used_high, used);
+  all().reserved = std::max(all().reserved, used);
+  all().reserved_high = std::max(all().reserved_high, all().reserved);
 }
 
-void GraphMemory::release() {
-  if (!memory().release(base, MemKind::mapped)) return;
-  const Lock lock(all().mutex);
-  all().used -= size;
-}
+void GraphMemory::release() { memory().release(base, MemKind::mapped); }
 
 cudaError_t make_graph_memory(uint64_t bytes, GraphMemoryRef* made) {
   if (!bytes) return cudaErrorInvalidValue;
@@ -139,8 +144,8 @@ cudaError_t check_free_node(const Graph& graph, const GraphMemoryRef& memory) {
 cudaError_t graph_memory_attribute(cudaGraphMemAttributeType attribute, uint64_t* value) {
   const Lock lock(all().mutex);
   switch (attribute) {
-    case cudaGraphMemAttrUsedMemCurrent:
-    case cudaGraphMemAttrReservedMemCurrent: *value = all().used; return cudaSuccess;
+    case cudaGraphMemAttrUsedMemCurrent: *value = all().used(); return cudaSuccess;
+    case cudaGraphMemAttrReservedMemCurrent: *value = all().reserved; return cudaSuccess;
     case cudaGraphMemAttrUsedMemHigh: *value = all().used_high; return cudaSuccess;
     case cudaGraphMemAttrReservedMemHigh: *value = all().reserved_high; return cudaSuccess;
   }
@@ -150,17 +155,22 @@ cudaError_t graph_memory_attribute(cudaGraphMemAttributeType attribute, uint64_t
 cudaError_t reset_graph_memory_mark(cudaGraphMemAttributeType attribute) {
   const Lock lock(all().mutex);
   switch (attribute) {
-    case cudaGraphMemAttrUsedMemHigh: all().used_high = all().used; return cudaSuccess;
-    case cudaGraphMemAttrReservedMemHigh: all().reserved_high = all().used; return cudaSuccess;
+    case cudaGraphMemAttrUsedMemHigh: all().used_high = all().used(); return cudaSuccess;
+    case cudaGraphMemAttrReservedMemHigh: all().reserved_high = all().reserved; return cudaSuccess;
     default: return cudaErrorInvalidValue;
   }
+}
+
+void trim_graph_memory() {
+  const Lock lock(all().mutex);
+  all().reserved = all().used();
 }
 
 void reset_graph_memory() {
   std::unordered_map<const GraphMemory*, GraphMemoryRef> gone;
   const Lock lock(all().mutex);
   gone.swap(all().promised);  // let go after the lock is
-  all().used = all().used_high = all().reserved_high = 0;
+  all().used_high = all().reserved_high = all().reserved = 0;
 }
 
 }  // namespace ridge::vm::cudart

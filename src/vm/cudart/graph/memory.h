@@ -27,6 +27,7 @@ struct GraphMemory {
   void release();   // likewise
 
   const uint64_t base, size;
+  bool counted = false;  // it has been allocated once, and the device keeps memory for it since
 };
 using GraphMemoryRef = std::shared_ptr<GraphMemory>;
 
@@ -50,6 +51,7 @@ cudaError_t check_free_node(const Graph& graph, const GraphMemoryRef& memory);
 
 cudaError_t graph_memory_attribute(cudaGraphMemAttributeType attribute, uint64_t* value);
 cudaError_t reset_graph_memory_mark(cudaGraphMemAttributeType attribute);
+void trim_graph_memory();   // gives back what no graph uses any more
 void reset_graph_memory();  // device reset
 
 }  // namespace ridge::vm::cudart
