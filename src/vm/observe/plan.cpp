@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "vm/isa/internal.h"
+#include "vm/observe/follow.h"
 #include "vm/observe/machine.h"
 
 namespace ridge::vm::observe {
@@ -61,10 +62,12 @@ Step::Kind kind_of(const Inst& inst, const InstMeta& meta) {
 
 class Planner {
  public:
-  explicit Planner(const Code& code)
+  Planner(const Code& code, const Disassembly* machine)
       : code_(code),
         machine_(
-            machine_code(*code.function, code.kernel->shared_offsets, code.module->optimised)) {}
+            machine_code(*code.function, code.kernel->shared_offsets, code.module->optimised)) {
+    if (machine) follow(machine_, *code.function, code.kernel->shared_offsets, *machine);
+  }
 
   Plan run() {
     for (size_t i = 0; i < code_.insts.size(); ++i) add(i);
@@ -134,6 +137,7 @@ class Planner {
     }
     if (const auto found = machine_.predicated.find(source); found != machine_.predicated.end())
       one.passed_by = found->second;
+    one.unclear = machine_.unclear.count(source);
     entries_[source] = uint32_t(plan_.entries.size());
     plan_.entries.push_back(one);
     return uint32_t(plan_.entries.size() - 1);
@@ -160,13 +164,13 @@ class Planner {
   }
 
   const Code& code_;
-  const MachineCode machine_;
+  MachineCode machine_;
   std::unordered_map<const Instruction*, uint32_t> entries_;
   Plan plan_;
 };
 
 }  // namespace
 
-Plan plan_of(const Code& code) { return Planner(code).run(); }
+Plan plan_of(const Code& code, const Disassembly* machine) { return Planner(code, machine).run(); }
 
 }  // namespace ridge::vm::observe

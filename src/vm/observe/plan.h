@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "vm/exec/code.h"
+#include "vm/observe/disassembly.h"
 #include "vm/observe/wire.h"
 
 namespace ridge::vm::observe {
@@ -32,6 +33,7 @@ struct Entry {
   uint8_t width = 0;                         // bytes a lane that the machine moves for it; 0: none
   const Instruction* merged_into = nullptr;  // another's access does this one's work
   const Instruction* passed_by = nullptr;    // predicated: the branch that the machine has not
+  bool unclear = false;  // machine code was read, and leaves open what it does here
 };
 
 // One decoded instruction.
@@ -53,6 +55,7 @@ struct Plan {
   std::string communicates;  // how blocks may learn of each other; empty: they do not
 };
 
-Plan plan_of(const Code& code);
+// `machine` is the kernel's machine code; without, the model alone decides.
+Plan plan_of(const Code& code, const Disassembly* machine = nullptr);
 
 }  // namespace ridge::vm::observe

@@ -1,0 +1,115 @@
+#include "vm/observe/disassemble.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <thread>
+#include <vector>
+
+#include "vm/observe/keep_ptx.h"
+
+extern char** environ;
+
+namespace ridge::vm::observe {
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(60);  // for one kernel
+
+std::string setting(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text ? text : "";
+}
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string name_of_program(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// Runs it with its words in files; why it failed, or nothing. We are a guest in the user's
+// process: nobody else's child is waited for, and no signal handler is touched.
+std::string run(const std::vector<std::string>& command, const std::string& out,
+                const std::string& err) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  constexpr int kWrite = O_WRONLY | O_CREAT | O_TRUNC;
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, out.c_str(), kWrite, 0600);
+  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, err.c_str(), kWrite, 0600);
+  pid_t child = 0;
+  const int failed =
+      posix_spawn(&child, command[0].c_str(), &files, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  const std::string name = name_of_program(command[0]);
+  if (failed) return name + " does not start: " + std::strerror(failed);
+  const auto start = std::chrono::steady_clock::now();
+  for (;;) {
+    int status = 0;
+    const pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended == child) {
+      if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+      const std::string words = contents(err);
+      return name +
+             " failed: " + (words.empty() ? "without a word" : words.substr(0, words.find('\n')));
+    }
+    if (ended < 0 && errno != EINTR) return name + " was waited for by someone else";
+    if (std::chrono::steady_clock::now() - start > kPatience) {
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+      return name + " took too long";
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+// sm_90 for PTX of any older kind; its own where it is for one architecture only (sm_90a).
+std::string architecture(const Module& module, const GpuSpec& gpu) {
+  const std::string& target = module.target;
+  if (!target.empty() && (target.back() == 'a' || target.back() == 'f')) return target;
+  return "sm_" + std::to_string(gpu.major) + std::to_string(gpu.minor);
+}
+
+}  // namespace
+
+Disassembled disassemble(const KernelCode& kernel, const GpuSpec& gpu) {
+  Disassembled out;
+  const std::string nvdisasm = setting("RIDGE_PROFILE_NVDISASM");
+  const std::string ptxas = setting("RIDGE_PROFILE_PTXAS");
+  if (nvdisasm.empty() || ptxas.empty()) return out;
+  const std::string ptx = keep_ptx(*kernel.program);
+  if (ptx.empty()) return out;
+  if (!kernel.program->module->optimised) {
+    out.why_not = "the program was not optimised";
+    return out;
+  }
+  const std::string stem = ptx.substr(0, ptx.rfind('.')) + '-' +
+                           std::to_string(kernel.entry->line) + '.';  // an entry a line
+  const std::string cubin = stem + "cubin", said = stem + "ptxas", text = stem + "sass";
+  out.why_not = run({ptxas, "-v", "-lineinfo", "-arch", architecture(*kernel.program->module, gpu),
+                     "-e", kernel.entry->name, "-o", cubin, ptx},
+                    "/dev/null", said);
+  if (!out.why_not.empty()) return out;
+  out.ptxas_said = said;
+  out.why_not = run({nvdisasm, "-c", "-gp", cubin}, text, stem + "nvdisasm");
+  if (!out.why_not.empty()) return out;
+  const std::string disassembly = contents(text);
+  if (disassembly.find("//## File ") == std::string::npos)
+    out.why_not = "nvdisasm shows no PTX lines";
+  else out.code = read_disassembly(disassembly);
+  return out;
+}
+
+}  // namespace ridge::vm::observe
