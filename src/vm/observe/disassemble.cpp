@@ -82,25 +82,26 @@ std::string architecture(const Module& module, const GpuSpec& gpu) {
   return "sm_" + std::to_string(gpu.major) + std::to_string(gpu.minor);
 }
 
-}  // namespace
-
-Disassembled disassemble(const KernelCode& kernel, const GpuSpec& gpu) {
+// One kernel, or without a name all of the module.
+Disassembled disassemble(const Program& program, const Function* entry, const GpuSpec& gpu) {
   Disassembled out;
   const std::string nvdisasm = setting("RIDGE_PROFILE_NVDISASM");
   const std::string ptxas = setting("RIDGE_PROFILE_PTXAS");
   if (nvdisasm.empty() || ptxas.empty()) return out;
-  const std::string ptx = keep_ptx(*kernel.program);
+  const std::string ptx = keep_ptx(program);
   if (ptx.empty()) return out;
-  if (!kernel.program->module->optimised) {
+  if (!program.module->optimised) {
     out.why_not = "the program was not optimised";
     return out;
   }
-  const std::string stem = ptx.substr(0, ptx.rfind('.')) + '-' +
-                           std::to_string(kernel.entry->line) + '.';  // an entry a line
+  const std::string stem =
+      ptx.substr(0, ptx.rfind('.')) + (entry ? '-' + std::to_string(entry->line) : "") + '.';
   const std::string cubin = stem + "cubin", said = stem + "ptxas", text = stem + "sass";
-  out.why_not = run({ptxas, "-v", "-lineinfo", "-arch", architecture(*kernel.program->module, gpu),
-                     "-e", kernel.entry->name, "-o", cubin, ptx},
-                    "/dev/null", said);
+  std::vector<std::string> compile = {
+      ptxas, "-v", "-lineinfo", "-arch", architecture(*program.module, gpu), "-o", cubin};
+  if (entry) compile.insert(compile.end(), {"-e", entry->name});
+  compile.push_back(ptx);
+  out.why_not = run(compile, "/dev/null", said);
   if (!out.why_not.empty()) return out;
   out.ptxas_said = said;
   out.why_not = run({nvdisasm, "-c", "-gp", cubin}, text, stem + "nvdisasm");
@@ -110,6 +111,22 @@ Disassembled disassemble(const KernelCode& kernel, const GpuSpec& gpu) {
     out.why_not = "nvdisasm shows no PTX lines";
   else out.code = read_disassembly(disassembly);
   return out;
+}
+
+}  // namespace
+
+const Disassembled& Disassembler::of(const KernelCode& kernel, const GpuSpec& gpu) {
+  const Program& program = *kernel.program;
+  // nvdisasm takes half a second to start, which is as much as ptxas needs for many small kernels.
+  constexpr size_t kSmall = 256 << 10;
+  if (program.module->text.size() <= kSmall) {
+    const auto [whole, is_new] = known_.try_emplace({program.id, nullptr});
+    if (is_new) whole->second = disassemble(program, nullptr, gpu);
+    if (whole->second.why_not.empty()) return whole->second;
+  }
+  const auto [one, is_new] = known_.try_emplace({program.id, &kernel});
+  if (is_new) one->second = disassemble(program, kernel.entry, gpu);
+  return one->second;
 }
 
 }  // namespace ridge::vm::observe

@@ -1,8 +1,10 @@
 // A kernel's machine code, where the toolkit is at hand that makes it and takes it apart.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/gpu_spec.h"
 #include "vm/exec/code.h"
@@ -17,7 +19,14 @@ struct Disassembled {
 };
 
 // Wanted where RIDGE_PROFILE_NVDISASM and RIDGE_PROFILE_PTXAS name those programs and
-// RIDGE_PROFILE_PTX a folder to work in.
-Disassembled disassemble(const KernelCode& kernel, const GpuSpec& gpu);
+// RIDGE_PROFILE_PTX a folder to work in. Not for two threads at once.
+class Disassembler {
+ public:
+  const Disassembled& of(const KernelCode& kernel, const GpuSpec& gpu);
+
+ private:
+  // By the program's number, which is never used again; a small module at once, as kernel nullptr.
+  std::map<std::pair<uint64_t, const KernelCode*>, Disassembled> known_;
+};
 
 }  // namespace ridge::vm::observe

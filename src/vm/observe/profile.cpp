@@ -88,16 +88,10 @@ void Profiler::begin(const GridRun& grid, unsigned workers) {
   plan(*grid.code->code, grid);  // before anyone's time is taken
 }
 
-const Disassembled& Profiler::machine(const GridRun& grid) {
-  const auto [found, is_new] = machines_.try_emplace(std::pair(grid.code->program->id, grid.code));
-  if (is_new) found->second = disassemble(*grid.code, *grid.gpu);
-  return found->second;
-}
-
 std::shared_ptr<const Plan> Profiler::plan(const Code& code, const GridRun& grid) {
   auto& known = plans_[{code.kernel->program->id, &code}];
   if (!known) {
-    const Disassembled& machine = this->machine(grid);
+    const Disassembled& machine = disassembler_.of(*grid.code, *grid.gpu);
     known = std::make_shared<const Plan>(plan_of(code, machine.code ? &*machine.code : nullptr));
   }
   return known;
@@ -255,7 +249,7 @@ void Profiler::end(const GridRun& grid) {
                      [](const auto& a, const auto& b) { return a.ptx_line < b.ptx_line; });
   }
   const std::lock_guard lock(mutex_);
-  const Disassembled& machine = this->machine(grid);
+  const Disassembled& machine = disassembler_.of(*grid.code, *grid.gpu);
   launch.machine_code = machine.code.has_value();
   launch.no_machine_code = machine.why_not;
   launch.ptxas_said = machine.ptxas_said;

@@ -104,7 +104,6 @@ class Profiler : public Observer {
   struct Tally;  // one function's, of one worker
   struct Run;    // a launch's
   Tally& tally(const Warp& w);
-  const Disassembled& machine(const GridRun& grid);
   std::shared_ptr<const Plan> plan(const Code& code, const GridRun& grid);
 
   std::FILE* const out_;
@@ -113,7 +112,7 @@ class Profiler : public Observer {
   std::unordered_map<const GridRun*, std::unique_ptr<Run>> runs_;
   // By the program's number, which is never used again, as an address may be.
   std::map<std::pair<uint64_t, const Code*>, std::shared_ptr<const Plan>> plans_;
-  std::map<std::pair<uint64_t, const KernelCode*>, Disassembled> machines_;
+  Disassembler disassembler_;
 };
 
 }  // namespace ridge::vm::observe
