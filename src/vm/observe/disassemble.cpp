@@ -117,9 +117,14 @@ Disassembled disassemble(const Program& program, const Function* entry, const Gp
 
 const Disassembled& Disassembler::of(const KernelCode& kernel, const GpuSpec& gpu) {
   const Program& program = *kernel.program;
-  // nvdisasm takes half a second to start, which is as much as ptxas needs for many small kernels.
-  constexpr size_t kSmall = 256 << 10;
-  if (program.module->text.size() <= kSmall) {
+  // nvdisasm takes half a second to start, which is as much as ptxas needs for many small kernels:
+  // a small module is done at once, and a large one when several of its kernels were launched.
+  constexpr size_t kSmall = 512 << 10, kSeveral = 4;
+  size_t alone = 0;
+  for (const auto& [key, known] : known_) alone += key.first == program.id && key.second;
+  if (program.module->text.size() <= kSmall || alone >= kSeveral) {
+    if (const auto one = known_.find({program.id, &kernel}); one != known_.end())
+      return one->second;
     const auto [whole, is_new] = known_.try_emplace({program.id, nullptr});
     if (is_new) whole->second = disassemble(program, nullptr, gpu);
     if (whole->second.why_not.empty()) return whole->second;

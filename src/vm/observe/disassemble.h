@@ -25,7 +25,7 @@ class Disassembler {
   const Disassembled& of(const KernelCode& kernel, const GpuSpec& gpu);
 
  private:
-  // By the program's number, which is never used again; a small module at once, as kernel nullptr.
+  // By the program's number, which is never used again; a whole module has kernel nullptr.
   std::map<std::pair<uint64_t, const KernelCode*>, Disassembled> known_;
 };
 
