@@ -252,6 +252,117 @@ class Input(ProfileTest):
         self.assertIn("build the program with nvcc -lineinfo", out)
 
 
+# Shows loads from shared memory as the test wants them, whatever the machine code has, and other accesses as they are
+# in the PTX, which lies beside the machine code that it is given.
+NVDISASM = """#!{python}
+import pathlib, re, sys
+ptx = next(pathlib.Path(sys.argv[-1]).parent.glob("*.ptx"))
+for number, line in enumerate(ptx.read_text().splitlines(), 1):
+    if match := re.search(r"(ld|st)\\.(shared|global)\\.[a-z]\\d+", line):
+        opcode = {{"ld.shared": "LDS", "st.shared": "STS", "ld.global": "LDG.E", "st.global": "STG.E"}}[match[1] + "." + match[2]]
+        print('\\t//## File ".nv_debug_ptx_txt", line %d\\n        /*0000*/     %s R1, [R2] ;' % (number, opcode))
+{rest}
+"""
+
+
+class Machine(ProfileTest):
+    """Widths of accesses from machine code."""
+    FOUR_LOADS = r"shared loads +(\d+) +(\d+) +wavefronts"  # in the PTX; ptxas makes one of them
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.folder.joinpath("four.cu").write_text("""
+__global__ void four(float* x) {
+  __shared__ float s[128];
+  for (int i = 0; i < 4; ++i) s[threadIdx.x + 32 * i] = x[threadIdx.x];
+  __syncwarp();
+  const float* row = s + (threadIdx.x ^ 1) * 4;
+  x[threadIdx.x] = row[0] + row[1] * row[2] + row[3];
+}
+int main() {
+  float* x;
+  cudaMalloc(&x, 128);
+  four<<<1, 32>>>(x);
+  return cudaDeviceSynchronize();
+}
+""")
+
+    def with_nvdisasm(self, text, *arguments):
+        """Profiles with this program as the first nvdisasm on PATH."""
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
+        (folder / "nvdisasm").write_text(text)
+        (folder / "nvdisasm").chmod(0o755)
+        path = self.env["PATH"]
+        self.env["PATH"] = f"{folder}:{path}"
+        try:
+            out, _ = self.profile("four.cu", "--json", "m.json", "--html", "m.html", *arguments)
+        finally:
+            self.env["PATH"] = path
+        page = re.search(r'id="record">(.*?)</script>', (self.folder / "m.html").read_text(), re.S)[1]
+        record = json.loads((self.folder / "m.json").read_text())
+        self.assertEqual(json.loads(page)["widths_note"], record["widths_note"])
+        self.assertTrue(out.rstrip().endswith(record["widths_note"]), out)
+        (row,) = re.findall(self.FOUR_LOADS, out)
+        return out, record, tuple(map(int, row))
+
+    def test_the_machine_code_decides(self):
+        out, record, row = self.with_nvdisasm(NVDISASM.format(python=sys.executable, rest=""))
+        self.assertEqual(row, (4, 16))  # four loads, each of which meets 4 words a bank
+        self.assertEqual((record["widths"], record["kernels"][0]["widths"]), ("machine code", "machine code"))
+        self.assertEqual(record["widths_note"], "access widths: read from the machine code by nvdisasm")
+        self.assertEqual(record["kernels"][0]["resources"]["from"], "ptxas")
+        self.assertNotIn("leaves open", out)
+
+    def test_what_it_leaves_open_is_modelled_and_marked(self):
+        wide = NVDISASM.format(python=sys.executable, rest="        if opcode == 'LDS': print('  /*0010*/ LDS.128 R4, [R2] ;')")
+        out, record, row = self.with_nvdisasm(wide)
+        self.assertEqual(row, (1, 4))
+        self.assertEqual(record["widths"], "machine code")
+        self.assertIn("modelled on 1 line, where it leaves them open", record["widths_note"])
+        self.assertRegex(out, r"line +7 .*\n.*\n +the machine code leaves open how wide its accesses are")
+        marked = [(line["line"], i["ptx"]) for line in record["kernels"][0]["lines"] if line.get("widths") == "model"
+                  for i in line["instructions"] if i.get("widths") == "model"]
+        self.assertEqual(marked, 4 * [(7, "ld.shared.f32")])
+
+    def test_an_nvdisasm_that_fails(self):
+        for text, why in [("#!/bin/sh\necho it is broken >&2\nexit 1\n", "nvdisasm failed: it is broken"),
+                          ("#!/bin/sh\nexit 1\n", "nvdisasm failed: without a word"),
+                          ("#!/bin/sh\nkill -9 $$\n", "nvdisasm failed: without a word"),
+                          ("#!/no/such/shell\n", "nvdisasm does not start: No such file or directory"),
+                          ("#!/bin/sh\necho hello\n", "nvdisasm shows no PTX lines")]:
+            _, record, row = self.with_nvdisasm(text)
+            self.assertEqual(row, (1, 4))
+            self.assertEqual((record["widths"], record["kernels"][0]["widths"]), ("model", "model"))
+            self.assertEqual(record["widths_note"], f"access widths: modelled; {why}")
+            self.assertEqual(record["kernels"][0]["resources"]["from"], "ptxas")
+
+    def test_code_that_was_not_optimised(self):
+        _, record, row = self.with_nvdisasm(NVDISASM.format(python=sys.executable, rest=""), "--nvcc=-G")
+        self.assertEqual(record["widths_note"], "access widths: modelled; the program was not optimised")
+
+    def test_without(self):
+        if shutil.which("nvdisasm") or (Path(os.environ["RIDGE_NVCC"]).resolve().parent / "nvdisasm").exists():
+            self.skipTest("there is an nvdisasm")
+        out, _ = self.profile("four.cu", "--json", "m.json")
+        self.assertIn("access widths: modelled; install nvdisasm (cuda-nvdisasm) to read them", out)
+        self.assertEqual(json.loads((self.folder / "m.json").read_text())["widths"], "model")
+        self.assertEqual(re.findall(self.FOUR_LOADS, out), [("1", "4")])
+
+    def test_with(self):
+        if not shutil.which("nvdisasm") and not (Path(os.environ["RIDGE_NVCC"]).resolve().parent / "nvdisasm").exists():
+            self.skipTest("there is no nvdisasm")
+        source = HERE.parent.parent / "vm" / "observe" / "recorded" / "run.cu"
+        self.profile(source, "--json", "r.json")
+        record = json.loads((self.folder / "r.json").read_text())
+        kernels = {k["name"]: k for k in record["kernels"]}
+        self.assertEqual([k["widths"] for k in kernels.values()], 3 * ["machine code"])
+        self.assertEqual(kernels["tails"]["metrics"][SHARED_LOADS], 8 * 4)  # 3 x 8 x 4 by the model
+        local = [i["counters"].get("requests", 0) for line in kernels["forgotten"]["lines"] for i in line["instructions"]
+                 if i.get("reach") == "local"]
+        self.assertEqual(local, 5 * [0])
+
+
 class Truth(ProfileTest):
     def test_every_column_that_is_not_empty_is_the_hardwares(self):
         out, _ = self.profile(os.environ["RIDGE_PATTERNS"], "--csv", "-")
