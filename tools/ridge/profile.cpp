@@ -72,10 +72,10 @@ bool let_read_machine_code(Command& command) {
   const auto toolkit = find_toolkit();
   if (!toolkit) return false;
   const fs::path nvdisasm = find_nvdisasm(*toolkit), ptxas = toolkit->root / "bin" / "ptxas";
-  std::error_code error;
-  if (nvdisasm.empty() || !fs::exists(ptxas, error)) return false;
+  if (nvdisasm.empty()) return false;
   command.environment.emplace_back("RIDGE_PROFILE_NVDISASM", nvdisasm);
-  command.environment.emplace_back("RIDGE_PROFILE_PTXAS", ptxas);
+  if (std::error_code error; fs::exists(ptxas, error))
+    command.environment.emplace_back("RIDGE_PROFILE_PTXAS", ptxas);
   return true;
 }
 

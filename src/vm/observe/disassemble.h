@@ -18,14 +18,16 @@ struct Disassembled {
   std::string ptxas_said;  // a file with what ptxas said of registers and spills
 };
 
-// Wanted where RIDGE_PROFILE_NVDISASM and RIDGE_PROFILE_PTXAS name those programs and
-// RIDGE_PROFILE_PTX a folder to work in. Not for two threads at once.
+// The program's own where it brought some for this device with line information, otherwise what
+// ptxas makes of its PTX. Wanted where RIDGE_PROFILE_NVDISASM (and RIDGE_PROFILE_PTXAS) name those
+// programs and RIDGE_PROFILE_PTX a folder to work in. Not for two threads at once.
 class Disassembler {
  public:
   const Disassembled& of(const KernelCode& kernel, const GpuSpec& gpu);
 
  private:
   // By the program's number, which is never used again; a whole module has kernel nullptr.
+  std::map<uint64_t, Disassembled> own_;
   std::map<std::pair<uint64_t, const KernelCode*>, Disassembled> known_;
 };
 

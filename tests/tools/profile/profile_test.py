@@ -19,6 +19,7 @@ from browser import Browser, missing_browser
 HERE = Path(__file__).parent
 RIDGE = os.environ["RIDGE_BINARY"]
 SOURCE = HERE / "planted.cu"
+RIDGE_NVCC = os.environ["RIDGE_NVCC"]
 
 LOADS, STORES = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"
 LOAD_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
@@ -288,7 +289,7 @@ int main() {
 }
 """)
 
-    def with_nvdisasm(self, text, *arguments):
+    def with_nvdisasm(self, text, *arguments, what="four.cu"):
         """Profiles with this program as the first nvdisasm on PATH."""
         folder = Path(tempfile.mkdtemp(dir=self.folder))
         (folder / "nvdisasm").write_text(text)
@@ -296,7 +297,7 @@ int main() {
         path = self.env["PATH"]
         self.env["PATH"] = f"{folder}:{path}"
         try:
-            out, _ = self.profile("four.cu", "--json", "m.json", "--html", "m.html", *arguments)
+            out, _ = self.profile(what, "--json", "m.json", "--html", "m.html", *arguments)
         finally:
             self.env["PATH"] = path
         page = re.search(r'id="record">(.*?)</script>', (self.folder / "m.html").read_text(), re.S)[1]
@@ -324,6 +325,15 @@ int main() {
         marked = [(line["line"], i["ptx"]) for line in record["kernels"][0]["lines"] if line.get("widths") == "model"
                   for i in line["instructions"] if i.get("widths") == "model"]
         self.assertEqual(marked, 4 * [(7, "ld.shared.f32")])
+
+    def test_the_programs_own_machine_code(self):
+        own = NVDISASM.format(python=sys.executable, rest="assert sys.argv[-1].endswith('own.cubin')")
+        for flags, widths in [(["-lineinfo"], "machine code"), ([], "model")]:
+            subprocess.run([RIDGE_NVCC, "-cudart", "shared", "-gencode", "arch=compute_90,code=[compute_90,sm_90]",
+                            *flags, "-o", self.folder / "four", self.folder / "four.cu"], check=True)
+            _, record, row = self.with_nvdisasm(own, what="four")
+            self.assertEqual((record["widths"], row), (widths, (4, 16) if flags else (1, 4)))
+            self.assertEqual(record["kernels"][0]["resources"]["from"], "ptxas")
 
     def test_an_nvdisasm_that_fails(self):
         for text, why in [("#!/bin/sh\necho it is broken >&2\nexit 1\n", "nvdisasm failed: it is broken"),
