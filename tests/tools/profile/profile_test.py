@@ -177,6 +177,7 @@ class Planted(ProfileTest):
             browser.open(f"file://{self.folder}/p.html#bank_conflict_bad")
             self.assertRegex(browser.text("#verdict"), "^bank_conflict_bad is bound by shared memory")
             self.assertEqual(browser.count("#picture svg"), 2)  # the lanes, and the banks
+            self.assertRegex(browser.text("#widths"), r"^Access widths: .+\.$")
             colours = 'return [...document.querySelectorAll("#picture svg:last-of-type rect")].filter(r => r.style.fill).length'
             self.assertEqual(browser.run(colours), 32)
             store = browser.run('return [...document.querySelectorAll("tr.counted")].find(r => r.textContent.includes("] = in[y")).id = "store"')

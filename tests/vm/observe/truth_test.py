@@ -1,11 +1,13 @@
 """The counters of access patterns beside what an H200 counted for the same source.
 
     truth_test.py RIDGE PROGRAM CSV [PROGRAM CSV …]    runs each PROGRAM under `ridge run` and compares with its CSV
-                                                      every metric that METRICS knows, kernel by kernel
+                                                      every metric that METRICS knows, kernel by kernel; once more
+                                                      with the machine code read, where nvdisasm is installed
 """
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -46,21 +48,31 @@ for op in ("ld", "st"):
         lambda p, op=op: total(p, "requests", "global", op) + total(p, "switched_off", "global", op))
 
 
-def profiles_of(ridge, program):
+def disassembler():
+    """What lets the profiler read machine code; nothing where the toolkit has no nvdisasm."""
+    path = os.environ["PATH"] + ":/usr/local/cuda/bin"
+    ptxas, nvdisasm = shutil.which("ptxas", path=path), shutil.which("nvdisasm", path=path)
+    return {"RIDGE_PROFILE_PTXAS": ptxas, "RIDGE_PROFILE_NVDISASM": nvdisasm} if ptxas and nvdisasm else {}
+
+
+def profiles_of(ridge, program, settings):
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "profile.json"
-        subprocess.run([ridge, "run", "--quiet", "--device", "vm", program], check=True,
-                       env=dict(os.environ, RIDGE_PROFILE=str(file)), stdout=subprocess.DEVNULL)
+        env = dict(os.environ, RIDGE_PROFILE=str(file), RIDGE_PROFILE_PTX=folder, **settings)
+        subprocess.run([ridge, "run", "--quiet", "--device", "vm", program], check=True, env=env,
+                       stdout=subprocess.DEVNULL)
         decoder, text, profiles = json.JSONDecoder(), file.read_text(), []
         while text.strip():
             profile, end = decoder.raw_decode(text.lstrip())
             text = text.lstrip()[end:]
             profiles.append(profile)
+            widths = "machine code" if settings else "model"
+            assert profile["widths"] == widths, f"{profile['kernel']}: widths are of the {profile['widths']}"
         return profiles
 
 
-def compare(ridge, program, truth, tally):
-    profiles = profiles_of(ridge, program)
+def compare(ridge, program, truth, tally, settings):
+    profiles = profiles_of(ridge, program, settings)
     rows = list(csv.DictReader(open(truth)))
     for row in rows:
         name = row["kernel"]
@@ -79,9 +91,15 @@ def compare(ridge, program, truth, tally):
 
 
 def main(ridge, *pairs):
+    wrong = held(ridge, pairs, {})
+    return held(ridge, pairs, disassembler()) | wrong if disassembler() else wrong
+
+
+def held(ridge, pairs, settings):
     tally = {}  # by metric: equal, different
     for program, truth in zip(pairs[::2], pairs[1::2]):
-        compare(ridge, program, truth, tally)
+        compare(ridge, program, truth, tally, settings)
+    print("with the machine code read:" if settings else "as modelled:")
     for metric, (equal, different) in tally.items():
         print(f"{metric:66} {equal:4} equal {different:4} not")
     equal, different = (sum(t[k] for t in tally.values()) for k in (0, 1))
