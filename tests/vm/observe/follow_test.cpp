@@ -184,6 +184,12 @@ TEST(Follow, CopiesThatDifferAreLeftOpen) {
   EXPECT_EQ(mixed, (Lines{{10, "16@0 ?"}, {11, "-> 10 ?"}, {12, "-> 10 ?"}, {13, "-> 10 ?"}}));
 }
 
+TEST(Follow, DoubtIsShared) {  // by all that the model has in one access
+  const Lines open = accesses(
+      kFour, at(10, "LDS.128 R4, [R0]") + at(10, "LDS R4, [R0]") + at(11, "LDS R5, [R0+0x4]"));
+  EXPECT_EQ(open, (Lines{{10, "16@0 ?"}, {11, "-> 10 ?"}, {12, "-> 10 ?"}, {13, "-> 10 ?"}}));
+}
+
 TEST(Follow, WiderThanItsNeighboursIsLeftOpen) {
   const std::string body = " ld.shared.f32 %f1, [%r4];\n ld.shared.f32 %f2, [%r4+64];";
   EXPECT_EQ(accesses(body, at(10, "LDS.64 R4, [R0]") + at(11, "LDS R4, [R0+0x40]")),
