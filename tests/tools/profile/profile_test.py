@@ -316,6 +316,15 @@ int main() {
         self.assertEqual(record["kernels"][0]["resources"]["from"], "ptxas")
         self.assertNotIn("leaves open", out)
 
+    def test_a_program_that_ignores_its_children(self):
+        text = (self.folder / "four.cu").read_text()
+        (self.folder / "ignores.cu").write_text("#include <csignal>\n" +
+                                                text.replace("  float* x;\n", "  float* x;\n  signal(SIGCHLD, SIG_IGN);\n"))
+        nvdisasm = NVDISASM.format(python=sys.executable, rest="")
+        self.assertEqual(self.with_nvdisasm(nvdisasm, what="ignores.cu")[2], (4, 16))
+        _, record, row = self.with_nvdisasm("#!/bin/sh\nexit 1\n", what="ignores.cu")
+        self.assertEqual(record["widths_note"], "access widths: modelled; nvdisasm shows no PTX lines")
+
     def test_what_it_leaves_open_is_modelled_and_marked(self):
         wide = NVDISASM.format(python=sys.executable, rest="        if opcode == 'LDS': print('  /*0010*/ LDS.128 R4, [R2] ;')")
         out, record, row = self.with_nvdisasm(wide)
