@@ -152,6 +152,25 @@ TEST(ProfileRead, Names) {
   EXPECT_EQ(short_name("_ZN12_GLOBAL__N_14workEPf"), "work");
 }
 
+TEST(ProfileResources, OfOneKernelAmongSeveral) {
+  const char* const said =
+      "ptxas info    : Compiling entry function 'kk' for 'sm_90'\n"
+      "    0 bytes stack frame, 8 bytes spill stores, 8 bytes spill loads\n"
+      "ptxas info    : Used 16 registers, 64 bytes smem\n"
+      "ptxas info    : Compiling entry function 'k' for 'sm_90'\n"
+      "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+      "ptxas info    : Used 24 registers\n";
+  Resources first, second, none;
+  EXPECT_TRUE(read_ptxas(said, "kk", first));
+  EXPECT_EQ(first.registers, 16u);
+  EXPECT_EQ(first.spill_loads, 8u);
+  EXPECT_TRUE(read_ptxas(said, "k", second));
+  EXPECT_EQ(second.registers, 24u);
+  EXPECT_EQ(second.spill_loads, 0u);
+  EXPECT_EQ(second.static_shared, 0u);
+  EXPECT_FALSE(read_ptxas(said, "kkk", none));
+}
+
 TEST(ProfileResources, AsPtxasSays) {
   Resources r;
   EXPECT_TRUE(
@@ -160,7 +179,7 @@ TEST(ProfileResources, AsPtxasSays) {
                  "    96 bytes stack frame, 120 bytes spill stores, 88 bytes spill loads\n"
                  "ptxas info    : Used 32 registers, used 1 barriers, 96 bytes cumulative stack "
                  "size, 4224 bytes smem\n",
-                 r));
+                 "k", r));
   EXPECT_TRUE(r.from_ptxas);
   EXPECT_EQ(r.registers, 32u);
   EXPECT_EQ(r.spill_stores, 120u);
@@ -168,7 +187,7 @@ TEST(ProfileResources, AsPtxasSays) {
   EXPECT_EQ(r.static_shared, 4224u);
   EXPECT_EQ(r.local_bytes, 96u);
   Resources none;
-  EXPECT_FALSE(read_ptxas("ptxas fatal   : Unresolved extern function 'f'", none));
+  EXPECT_FALSE(read_ptxas("ptxas fatal   : Unresolved extern function 'f'", "k", none));
   EXPECT_FALSE(none.from_ptxas);
 }
 

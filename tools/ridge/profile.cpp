@@ -27,6 +27,7 @@
 #include "suggest.h"
 #include "target.h"
 #include "terminal.h"
+#include "toolkit.h"
 #include "verb.h"
 
 namespace ridge::tools {
@@ -63,6 +64,19 @@ Expected<Command> command_of(const ProfileFlags& flags, const Target& target) {
   if (flags.program.timeout > 0)
     command.environment.emplace_back("RIDGE_TIMEOUT", fmt::format("{}", flags.program.timeout));
   return command;
+}
+
+// The software GPU asks the toolkit, kernel by kernel, what the machine does for each line. Whether
+// there is a disassembler for that.
+bool let_read_machine_code(Command& command) {
+  const auto toolkit = find_toolkit();
+  if (!toolkit) return false;
+  const fs::path nvdisasm = find_nvdisasm(*toolkit), ptxas = toolkit->root / "bin" / "ptxas";
+  if (nvdisasm.empty()) return false;
+  command.environment.emplace_back("RIDGE_PROFILE_NVDISASM", nvdisasm);
+  if (std::error_code error; fs::exists(ptxas, error))
+    command.environment.emplace_back("RIDGE_PROFILE_PTXAS", ptxas);
+  return true;
 }
 
 // What the ladders program says is for us; a user's program speaks to the user.
@@ -139,6 +153,7 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
   if (!blocks.empty() && blocks != "all")
     command->environment.emplace_back("RIDGE_PROFILE_BLOCKS", blocks);
   if (!flags.seed.empty()) command->environment.emplace_back("RIDGE_PROFILE_SEED", flags.seed);
+  const bool nvdisasm = let_read_machine_code(*command);
   std::fflush(stdout);
   const int code = run_and_report(*command, flags);
 
@@ -155,6 +170,7 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
                  : fmt::format("no kernel whose name contains '{}' was launched", flags.kernel));
     return code ? code : int(kUsage);
   }
+  profile->nvdisasm = nvdisasm;
   profile::read_ptx(*profile, scratch / "ptx");
   profile::ask_ptxas(*profile, target.gpu);
   profile::find_occupancy(*profile, target.gpu);

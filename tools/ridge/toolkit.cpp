@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 #include <vector>
@@ -14,12 +15,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> candidates() {
+std::vector<fs::path> on_path(const char* name) {
   std::vector<fs::path> found;
   const char* path = std::getenv("PATH");
   std::istringstream folders(path ? path : "");
   for (std::string folder; std::getline(folders, folder, ':');)
-    if (!folder.empty()) found.push_back(fs::path(folder) / "nvcc");
+    if (!folder.empty()) found.push_back(fs::path(folder) / name);
+  return found;
+}
+
+bool can_run(const fs::path& program) {
+  std::error_code error;
+  return access(program.c_str(), X_OK) == 0 && !fs::is_directory(program, error);
+}
+
+std::vector<fs::path> candidates() {
+  std::vector<fs::path> found = on_path("nvcc");
   found.emplace_back("/usr/local/cuda/bin/nvcc");
   found.emplace_back(RIDGE_NVCC);
   return found;
@@ -37,7 +48,7 @@ std::string after(const std::string& text, const std::string& key) {
 
 Expected<Toolkit> find_toolkit() {
   for (const fs::path& nvcc : candidates()) {
-    if (access(nvcc.c_str(), X_OK) != 0 || fs::is_directory(nvcc)) continue;
+    if (!can_run(nvcc)) continue;
     Toolkit toolkit;
     toolkit.nvcc = nvcc;
     toolkit.version =
@@ -58,6 +69,14 @@ Expected<Toolkit> find_toolkit() {
                "no CUDA compiler: nvcc of CUDA 13 is neither on PATH nor in /usr/local/cuda/bin.\n"
                "  ./ridge gets one by itself where it can reach PyPI; otherwise install the CUDA "
                "toolkit, version 13."};
+}
+
+fs::path find_nvdisasm(const Toolkit& toolkit) {
+  std::vector<fs::path> places = on_path("nvdisasm");
+  places.push_back(toolkit.nvcc.parent_path() / "nvdisasm");
+  places.push_back(toolkit.root / "bin" / "nvdisasm");
+  const auto found = std::ranges::find_if(places, can_run);
+  return found == places.end() ? fs::path() : fs::absolute(*found);
 }
 
 }  // namespace ridge::tools

@@ -18,4 +18,7 @@ struct Toolkit {
 // The first nvcc of CUDA 13 on PATH, in /usr/local/cuda, or the one Ridge was built with.
 Expected<Toolkit> find_toolkit();
 
+// Its disassembler, which a toolkit need not have: on PATH, or beside nvcc; empty: neither.
+std::filesystem::path find_nvdisasm(const Toolkit& toolkit);
+
 }  // namespace ridge::tools

@@ -166,6 +166,18 @@ Expected<const FatImage*> choose_ptx(std::span<const FatImage> images, int major
                    "    nvcc -gencode arch=compute_" + arch + ",code=compute_" + arch + " …"};
 }
 
+const FatImage* choose_machine_code(std::span<const FatImage> images, int major, int minor) {
+  const FatImage* best = nullptr;
+  for (const FatImage& image : images) {
+    if (image.kind != FatImage::Kind::elf || image.arch / 10 != major) continue;
+    const auto rank = [&](const FatImage& i) {
+      return rank_target(i.arch, i.suffix, major, minor);
+    };
+    if (rank(image) >= 0 && (!best || rank(image) > rank(*best))) best = &image;
+  }
+  return best;
+}
+
 Status check_target(std::string_view ptx, int major, int minor) {
   const size_t at = ptx.find(".target");
   const size_t sm = at == ptx.npos ? ptx.npos : ptx.find("sm_", at);

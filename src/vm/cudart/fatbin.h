@@ -45,6 +45,9 @@ Expected<std::string> unpack(const FatImage& image);
 // lists what is there and how to rebuild.
 Expected<const FatImage*> choose_ptx(std::span<const FatImage> images, int major, int minor);
 
+// The machine code a driver would take for this device, if there is any.
+const FatImage* choose_machine_code(std::span<const FatImage> images, int major, int minor);
+
 // Whether PTX text's own .target is one this device runs, by the same rule; cudaErrorInvalidPtx
 // otherwise.
 Status check_target(std::string_view ptx, int major, int minor);

@@ -1,12 +1,14 @@
 #include "vm/cudart/modules.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "vm/cudart/fatbin.h"
 #include "vm/cudart/ptx_link.h"
 #include "vm/cudart/report.h"
 #include "vm/cudart/runtime.h"
+#include "vm/exec/code.h"
 
 namespace ridge::vm::cudart {
 namespace {
@@ -15,7 +17,18 @@ constexpr size_t kMaxText = size_t(1) << 31;
 
 struct Text {
   std::string ptx, name;
+  std::string machine_code = {};  // made from it, where an observer wants to look into that
 };
+
+std::string machine_code_in(std::span<const FatImage> images) {
+  const char* const wanted = std::getenv("RIDGE_PROFILE_NVDISASM");
+  if (!wanted || !*wanted) return {};
+  const GpuSpec& gpu = runtime().gpu();
+  const FatImage* const chosen = choose_machine_code(images, gpu.major, gpu.minor);
+  if (!chosen) return {};
+  auto plain = unpack(*chosen);
+  return plain ? std::move(*plain) : std::string();
+}
 
 Expected<Text> text_of_container(std::span<const uint8_t> container) {
   const auto images = read_container(container);
@@ -26,7 +39,7 @@ Expected<Text> text_of_container(std::span<const uint8_t> container) {
   auto ptx = unpack(**chosen);
   if (!ptx) return ptx.error();
   ptx->resize(std::strlen(ptx->c_str()));  // padding
-  return Text{std::move(*ptx), (*chosen)->label()};
+  return Text{std::move(*ptx), (*chosen)->label(), machine_code_in(*images)};
 }
 
 // The units of a program built with -rdc=true, linked. A unit without PTX for this device is left
@@ -137,7 +150,9 @@ cudaError_t Modules::load_now(LoadedImage* image) {
     complain(*image, text.error().message);
     return cudaError_t(text.error().code);
   }
-  return load_text(image, std::move(text->ptx), text->name);
+  const cudaError_t error = load_text(image, std::move(text->ptx), text->name);
+  if (!error) image->program->machine_code = std::move(text->machine_code);
+  return error;
 }
 
 cudaError_t Modules::load_text(LoadedImage* image, std::string ptx, const std::string& name) {

@@ -110,6 +110,7 @@ class Program {
   std::vector<std::unique_ptr<Kernel>> kernels;
   std::mutex mutex;
   uint64_t id = 0;
+  std::string machine_code;  // a cubin that came with it; kept for observers that look into it
 };
 
 class Kernel {

@@ -154,29 +154,32 @@ SharedCost shared_cost(const SharedAccess& a, Service service) {
   const uint32_t least = (lanes * a.bytes + kLineBytes - 1) / kLineBytes;
   const bool plain = service == Service::load || service == Service::store;
   if (plain && a.mask == ~0u && is_even<uint32_t>(a.address, a.bytes) && a.bytes >= 4)
-    return {least, 0, least};
+    return {least, 0, least, least};
   const Units units(a.bytes);
   const uint32_t width = a.bytes <= 4 ? 32 : a.bytes == 8 ? 16 : 8;  // lanes of a part
-  SharedCost cost;
-  const auto serve = [&](uint32_t mask) {
-    if (!mask) return;
-    const uint32_t turns = plain || service == Service::counting ? units.most(a, mask)
-                                                                 : units.most_lanes(a, mask);
-    cost.wavefronts += service == Service::compare ? 2 * turns : turns;
-    cost.conflicts += turns - 1;
+  const auto turns = [&](uint32_t mask) {
+    if (!mask || service == Service::spin) return uint32_t(mask != 0);
+    return plain || service == Service::counting ? units.most(a, mask) : units.most_lanes(a, mask);
   };
+  const bool joins = service == Service::load && is_served_together(a, a.mask);
+  SharedCost cost;
+  uint32_t parts = 0;
   for (uint32_t first = 0; first < 32; first += 2 * width) {
     const uint32_t part = width == 32 ? ~0u : (1u << width) - 1;
     const uint32_t low = a.mask & part << first;
     const uint32_t high = width == 32 ? 0 : a.mask & part << (first + width);
-    if (service == Service::load && high && is_served_together(a, low | high)) {
-      serve(low | high);
-    } else {
-      serve(low);
-      serve(high);
-    }
+    const uint32_t apart = turns(low) + turns(high), together = high ? turns(low | high) : apart;
+    cost.wavefronts += joins ? together : apart;
+    parts += joins ? (low | high) != 0 : (low != 0) + (high != 0);
+    // It looks at the lanes of these two parts alone.
+    const bool join_here = service == Service::load && is_served_together(a, low | high);
+    cost.by_line += join_here ? together : apart;
   }
-  cost.ideal = std::min(cost.wavefronts, service == Service::compare ? 2 * least : least);
+  cost.conflicts = cost.wavefronts - parts;
+  const uint32_t passes = service == Service::compare || service == Service::spin ? 2 : 1;
+  cost.wavefronts *= passes;
+  cost.by_line *= passes;
+  cost.ideal = std::min(cost.by_line, passes * least);
   return cost;
 }
 

@@ -33,12 +33,14 @@ uint32_t atomic_sectors(const Access& access);
 
 // How shared memory serves an access. Loads of one word by several lanes are one; two parts of a wide
 // load may be served together, of a store never. Of an atomic each lane has its turn, but for the
-// addition of one, which counts the lanes of a word; a compare-and-swap takes every turn twice.
-enum class Service : uint8_t { load, store, atomic, counting, compare };
+// addition of one, which counts the lanes of a word; a compare-and-swap takes every turn twice. In a
+// loop around one, lanes that cannot have their turn fail at once.
+enum class Service : uint8_t { load, store, atomic, counting, compare, spin };
 
 struct SharedCost {
   uint32_t wavefronts = 0;
   uint32_t conflicts = 0;  // wavefronts beyond one for each part that is served by itself
+  uint32_t by_line = 0;    // wavefronts as Nsight Compute computes them for a source line
   uint32_t ideal = 0;      // what would do for as many bytes
 };
 // Wide accesses are served in parts of the warp: 8 bytes by halves, 16 by quarters.

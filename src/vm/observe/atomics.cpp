@@ -42,6 +42,8 @@ MachineAtomic machine_atomic(const Instruction& ins, const Form& form, bool is_r
   if (ins.operands.size() < first + 2) return out;
   const Operand &place = ins.operands[first], &value = ins.operands[first + 1];
   out.way = way_of(form, value, is_read);
+  out.loops_in_shared = form.space() == Space::generic && out.way == Way::direct &&
+                        (is_float(form.type()) || size_of(form.type()) == 8) && !form.has("exch");
   // What counts lanes, or compares, does not put values together.
   if (out.way == Way::direct)
     out.lanes = lanes_of(form, is_read, uniform(place), uniform(value));

@@ -66,6 +66,7 @@ void write(std::FILE* file, const InstructionProfile& one) {
                  one.touch.generic ? "generic" : name_of(one.touch.reach),
                  name_of(one.touch.action), unsigned(one.touch.bytes));
     if (one.width != one.touch.bytes) std::fprintf(file, ", \"width\": %u", one.width);
+    if (one.unclear) std::fprintf(file, ", \"unclear\": true");
   }
   number("merged_into", one.merged_into);
   number("warps", c.warps);
@@ -78,6 +79,7 @@ void write(std::FILE* file, const InstructionProfile& one) {
   number("wavefronts", c.wavefronts);
   number("ideal_wavefronts", c.ideal_wavefronts);
   number("conflicts", c.conflicts);
+  if (c.by_line != c.wavefronts) number("wavefronts_by_line", c.by_line);
   number("probes", c.probes);
   number("switched_off", one.switched_off);
   number("fillers", one.fillers);
@@ -108,6 +110,11 @@ void write_json(std::FILE* file, const LaunchProfile& launch) {
     std::fprintf(file, "\"sampling_error\": %.4f, ", launch.sampling_error);
   if (!launch.not_sampled.empty())
     std::fprintf(file, "\"not_sampled\": %s, ", quoted(launch.not_sampled).c_str());
+  std::fprintf(file, "\"widths\": \"%s\", ", launch.machine_code ? "machine code" : "model");
+  if (!launch.no_machine_code.empty())
+    std::fprintf(file, "\"no_machine_code\": %s, ", quoted(launch.no_machine_code).c_str());
+  if (!launch.ptxas_said.empty())
+    std::fprintf(file, "\"ptxas_said\": %s, ", quoted(launch.ptxas_said).c_str());
   std::fprintf(file, "\"instructions\": [");
   bool first = true;
   for (const InstructionProfile& one : launch.instructions) {

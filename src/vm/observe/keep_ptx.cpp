@@ -2,24 +2,25 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <mutex>
-#include <set>
-#include <string>
 
 namespace ridge::vm::observe {
 
-void keep_ptx(const Module& module) {
+std::string keep_ptx(const Program& program) {
   static const char* const folder = std::getenv("RIDGE_PROFILE_PTX");
-  if (!folder || !*folder) return;
+  if (!folder || !*folder) return {};
   static std::mutex mutex;
-  static std::set<const Module*> kept;
+  static std::map<uint64_t, std::string> kept;  // by the program's number, which is its own forever
   const std::lock_guard lock(mutex);
-  if (!kept.insert(&module).second) return;
-  const std::string path = std::string(folder) + "/" + std::to_string(kept.size()) + ".ptx";
+  std::string& path = kept[program.id];
+  if (!path.empty()) return path;
+  path = std::string(folder) + "/" + std::to_string(kept.size()) + ".ptx";
   if (std::FILE* file = std::fopen(path.c_str(), "we")) {
-    std::fwrite(module.text.data(), 1, module.text.size(), file);
+    std::fwrite(program.module->text.data(), 1, program.module->text.size(), file);
     std::fclose(file);
   }
+  return path;
 }
 
 }  // namespace ridge::vm::observe

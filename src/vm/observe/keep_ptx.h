@@ -2,12 +2,14 @@
 // programs without line information, and for ptxas, which knows registers and spills.
 #pragma once
 
-#include "vm/parse/module.h"
+#include <string>
+
+#include "vm/exec/code.h"
 
 namespace ridge::vm::observe {
 
-// Once a module, as a file of its own in the folder that RIDGE_PROFILE_PTX names; without it
-// nothing.
-void keep_ptx(const Module& module);
+// Once a module, as a file of its own in the folder that RIDGE_PROFILE_PTX names; its path. Empty:
+// there is no such folder.
+std::string keep_ptx(const Program& program);
 
 }  // namespace ridge::vm::observe

@@ -14,12 +14,6 @@ namespace {
 
 constexpr uint32_t kWidest = 16;  // bytes a lane
 
-const Match* match_of(const Instruction& ins) {
-  std::string error;
-  const bool hinted = ins.mnemonic.find("cache_hint") != std::string_view::npos;
-  return find_instruction(ins.mnemonic, &error, int(ins.operands.size()) - hinted);
-}
-
 bool is_plain_form(const Form& form) {
   for (const char* word : {"volatile", "relaxed", "acquire", "release", "mmio", "unified"})
     if (form.has(word)) return false;
@@ -327,6 +321,12 @@ class Merger {
 };
 
 }  // namespace
+
+const Match* match_of(const Instruction& ins) {
+  std::string error;
+  const bool hinted = ins.mnemonic.find("cache_hint") != std::string_view::npos;
+  return find_instruction(ins.mnemonic, &error, int(ins.operands.size()) - hinted);
+}
 
 MachineCode machine_code(const Function& function,
                          const std::unordered_map<const Variable*, uint32_t>& shared_offsets,

@@ -28,8 +28,11 @@ struct MachineCode {
   // Instructions of a body short enough that the machine has no branch around it and predicates
   // them instead: the branch, which every warp passes that passes them.
   std::unordered_map<const Instruction*, const Instruction*> predicated;
+  // Where machine code was read (follow.h): instructions for which it leaves open what is done.
+  std::unordered_set<const Instruction*> unclear;
 };
 
+const Match* match_of(const Instruction& instruction);  // nullptr: none
 // `optimised` is the module's: without, all remains as written.
 MachineCode machine_code(const Function& function,
                          const std::unordered_map<const Variable*, uint32_t>& shared_offsets,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "vm/isa/internal.h"
+#include "vm/observe/follow.h"
 #include "vm/observe/machine.h"
 
 namespace ridge::vm::observe {
@@ -62,10 +63,12 @@ Step::Kind kind_of(const Inst& inst, const InstMeta& meta) {
 
 class Planner {
  public:
-  explicit Planner(const Code& code)
+  Planner(const Code& code, const Disassembly* machine)
       : code_(code),
         machine_(
-            machine_code(*code.function, code.kernel->shared_offsets, code.module->optimised)) {}
+            machine_code(*code.function, code.kernel->shared_offsets, code.module->optimised)) {
+    if (machine) follow(machine_, *code.function, code.kernel->shared_offsets, *machine);
+  }
 
   Plan run() {
     for (size_t i = 0; i < code_.insts.size(); ++i) add(i);
@@ -142,6 +145,7 @@ class Planner {
     if (kind == Touch::Kind::copy) copying_ = true;
     else if (one.as_written.reach == Reach::shared || (match && match->row->unit == Unit::barrier))
       copying_ = false;
+    one.unclear = machine_.unclear.count(source);
     const auto index = uint32_t(plan_.entries.size());
     entries_[source] = index;
     plan_.entries.push_back(one);
@@ -182,7 +186,7 @@ class Planner {
   }
 
   const Code& code_;
-  const MachineCode machine_;
+  MachineCode machine_;
   std::unordered_map<const Instruction*, uint32_t> entries_;
   bool copying_ = false;  // an asynchronous copy came before, and nothing else of shared memory
   Plan plan_;
@@ -190,6 +194,6 @@ class Planner {
 
 }  // namespace
 
-Plan plan_of(const Code& code) { return Planner(code).run(); }
+Plan plan_of(const Code& code, const Disassembly* machine) { return Planner(code, machine).run(); }
 
 }  // namespace ridge::vm::observe

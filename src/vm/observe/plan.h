@@ -8,6 +8,7 @@
 
 #include "vm/exec/code.h"
 #include "vm/observe/atomics.h"
+#include "vm/observe/disassembly.h"
 #include "vm/observe/wire.h"
 
 namespace ridge::vm::observe {
@@ -36,6 +37,7 @@ struct Entry {
   const Instruction* merged_into = nullptr;  // another's access does this one's work
   const Instruction* passed_by = nullptr;    // predicated: the branch that the machine has not
   bool has_fillers = false;  // switched-off loads that ptxas puts before it
+  bool unclear = false;  // machine code was read, and leaves open what it does here
 };
 
 // One decoded instruction.
@@ -61,6 +63,7 @@ struct Plan {
   std::string communicates;  // how blocks may learn of each other; empty: they do not
 };
 
-Plan plan_of(const Code& code);
+// `machine` is the kernel's machine code; without, the model alone decides.
+Plan plan_of(const Code& code, const Disassembly* machine = nullptr);
 
 }  // namespace ridge::vm::observe

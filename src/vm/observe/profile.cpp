@@ -22,7 +22,8 @@ Counters& Counters::operator+=(const Counters& o) {
   warps += o.warps, threads += o.threads;
   requests += o.requests, sectors += o.sectors, lines += o.lines, bytes_used += o.bytes_used;
   shared_requests += o.shared_requests, wavefronts += o.wavefronts;
-  ideal_wavefronts += o.ideal_wavefronts, conflicts += o.conflicts, probes += o.probes;
+  ideal_wavefronts += o.ideal_wavefronts, conflicts += o.conflicts;
+  by_line += o.by_line, probes += o.probes;
   branches += o.branches, divergent += o.divergent, barriers += o.barriers;
   split.meet(o.split);
   return *this;
@@ -73,7 +74,7 @@ std::vector<uint64_t> Profiler::choose(const GridRun& grid) {
   std::string& why = run->not_sampled;
   if (grid.launch->cooperative) why = "it is a cooperative launch";
   for (const auto& [function, code] : grid.code->functions)
-    if (why.empty()) why = plan(*code)->communicates;
+    if (why.empty()) why = plan(*code, grid)->communicates;
   if (why.empty()) return run->sample.emplace(blocks, sample_, seed_).next({});
   std::fprintf(stderr, "ridge: all %llu blocks of %s run, its blocks communicate: %s\n",
                static_cast<unsigned long long>(blocks), kernel_name(grid).c_str(), why.c_str());
@@ -85,11 +86,15 @@ void Profiler::begin(const GridRun& grid, unsigned workers) {
   auto& run = runs_[&grid];
   if (!run) run = std::make_unique<Run>();
   run->workers.resize(workers);
+  plan(*grid.code->code, grid);  // before anyone's time is taken
 }
 
-std::shared_ptr<const Plan> Profiler::plan(const Code& code) {
+std::shared_ptr<const Plan> Profiler::plan(const Code& code, const GridRun& grid) {
   auto& known = plans_[{code.kernel->program->id, &code}];
-  if (!known) known = std::make_shared<const Plan>(plan_of(code));
+  if (!known) {
+    const Disassembled& machine = disassembler_.of(*grid.code, *grid.gpu);
+    known = std::make_shared<const Plan>(plan_of(code, machine.code ? &*machine.code : nullptr));
+  }
   return known;
 }
 
@@ -106,7 +111,7 @@ Profiler::Tally& Profiler::tally(const Warp& w) {
   const std::lock_guard lock(mutex_);
   Tally& found = runs_.at(&grid)->workers.at(w.worker->index)[&code];
   if (!found.plan) {
-    found.plan = plan(code);
+    found.plan = plan(code, grid);
     found.first = code.insts.data();
     found.executed.resize(code.insts.size());
     found.entries.resize(found.plan->entries.size());
@@ -158,6 +163,7 @@ void place(InstructionProfile& one, const Entry& entry, const Code& code) {
   one.ptx_line = entry.source->line;
   one.touch = entry.as_written;
   one.width = entry.width;
+  one.unclear = entry.unclear;
   one.unit = entry.match ? entry.match->row->unit : Unit::control;
   if (entry.merged_into) one.merged_into = entry.merged_into->line;
   if (entry.source->loc < 0) return;
@@ -188,7 +194,7 @@ void Profiler::end(const GridRun& grid) {
   launch.block = grid.launch->block;
   launch.dynamic_shared = grid.launch->dynamic_shared;
   launch.usage = grid.launch->kernel->usage;
-  keep_ptx(*grid.code->code->module);
+  keep_ptx(*grid.code->program);
   launch.blocks = grid.launch->grid.count();
   launch.blocks_run = grid.done;
   launch.faulted = bool(grid.fault);
@@ -220,7 +226,7 @@ void Profiler::end(const GridRun& grid) {
     std::shared_ptr<const Plan> plan;
     {
       const std::lock_guard lock(mutex_);
-      plan = this->plan(*code);
+      plan = this->plan(*code, grid);
     }
     const size_t begin = launch.instructions.size();
     std::unordered_map<const Instruction*, uint64_t> branches;
@@ -246,6 +252,10 @@ void Profiler::end(const GridRun& grid) {
                      [](const auto& a, const auto& b) { return a.ptx_line < b.ptx_line; });
   }
   const std::lock_guard lock(mutex_);
+  const Disassembled& machine = disassembler_.of(*grid.code, *grid.gpu);
+  launch.machine_code = machine.code.has_value();
+  launch.no_machine_code = machine.why_not;
+  launch.ptxas_said = machine.ptxas_said;
   write_json(out_, launch);
   std::fflush(out_);  // whatever becomes of the program
 }

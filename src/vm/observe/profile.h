@@ -13,6 +13,7 @@
 
 #include "vm/exec/code.h"
 #include "vm/exec/observer.h"
+#include "vm/observe/disassemble.h"
 #include "vm/observe/plan.h"
 
 namespace ridge::vm::observe {
@@ -42,7 +43,8 @@ struct Counters {
   uint64_t requests = 0, sectors = 0, lines = 0, bytes_used = 0;
   // Shared memory.
   uint64_t shared_requests = 0, wavefronts = 0, ideal_wavefronts = 0, conflicts = 0;
-  uint64_t probes = 0;  // wavefronts in which a generic atomic looks whether memory is shared
+  uint64_t by_line = 0;  // wavefronts as Nsight Compute computes them for a source line
+  uint64_t probes = 0;   // wavefronts in which a generic atomic looks whether memory is shared
   uint64_t branches = 0, divergent = 0, barriers = 0;
   Split split;
 
@@ -61,6 +63,7 @@ struct InstructionProfile {
   uint32_t ptx_line = 0;
   uint32_t merged_into = 0;   // a PTX line; 0: nothing
   uint32_t width = 0;         // bytes a lane that the machine moves
+  bool unclear = false;       // machine code was read, but the width here is the model's
   uint64_t switched_off = 0;  // accesses that the machine executes with no lane switched on
   uint64_t fillers = 0;       // loads from shared memory that do nothing, before it
   std::string mnemonic;
@@ -79,6 +82,10 @@ struct LaunchProfile {
   bool faulted = false;
   double sampling_error = 0;  // the standard error of scaled counters, as a part of them
   std::string not_sampled;    // why all blocks were run, where fewer were asked for
+  bool machine_code =
+      false;  // widths of accesses were read from it; otherwise they are the model's
+  std::string no_machine_code;                   // why they were not, where they were wanted
+  std::string ptxas_said;                        // the file with it
   std::vector<InstructionProfile> instructions;  // those that ran, in the order of the PTX
 };
 
@@ -100,7 +107,7 @@ class Profiler : public Observer {
   struct Tally;  // one function's, of one worker
   struct Run;    // a launch's
   Tally& tally(const Warp& w);
-  std::shared_ptr<const Plan> plan(const Code& code);
+  std::shared_ptr<const Plan> plan(const Code& code, const GridRun& grid);
 
   std::FILE* const out_;
   const uint64_t sample_, seed_;
@@ -108,6 +115,7 @@ class Profiler : public Observer {
   std::unordered_map<const GridRun*, std::unique_ptr<Run>> runs_;
   // By the program's number, which is never used again, as an address may be.
   std::map<std::pair<uint64_t, const Code*>, std::shared_ptr<const Plan>> plans_;
+  Disassembler disassembler_;
 };
 
 }  // namespace ridge::vm::observe

@@ -19,6 +19,7 @@ from browser import Browser, missing_browser
 HERE = Path(__file__).parent
 RIDGE = os.environ["RIDGE_BINARY"]
 SOURCE = HERE / "planted.cu"
+RIDGE_NVCC = os.environ["RIDGE_NVCC"]
 
 LOADS, STORES = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"
 LOAD_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
@@ -177,6 +178,7 @@ class Planted(ProfileTest):
             browser.open(f"file://{self.folder}/p.html#bank_conflict_bad")
             self.assertRegex(browser.text("#verdict"), "^bank_conflict_bad is bound by shared memory")
             self.assertEqual(browser.count("#picture svg"), 2)  # the lanes, and the banks
+            self.assertRegex(browser.text("#widths"), r"^Access widths: .+\.$")
             colours = 'return [...document.querySelectorAll("#picture svg:last-of-type rect")].filter(r => r.style.fill).length'
             self.assertEqual(browser.run(colours), 32)
             store = browser.run('return [...document.querySelectorAll("tr.counted")].find(r => r.textContent.includes("] = in[y")).id = "store"')
@@ -251,6 +253,135 @@ class Input(ProfileTest):
         self.assertEqual(kernel["ptx"]["lines"][line - kernel["ptx"]["first"]], kernel["lines"][0]["text"])
         self.assertRegex(out, r"PTX line +\d+  .*ld\.global\.f32")
         self.assertIn("build the program with nvcc -lineinfo", out)
+
+
+# Shows loads from shared memory as the test wants them, whatever the machine code has, and other accesses as they are
+# in the PTX, which lies beside the machine code that it is given.
+NVDISASM = """#!{python}
+import pathlib, re, sys
+ptx = next(pathlib.Path(sys.argv[-1]).parent.glob("*.ptx"))
+for number, line in enumerate(ptx.read_text().splitlines(), 1):
+    if match := re.search(r"(ld|st)\\.(shared|global)\\.[a-z]\\d+", line):
+        opcode = {{"ld.shared": "LDS", "st.shared": "STS", "ld.global": "LDG.E", "st.global": "STG.E"}}[match[1] + "." + match[2]]
+        print('\\t//## File ".nv_debug_ptx_txt", line %d\\n        /*0000*/     %s R1, [R2] ;' % (number, opcode))
+{rest}
+"""
+
+
+class Machine(ProfileTest):
+    """Widths of accesses from machine code."""
+    FOUR_LOADS = r"shared loads +(\d+) +(\d+) +wavefronts"  # in the PTX; ptxas makes one of them
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.folder.joinpath("four.cu").write_text("""
+__global__ void four(float* x) {
+  __shared__ float s[128];
+  for (int i = 0; i < 4; ++i) s[threadIdx.x + 32 * i] = x[threadIdx.x];
+  __syncwarp();
+  const float* row = s + (threadIdx.x ^ 1) * 4;
+  x[threadIdx.x] = row[0] + row[1] * row[2] + row[3];
+}
+int main() {
+  float* x;
+  cudaMalloc(&x, 128);
+  four<<<1, 32>>>(x);
+  return cudaDeviceSynchronize();
+}
+""")
+
+    def with_nvdisasm(self, text, *arguments, what="four.cu"):
+        """Profiles with this program as the first nvdisasm on PATH."""
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
+        (folder / "nvdisasm").write_text(text)
+        (folder / "nvdisasm").chmod(0o755)
+        path = self.env["PATH"]
+        self.env["PATH"] = f"{folder}:{path}"
+        try:
+            out, _ = self.profile(what, "--json", "m.json", "--html", "m.html", *arguments)
+        finally:
+            self.env["PATH"] = path
+        page = re.search(r'id="record">(.*?)</script>', (self.folder / "m.html").read_text(), re.S)[1]
+        record = json.loads((self.folder / "m.json").read_text())
+        self.assertEqual(json.loads(page)["widths_note"], record["widths_note"])
+        self.assertTrue(out.rstrip().endswith(record["widths_note"]), out)
+        (row,) = re.findall(self.FOUR_LOADS, out)
+        return out, record, tuple(map(int, row))
+
+    def test_the_machine_code_decides(self):
+        out, record, row = self.with_nvdisasm(NVDISASM.format(python=sys.executable, rest=""))
+        self.assertEqual(row, (4, 16))  # four loads, each of which meets 4 words a bank
+        self.assertEqual((record["widths"], record["kernels"][0]["widths"]), ("machine code", "machine code"))
+        self.assertEqual(record["widths_note"], "access widths: read from the machine code by nvdisasm")
+        self.assertEqual(record["kernels"][0]["resources"]["from"], "ptxas")
+        self.assertNotIn("leaves open", out)
+
+    def test_a_program_that_ignores_its_children(self):
+        text = (self.folder / "four.cu").read_text()
+        (self.folder / "ignores.cu").write_text("#include <csignal>\n" +
+                                                text.replace("  float* x;\n", "  float* x;\n  signal(SIGCHLD, SIG_IGN);\n"))
+        nvdisasm = NVDISASM.format(python=sys.executable, rest="")
+        self.assertEqual(self.with_nvdisasm(nvdisasm, what="ignores.cu")[2], (4, 16))
+        _, record, row = self.with_nvdisasm("#!/bin/sh\nexit 1\n", what="ignores.cu")
+        self.assertEqual(record["widths_note"], "access widths: modelled; nvdisasm shows no PTX lines")
+
+    def test_what_it_leaves_open_is_modelled_and_marked(self):
+        wide = NVDISASM.format(python=sys.executable, rest="        if opcode == 'LDS': print('  /*0010*/ LDS.128 R4, [R2] ;')")
+        out, record, row = self.with_nvdisasm(wide)
+        self.assertEqual(row, (1, 4))
+        self.assertEqual(record["widths"], "machine code")
+        self.assertIn("modelled on 1 line, where it leaves them open", record["widths_note"])
+        self.assertRegex(out, r"line +7 .*\n.*\n +the machine code leaves open how wide its accesses are")
+        marked = [(line["line"], i["ptx"]) for line in record["kernels"][0]["lines"] if line.get("widths") == "model"
+                  for i in line["instructions"] if i.get("widths") == "model"]
+        self.assertEqual(marked, 4 * [(7, "ld.shared.f32")])
+
+    def test_the_programs_own_machine_code(self):
+        own = NVDISASM.format(python=sys.executable, rest="assert sys.argv[-1].endswith('own.cubin')")
+        for flags, widths in [(["-lineinfo"], "machine code"), ([], "model")]:
+            subprocess.run([RIDGE_NVCC, "-cudart", "shared", "-gencode", "arch=compute_90,code=[compute_90,sm_90]",
+                            *flags, "-o", self.folder / "four", self.folder / "four.cu"], check=True)
+            _, record, row = self.with_nvdisasm(own, what="four")
+            self.assertEqual((record["widths"], row), (widths, (4, 16) if flags else (1, 4)))
+            self.assertEqual(record["kernels"][0]["resources"]["from"], "ptxas")
+
+    def test_an_nvdisasm_that_fails(self):
+        for text, why in [("#!/bin/sh\necho it is broken >&2\nexit 1\n", "nvdisasm failed: it is broken"),
+                          ("#!/bin/sh\nexit 1\n", "nvdisasm failed: without a word"),
+                          ("#!/bin/sh\nkill -9 $$\n", "nvdisasm failed: without a word"),
+                          ("#!/no/such/shell\n", "nvdisasm does not start: No such file or directory"),
+                          ("#!/bin/sh\necho hello\n", "nvdisasm shows no PTX lines")]:
+            _, record, row = self.with_nvdisasm(text)
+            self.assertEqual(row, (1, 4))
+            self.assertEqual((record["widths"], record["kernels"][0]["widths"]), ("model", "model"))
+            self.assertEqual(record["widths_note"], f"access widths: modelled; {why}")
+            self.assertEqual(record["kernels"][0]["resources"]["from"], "ptxas")
+
+    def test_code_that_was_not_optimised(self):
+        _, record, row = self.with_nvdisasm(NVDISASM.format(python=sys.executable, rest=""), "--nvcc=-G")
+        self.assertEqual(record["widths_note"], "access widths: modelled; the program was not optimised")
+
+    def test_without(self):
+        if shutil.which("nvdisasm") or (Path(os.environ["RIDGE_NVCC"]).resolve().parent / "nvdisasm").exists():
+            self.skipTest("there is an nvdisasm")
+        out, _ = self.profile("four.cu", "--json", "m.json")
+        self.assertIn("access widths: modelled; install nvdisasm (cuda-nvdisasm) to read them", out)
+        self.assertEqual(json.loads((self.folder / "m.json").read_text())["widths"], "model")
+        self.assertEqual(re.findall(self.FOUR_LOADS, out), [("1", "4")])
+
+    def test_with(self):
+        if not shutil.which("nvdisasm") and not (Path(os.environ["RIDGE_NVCC"]).resolve().parent / "nvdisasm").exists():
+            self.skipTest("there is no nvdisasm")
+        source = HERE.parent.parent / "vm" / "observe" / "recorded" / "run.cu"
+        self.profile(source, "--json", "r.json")
+        record = json.loads((self.folder / "r.json").read_text())
+        kernels = {k["name"]: k for k in record["kernels"]}
+        self.assertEqual([k["widths"] for k in kernels.values()], 3 * ["machine code"])
+        self.assertEqual(kernels["tails"]["metrics"][SHARED_LOADS], 8 * 4)  # 3 x 8 x 4 by the model
+        local = [i["counters"].get("requests", 0) for line in kernels["forgotten"]["lines"] for i in line["instructions"]
+                 if i.get("reach") == "local"]
+        self.assertEqual(local, 5 * [0])
 
 
 class Truth(ProfileTest):

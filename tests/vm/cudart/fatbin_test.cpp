@@ -78,6 +78,25 @@ TEST(Fatbin, ChoosesAsTheDriverDoes) {
   }
 }
 
+TEST(Fatbin, ChoosesMachineCodeOfTheDevicesGeneration) {
+  const auto bytes = container({{.arch = 90},
+                                {.arch = 80, .kind = 2},
+                                {.arch = 86, .kind = 2},
+                                {.arch = 90, .kind = 2},
+                                {.arch = 90, .kind = 2, .suffix = 'a'}});
+  const auto images = read_container(bytes);
+  ASSERT_TRUE(images);
+  const auto label = [&](int major, int minor) {
+    const FatImage* chosen = choose_machine_code(*images, major, minor);
+    return chosen ? chosen->label() : "none";
+  };
+  EXPECT_EQ(label(9, 0), "machine code sm_90a");
+  EXPECT_EQ(label(8, 0), "machine code sm_80");
+  EXPECT_EQ(label(8, 9), "machine code sm_86");
+  EXPECT_EQ(label(10, 0), "none");  // its PTX would be compiled
+  EXPECT_EQ(label(7, 5), "none");
+}
+
 // A report names every image, so that the user sees what the program was built for.
 TEST(Fatbin, SaysWhichImagesAreThere) {
   const auto bytes =

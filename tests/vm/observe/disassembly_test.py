@@ -3,8 +3,9 @@
     disassembly_test.py DUMP NVCC SOURCES [--table] [RUNG …]
 
 Compiles each rung for an H200 with line information; nvdisasm then says which PTX line each machine access came
-from. A PTX line agrees when the accesses that the model gives it have the widths that the machine's have. Ends with
-code 77 (skipped) when there is no nvdisasm beside NVCC or on PATH.
+from. A PTX line agrees when the accesses that the model gives it have the widths that the machine's have. Then the
+profiler reads the machine code itself: what it does not leave open must agree everywhere. Ends with code 77 (skipped)
+when there is no nvdisasm beside NVCC or on PATH.
 """
 import collections
 import os
@@ -32,9 +33,8 @@ def width(opcode):
     return 4
 
 
-def machine(nvdisasm, cubin):
+def machine(text):
     """By kernel: a set of (op, space, width, PTX line)."""
-    text = subprocess.run([nvdisasm, "-c", "-gp", cubin], check=True, capture_output=True, text=True).stdout
     kernels, kernel, line = collections.defaultdict(set), None, 0
     for row in text.splitlines():
         if match := re.match(r"\.text\.(\S+):", row):
@@ -48,21 +48,25 @@ def machine(nvdisasm, cubin):
     return kernels
 
 
-def model(dump, ptx):
-    """By kernel: a list of (op, space, width, PTX lines); nothing for what the software GPU cannot load yet."""
+def model(dump, ptx, *disassembly):
+    """By kernel: a list of (op, space, width, PTX lines), less those left open, which are counted; nothing for what the
+    software GPU cannot load yet."""
     kernels, kernel = collections.defaultdict(list), None
-    process = subprocess.run([dump, ptx], capture_output=True, text=True)
+    process = subprocess.run([dump, ptx, *disassembly], capture_output=True, text=True)
     if process.returncode:
         if "not supported by the software GPU" not in process.stderr:
             raise RuntimeError(process.stderr)
-        return None
+        return None, 0
+    unclear = 0
     for row in process.stdout.splitlines():
         words = row.split()
         if words[0] == "kernel":
             kernel = words[1]
+        elif words[0] == "unclear":
+            unclear += 1
         else:
             kernels[kernel].append((words[0], words[1], int(words[2]), [int(n) for n in words[3:]]))
-    return kernels
+    return kernels, unclear
 
 
 def compare(theirs, ours):
@@ -103,24 +107,32 @@ def main(dump, nvcc, sources, *rest):
     if not rungs:
         rungs = sorted(str(p.relative_to(sources)) for p in sources.glob("src/kernels/*/[0-9]*.cu")
                        if USES_SHARED.search(p.read_text()))
-    totals = collections.defaultdict(lambda: [0, 0])
+    totals, wrong, all_unclear = collections.defaultdict(lambda: [0, 0]), False, 0
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         built = [pool.submit(compile_rung, nvcc, sources, rung, Path(folder) / str(k)) for k, rung in enumerate(rungs)]
         for rung, files in zip(rungs, built):
             ptx, cubin = files.result()
-            name, ours = rung.removeprefix("src/kernels/").removesuffix(".cu"), model(dump, ptx)
+            name, (ours, _) = rung.removeprefix("src/kernels/").removesuffix(".cu"), model(dump, ptx)
             if ours is None:
                 print(f"{name} has instructions that the software GPU does not have yet")
                 continue
-            tally, differences = compare(machine(nvdisasm, cubin), ours)
+            text = subprocess.run([nvdisasm, "-c", "-gp", cubin], check=True, capture_output=True, text=True).stdout
+            disassembly = cubin.with_suffix(".sass")
+            disassembly.write_text(text)
+            theirs, (read, unclear) = machine(text), model(dump, ptx, disassembly)
+            misread = compare(theirs, read)[1]
+            print("".join(f"misread: {line}\n" for line in misread), end="")
+            wrong |= bool(misread)
+            all_unclear += unclear
+            tally, differences = compare(theirs, ours)
             if not table:
                 print("".join(line + "\n" for line in differences), end="")
             counts = {space: tally[space] for space in ("shared", "global")}
-            print(f"| {name} | " + " | ".join(f"{a} of {a + d}" for a, d in counts.values()) + " |")
+            print(f"| {name} | " + " | ".join(f"{a} of {a + d}" for a, d in counts.values()) + f" | {unclear} |")
             for space, (agree, differ) in counts.items():
                 totals[space][0] += agree
                 totals[space][1] += differ
-    wrong = False
+    print(f"{all_unclear} accesses are left open by the machine code")
     for space, (agree, differ) in totals.items():
         print(f"{space}: {agree} of {agree + differ} accesses have the machine's width")
         wrong |= differ > ALLOWED[space] * (agree + differ) or not agree

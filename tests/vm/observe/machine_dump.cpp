@@ -1,10 +1,14 @@
 // Prints what the profiler takes the machine's accesses to be, for the test that holds it against
 // the disassembly: a line "kernel NAME", then one an access, "ld shared 16 LINE LINE …": its bytes
-// a lane and the PTX lines that it serves.
+// a lane and the PTX lines that it serves; "unclear" before it where machine code is read, too, and
+// leaves it open.
+//
+//   machine_dump PTX [DISASSEMBLY]
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "vm/exec/code.h"
@@ -16,8 +20,13 @@ using namespace ridge::vm::observe;
 
 namespace {
 
-void print(const Code& code) {
-  const Plan plan = plan_of(code);
+std::string contents(const char* path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void print(const Code& code, const Disassembly* machine) {
+  const Plan plan = plan_of(code, machine);
   std::map<const Instruction*, std::string> lines;  // that each access serves
   for (const Entry& entry : plan.entries) {
     const bool serves = entry.width && entry.as_written.reach != Reach::none;
@@ -29,17 +38,19 @@ void print(const Code& code) {
     if (touch.reach == Reach::none || !entry.width || entry.merged_into || touch.generic) continue;
     if (touch.action != Action::load && touch.action != Action::store) continue;
     if (touch.kind != Touch::Kind::lanes) continue;
-    std::printf("%s %s %u%s\n", touch.action == Action::load ? "ld" : "st", name_of(touch.reach),
-                entry.width, lines[entry.source].c_str());
+    std::printf("%s%s %s %u%s\n", entry.unclear ? "unclear " : "",
+                touch.action == Action::load ? "ld" : "st", name_of(touch.reach), entry.width,
+                lines[entry.source].c_str());
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
-  std::ifstream in(argv[1]);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (argc != 2 && argc != 3) return 2;
+  std::string text = contents(argv[1]);
+  std::optional<Disassembly> machine;
+  if (argc == 3) machine = read_disassembly(contents(argv[2]));
   EngineOptions options;
   options.gpu = *ridge::find_gpu("h200");
   Engine engine(options);
@@ -54,6 +65,6 @@ int main(int argc, char** argv) {
       return 1;
     }
     std::printf("kernel %s\n", kernel->info.name.c_str());
-    print(*kernel->code->code);
+    print(*kernel->code->code, machine ? &*machine : nullptr);
   }
 }

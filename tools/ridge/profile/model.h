@@ -70,6 +70,7 @@ struct Instruction {
   uint32_t bytes = 0;        // a lane
   uint32_t width = 0;        // a lane, as the machine moves it: ptxas merges neighbours
   uint32_t merged_into = 0;  // the PTX line whose access does this one's work
+  bool unclear = false;      // machine code was read, and leaves open what it does here
   Counters counters;
   std::optional<Access> worst;
   std::optional<Split> split;
@@ -81,6 +82,7 @@ struct Line {
   uint32_t line = 0;
   std::string text;
   Counters counters;
+  bool unclear = false;              // some width is the model's though machine code was read
   double cost = 0;                   // cycles of an SM (bound.h)
   std::vector<size_t> instructions;  // of the kernel
 };
@@ -110,6 +112,9 @@ struct Kernel {
   uint64_t blocks = 0, blocks_run = 0;  // of all launches; fewer were run where it sampled
   std::string not_sampled;              // why all blocks ran though fewer were asked for
   bool faulted = false;
+  bool machine_code = false;    // the widths of its accesses were read from it
+  std::string no_machine_code;  // why not, where that was tried
+  std::string ptxas_said;       // the file with it, where ptxas was asked during the run
   Resources resources;
   Occupancy occupancy;
   std::vector<Instruction> instructions;  // in the order of the PTX
@@ -125,6 +130,10 @@ struct Profile {
   std::map<std::string, std::vector<std::string>> sources;  // file → its lines
   std::map<std::string, std::vector<std::string>> ptx;  // mangled kernel → lines of its module
   std::map<std::string, std::string> ptx_files;         // mangled kernel → where those are
+  bool nvdisasm = false;                                // was at hand
 };
+
+// Where the widths of accesses come from, in a sentence.
+std::string widths_note(const Profile& profile);
 
 }  // namespace ridge::tools::profile

@@ -220,6 +220,7 @@ function choose(k, l, scroll) {
     h('p', {class: 'title'}, `${l.file ? 'Line' : 'PTX line'} ${l.line}`),
     h('p', {class: 'hint'}, `${percent(l.share)} of the kernel’s cost, ${c.warps ? (c.threads / c.warps).toFixed(1) : 0} of 32 lanes active`),
     h('pre', {}, (l.text || '').trim()),
+    l.widths === 'model' && k.widths !== 'model' ? h('p', {class: 'hint'}, 'The machine code leaves open how wide its accesses are: they are counted as modelled.') : null,
     ...adviceOf(k, l).map((a) => adviceCard(k, a, false)),
     pictured.length ? h('h3', {}, pictured.every((i) => i.split) ? 'How a warp parts' : 'The costliest access of a warp') : null,
     picture,
@@ -345,6 +346,7 @@ const all = sum(order.map(cost)) || 1;
 const program = record.program.startsWith('/') ? record.program.split('/').pop() : record.program;
 $('origin').textContent = `ridge profile ${program} · on ${record.device.name}, software GPU`;
 document.title = `ridge profile ${program}`;
+if (record.widths_note) $('widths').textContent = `${record.widths_note[0].toUpperCase()}${record.widths_note.slice(1)}.`;
 const kShown = 10;
 const kernelButton = (k) => h('button', {'data-index': record.kernels.indexOf(k), style: `--share:${cost(k) / all}`, onclick: () => show(k)},
   k.name, h('small', {}, [k.launches > 1 ? `×${count(k.launches)}` : '', k.sampled ? `sampled ${count(k.blocks_run)} of ${count(k.blocks)} blocks` : '', k.faulted ? 'crashed' : '', percent(cost(k) / all)].filter(Boolean).join(' · ')));

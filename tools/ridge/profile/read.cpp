@@ -58,6 +58,10 @@ std::string text(const json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
+bool is_true(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_boolean() && found->get<bool>();
+}
 
 Size size(const json& object, const char* key) {
   Size size;
@@ -143,6 +147,7 @@ Instruction instruction(const json& object, double scale) {
   one.action = action_of(text(object, "action"));
   one.bytes = uint32_t(number(object, "bytes"));
   one.merged_into = uint32_t(number(object, "merged_into"));
+  one.unclear = is_true(object, "unclear");
   for (const CounterName& counter : kCounterNames)
     one.counters.*counter.field =
         uint64_t(std::llround(double(number(object, counter.name)) * scale));
@@ -198,8 +203,10 @@ Kernel launch(const json& object) {
   kernel.blocks = number(object, "blocks") ? number(object, "blocks") : kernel.grid.count();
   kernel.blocks_run = object.contains("blocks_run") ? number(object, "blocks_run") : kernel.blocks;
   kernel.not_sampled = text(object, "not_sampled");
-  const auto faulted = object.find("faulted");
-  kernel.faulted = faulted != object.end() && faulted->is_boolean() && faulted->get<bool>();
+  kernel.faulted = is_true(object, "faulted");
+  kernel.machine_code = text(object, "widths") == "machine code";
+  kernel.no_machine_code = text(object, "no_machine_code");
+  kernel.ptxas_said = text(object, "ptxas_said");
   kernel.resources = {.registers = uint32_t(number(object, "registers")),
                       .static_shared = uint32_t(number(object, "static_shared")),
                       .dynamic_shared = uint32_t(number(object, "dynamic_shared")),
@@ -270,6 +277,7 @@ Expected<Profile> read_profile(std::istream& wire, const std::string& kernel) {
 void read_ptx(Profile& profile, const std::filesystem::path& folder) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() != ".ptx") continue;
     const std::vector<std::string> lines = lines_of(entry.path());
     for (const Kernel& kernel : profile.kernels)
       if (std::ranges::any_of(lines, [&](const std::string& line) {
@@ -296,6 +304,7 @@ void make_lines(Profile& profile) {
       line.file = one.file;
       line.line = number;
       line.counters += one.counters;
+      line.unclear |= one.unclear;
       line.instructions.push_back(i);
       kernel.total += one.counters;
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
@@ -39,9 +41,23 @@ std::string architecture(const std::vector<std::string>& ptx, const GpuSpec& gpu
   return fmt::format("sm_{}{}", gpu.major, gpu.minor);
 }
 
+// What is said of one kernel where it is said of several.
+std::string_view about(std::string_view output, const std::string& kernel) {
+  constexpr std::string_view kBegin = "Compiling entry function '";
+  const size_t begin = output.find(fmt::format("{}{}'", kBegin, kernel));
+  if (begin == output.npos) return output.find(kBegin) == output.npos ? output : "";
+  return output.substr(begin, output.find(kBegin, begin + 1) - begin);
+}
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 }  // namespace
 
-bool read_ptxas(std::string_view output, Resources& resources) {
+bool read_ptxas(std::string_view all, const std::string& kernel, Resources& resources) {
+  const std::string_view output = about(all, kernel);
   const size_t used = output.find("Used ");
   if (used == std::string_view::npos || output.find(" registers", used) == std::string_view::npos)
     return false;
@@ -65,7 +81,8 @@ void ask_ptxas(Profile& profile, const GpuSpec& gpu) {
     const auto file = profile.ptx_files.find(kernel.mangled);
     if (file == profile.ptx_files.end()) continue;
     const auto [answer, first] = said.try_emplace(kernel.mangled);
-    if (first)
+    if (first && !kernel.ptxas_said.empty()) answer->second = contents(kernel.ptxas_said);
+    else if (first)
       answer->second =
           run({.program = ptxas,
                .arguments = {"-v", "-arch", architecture(profile.ptx[kernel.mangled], gpu), "-e",
@@ -73,7 +90,7 @@ void ask_ptxas(Profile& profile, const GpuSpec& gpu) {
                .capture = true,
                .kill_after = kPatience})
               .output;
-    read_ptxas(answer->second, kernel.resources);
+    read_ptxas(answer->second, kernel.mangled, kernel.resources);
     // Since compute capability 9 a thread has 16 at least.
     kernel.resources.allocated = std::max(kernel.resources.registers, gpu.major >= 9 ? 16u : 1u);
   }

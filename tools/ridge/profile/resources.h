@@ -12,8 +12,8 @@ namespace ridge::tools::profile {
 // software GPU's estimate stays.
 void ask_ptxas(Profile& profile, const GpuSpec& gpu);
 
-// What `ptxas -v` says of one kernel; false where it says nothing.
-bool read_ptxas(std::string_view output, Resources& resources);
+// What `ptxas -v` says of a kernel; false where it says nothing.
+bool read_ptxas(std::string_view output, const std::string& kernel, Resources& resources);
 
 void find_occupancy(Profile& profile, const GpuSpec& gpu);
 

@@ -163,6 +163,10 @@ std::string kernel_text(const Kernel& kernel, const std::vector<Advice>& advice,
                         bold(trimmed(line.text)));
     text += fmt::format("    {} of the cost: {}\n", percent(all > 0 ? line.cost / all : 0),
                         counters_text(line.counters));
+    if (line.unclear)
+      text +=
+          dim("    the machine code leaves open how wide its accesses are: counted as modelled") +
+          '\n';
     for (const Advice& one : advice)
       if (belongs(one)) add_advice(text, one, "    ");
     ++shown;
@@ -210,6 +214,7 @@ std::string to_text(const Profile& profile, const GpuSpec& gpu, size_t top) {
         "\nWhere there is no line information, lines are PTX's. For source lines, build the "
         "program "
         "with nvcc -lineinfo.\n";
+  text += '\n' + dim(widths_note(profile)) + '\n';
   return text;
 }
 

@@ -1,5 +1,7 @@
 #include "profile/to_json.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -43,6 +45,7 @@ json instruction_json(const Instruction& one) {
   }
   if (!one.library.empty()) out["library"] = one.library;
   if (one.merged_into) out["merged_into"] = one.merged_into;
+  if (one.unclear) out["widths"] = "model";
   if (one.worst) out["worst"] = access_json(*one.worst, one.reach);
   if (one.split)
     out["split"] = {{"mask", fmt::format("{:08x}", one.split->mask)},
@@ -101,6 +104,8 @@ json kernel_json(const Kernel& kernel, const GpuSpec& gpu) {
       {"advice", json::array()},
       {"metrics", json::object()},
   };
+  out["widths"] = kernel.machine_code ? "machine code" : "model";
+  if (!kernel.no_machine_code.empty()) out["no_machine_code"] = kernel.no_machine_code;
   if (!kernel.not_sampled.empty()) out["not_sampled"] = kernel.not_sampled;
   for (size_t i = 0; i < kParts; ++i)
     if (costs.cycles[i] > 0) out["cycles"][name_of(Part(i))] = costs.cycles[i];
@@ -118,6 +123,7 @@ json kernel_json(const Kernel& kernel, const GpuSpec& gpu) {
                   {"counters", counters_json(line.counters)},
                   {"instructions", json::array()}};
     if (!line.file.empty()) entry["file"] = line.file;
+    if (line.unclear) entry["widths"] = "model";
     for (const size_t i : line.instructions)
       entry["instructions"].push_back(instruction_json(kernel.instructions[i]));
     out["lines"].push_back(std::move(entry));
@@ -130,7 +136,10 @@ json kernel_json(const Kernel& kernel, const GpuSpec& gpu) {
 json to_json(const Profile& profile, const GpuSpec& gpu) {
   json kernels = json::array();
   for (const Kernel& kernel : profile.kernels) kernels.push_back(kernel_json(kernel, gpu));
-  return {{"kernels", std::move(kernels)}};
+  const bool all = std::ranges::all_of(profile.kernels, &Kernel::machine_code);
+  return {{"widths", all ? "machine code" : "model"},
+          {"widths_note", widths_note(profile)},
+          {"kernels", std::move(kernels)}};
 }
 
 }  // namespace ridge::tools::profile
