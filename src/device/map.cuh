@@ -6,9 +6,7 @@
 //
 // f is called as f(x, y, index), with float x[In], y[Out] of one element and its place among
 // rows * cols. An f that has something to share between neighbours also has
-// f.many(x, y, index), with x[In][N], y[Out][N] of N elements that follow each other. One that
-// computes for longer than a load takes says F::kBlocksAhead<T>: a block then has the input of the
-// block so far behind it brought to the L2, so that the memory works meanwhile.
+// f.many(x, y, index), with x[In][N], y[Out][N] of N elements that follow each other.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +16,6 @@
 #include "device/divide.cuh"
 #include "device/pack.cuh"
 #include "ladder/rung.h"
-#include "ridge/detail/ptx/prefetch.cuh"
 
 namespace ridge {
 
@@ -67,12 +64,6 @@ __device__ __forceinline__ void apply(const F& f, const float (&x)[In][N], float
   }
 }
 
-template <class T, class F>
-constexpr int kAhead = 0;
-template <class T, class F>
-requires requires { F::template kBlocksAhead<T>; }
-constexpr int kAhead<T, F> = F::template kBlocksAhead<T>;
-
 // One row, and all tensors at a 16-byte boundary after `head` elements: the case for which every
 // instruction counts. m's pointers are past the head. A thread's slots are packs, then, behind the
 // last of them, the single elements of head and tail.
@@ -81,16 +72,6 @@ __global__ void __launch_bounds__(kThreads)
     flat(Map<In, Out> m, F f, int64_t packs, int head, int singles) {
   constexpr int kSize = kPackSize<T>;
   const int64_t first = int64_t(blockIdx.x) * (kThreads * Unroll) + threadIdx.x;
-  if constexpr (kAhead < T, F >> 0) {
-    const int64_t begin = (int64_t(blockIdx.x) + kAhead<T, F>)*(kThreads * Unroll);
-    const int64_t end = min(begin + kThreads * Unroll, packs);
-#pragma unroll
-    for (int k = 0; k < In; ++k) {
-      const T* const in = static_cast<const T*>(m.in[k]);
-      if (begin < end)
-        detail::prefetch_to_l2(in + begin * kSize, in + end * kSize, int(threadIdx.x), kThreads);
-    }
-  }
   Pack<T> x[Unroll][In];
 #pragma unroll
   for (int u = 0; u < Unroll; ++u) {

@@ -30,9 +30,12 @@ namespace reduction {
 // Estimates for an H200.
 struct SegmentTuning {
   static constexpr int kThreads = 256;
-  static constexpr int kUnroll = 4;  // packs of a thread under way
+  // Packs of a thread under way, by the lanes that take a segment of the mean length. Where many
+  // short ones hide each other's waits, more blocks an SM are worth more than more packs.
+  template <int Lanes>
+  static constexpr int kUnroll = Lanes == kThreads ? 8 : 4;
   // Mean lengths, in elements, from which on more lanes take a segment.
-  static constexpr int64_t kFrom8 = 12, kFrom16 = 128, kFromWarp = 512, kFromBlock = 2048;
+  static constexpr int64_t kFrom8 = 12, kFrom16 = 128, kFromWarp = 512, kFromBlock = 8192;
   // What lanes take at most; beyond, a block does.
   static constexpr int64_t kMostOfOne = 64, kMostOfLane = 64, kMostOfWarp = 8192;
   // What a block takes at most: that, or the vector over so many chunks an SM.
@@ -73,14 +76,14 @@ SegmentPlan plan_segments(const Segments<T, Offset>& v, const DeviceInfo& device
 
 // `count` elements from x on, shared by lanes of a warp or a block; the first has this index in its
 // segment. Lanes of a warp never get more than 32 bits can count.
-template <int Lanes, class Op, class T>
+template <int Lanes, int Unroll, class Op, class T>
 __device__ __forceinline__ AccOf<Op> fold_range(const Op& op, const T* x, int64_t count,
                                                 int64_t index, int lane) {
-  constexpr int kSize = kPackSize<T>, kUnroll = SegmentTuning::kUnroll;
+  constexpr int kSize = kPackSize<T>;
   using Index = std::conditional_t<Lanes <= kWarpSize, int, int64_t>;
   AccOf<Op> acc = op.identity();
   if constexpr (Lanes == 1) {
-    for_packs<kUnroll, T>(
+    for_packs<Unroll, T>(
         0, 1, int(count), [&](T& to, int i) { to = x[i]; },
         [&](const T& from, int i) {
           acc = op.combine(acc, transformed(op, index + i, element(from)));
@@ -93,7 +96,7 @@ __device__ __forceinline__ AccOf<Op> fold_range(const Op& op, const T* x, int64_
     const Index edge = lane + (lane < head ? 0 : packs * kSize);
     T at_edge = T();
     if (lane < edges) at_edge = x[edge];
-    for_packs<kUnroll, Pack<T>>(
+    for_packs<Unroll, Pack<T>>(
         Index(lane), Index(Lanes), packs,
         [&](Pack<T>& to, Index pack) { to = load_pack(x + head + pack * kSize); },
         [&](const Pack<T>& from, Index pack) { fold(op, acc, index + head + pack * kSize, from); });
@@ -151,10 +154,11 @@ struct SegmentKernel {
       out[s] = finished<Out>(op, op.combine(load_fresh(starts + first), acc), e - b);
   }
 
+  template <int Unroll>
   __device__ __forceinline__ void by_block(int64_t s, int64_t b, int64_t e) const {
     const bool is_long = plan.chunks && e - b > plan.chunk;
     const int64_t own = is_long ? (b + plan.chunk - 1) / plan.chunk * plan.chunk : e;
-    Acc acc = fold_range<kThreads>(op, v.x + b, own - b, 0, int(threadIdx.x));
+    Acc acc = fold_range<kThreads, Unroll>(op, v.x + b, own - b, 0, int(threadIdx.x));
     acc = block_combine<kThreads>(op, acc);
     if (threadIdx.x >= kWarpSize) return;
     if (is_long) meet(s, b, e, acc, 0, true);
@@ -162,6 +166,7 @@ struct SegmentKernel {
   }
 
   // The block of a place where long segments are cut.
+  template <int Unroll>
   __device__ __forceinline__ void by_chunk(int64_t chunk) const {
     const int64_t place = chunk * plan.chunk;
     const int64_t s = count_up_to<kThreads>(v.offsets, v.segments + 1, place,
@@ -170,15 +175,15 @@ struct SegmentKernel {
     if (s < 0 || s >= v.segments) return;  // in front of all, or behind
     const int64_t b = v.offsets[s], e = v.offsets[s + 1];
     if (e - b <= plan.chunk) return;
-    Acc acc = fold_range<kThreads>(op, v.x + place, min(e - place, plan.chunk), place - b,
-                                   int(threadIdx.x));
+    Acc acc = fold_range<kThreads, Unroll>(op, v.x + place, min(e - place, plan.chunk), place - b,
+                                           int(threadIdx.x));
     acc = block_combine<kThreads>(op, acc);
     if (threadIdx.x < kWarpSize) meet(s, b, e, acc, chunk, false);
   }
 
   template <int Lanes>
   __device__ __forceinline__ void by_lanes(int64_t block) const {
-    constexpr int kGroups = kThreads / Lanes;
+    constexpr int kGroups = kThreads / Lanes, kUnroll = SegmentTuning::kUnroll<Lanes>;
     constexpr int64_t kMost = Lanes == 1           ? SegmentTuning::kMostOfOne
                               : Lanes == kWarpSize ? SegmentTuning::kMostOfWarp
                                                    : Lanes * SegmentTuning::kMostOfLane;
@@ -187,7 +192,7 @@ struct SegmentKernel {
     int64_t b = 0, e = 0;
     if (s < v.segments) b = v.offsets[s], e = v.offsets[s + 1];
     const bool mine = e - b <= kMost;
-    Acc acc = fold_range<Lanes>(op, v.x + b, mine ? e - b : 0, 0, lane);
+    Acc acc = fold_range<Lanes, kUnroll>(op, v.x + b, mine ? e - b : 0, 0, lane);
     acc = warp_combine<Lanes>(op, acc);
     if (mine && lane == 0 && s < v.segments) out[s] = finished<Out>(op, acc, e - b);
     if constexpr (Lanes < kWarpSize) {
@@ -198,7 +203,8 @@ struct SegmentKernel {
         const int64_t first = __shfl_sync(kAllLanes, b, from);
         const int64_t end = __shfl_sync(kAllLanes, e, from);
         const int in_warp = int(threadIdx.x) % kWarpSize;
-        acc = warp_combine(op, fold_range<kWarpSize>(op, v.x + first, end - first, 0, in_warp));
+        acc = warp_combine(
+            op, fold_range<kWarpSize, kUnroll>(op, v.x + first, end - first, 0, in_warp));
         if (in_warp == from) out[s] = finished<Out>(op, acc, end - first);
       }
     }
@@ -211,7 +217,7 @@ struct SegmentKernel {
     if (for_block) longer[atomicAdd(&count, 1)] = s;
     __syncthreads();
     for (int k = 0; k < count; ++k) {
-      by_block(longer[k], v.offsets[longer[k]], v.offsets[longer[k] + 1]);
+      by_block<kUnroll>(longer[k], v.offsets[longer[k]], v.offsets[longer[k] + 1]);
       __syncthreads();
     }
   }
@@ -220,12 +226,13 @@ struct SegmentKernel {
 template <int Lanes, class Op, class T, class Offset, class Out>
 __global__ void __launch_bounds__(SegmentTuning::kThreads)
     reduce_segments(SegmentKernel<Op, T, Offset, Out> k) {
+  constexpr int kUnroll = SegmentTuning::kUnroll<Lanes>;
   // Blocks of chunks come in between, so that their look-ups never leave the memory idle.
   const unsigned every = k.plan.every, turn = blockIdx.x / every;
-  if (turn < k.plan.chunks && turn * every == blockIdx.x) return k.by_chunk(turn);
+  if (turn < k.plan.chunks && turn * every == blockIdx.x) return k.template by_chunk<kUnroll>(turn);
   const int64_t block = blockIdx.x - min(k.plan.chunks, (blockIdx.x + every - 1) / every);
   if constexpr (Lanes == SegmentTuning::kThreads)
-    k.by_block(block, k.v.offsets[block], k.v.offsets[block + 1]);
+    k.template by_block<kUnroll>(block, k.v.offsets[block], k.v.offsets[block + 1]);
   else k.template by_lanes<Lanes>(block);
 }
 

@@ -1,8 +1,7 @@
 // dropout rung 02, vectors: a call of Philox serves four elements.
 //
 // Since 01_thread_per_element: 16 bytes a lane and load, and all four numbers of a call are used:
-//   ten instructions an element instead of forty. Two-byte formats compute for longer than a load
-//   takes, so blocks have the input of later ones brought to the L2.
+//   ten instructions an element instead of forty.
 // Stops at: HBM, with instruction issue close behind in two-byte formats.
 #include "device/map.cuh"
 #include "device/philox.cuh"
@@ -16,9 +15,6 @@ constexpr int kUnroll = sizeof(T) == 2 ? 4 : 2;  // packs whose loads wait while
 constexpr Tuned kTuned = {2.0, 0.88};
 
 struct Drop {
-  // Of f32 there is twice as much to load for the same numbers, and loads are always under way.
-  template <class T>
-  static constexpr int kBlocksAhead = sizeof(T) == 2 ? 528 : 0;  // of which four run on an SM
   Philox stream;
   uint32_t dropped_below;
   float factor;

@@ -60,7 +60,7 @@ Family::Family() : Erased(segmented_reduce::rungs()) {
   // Every bin, each with lengths that stay in it and such that leave it.
   Shapes shapes = {{0, 5, 0}, {3, 0, 0}, {1, 1, 0}, {700, 1, 1}, {300, 1, 3}};
   for (int64_t spread = 0; spread < kSpreads; ++spread)
-    for (const int64_t mean : {8, 33, 200, 700, 4099}) {
+    for (const int64_t mean : {8, 33, 200, 700, 4099, 9001}) {
       const int64_t segments = mean < 100 ? 261 : mean < 1000 ? 67 : 9;
       shapes.push_back({segments, mean, spread});
     }

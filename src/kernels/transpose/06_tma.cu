@@ -47,7 +47,7 @@ constexpr int kSwizzleSpan = 1024;  // bytes after which the swizzle repeats
 template <class T>
 constexpr int kSharedBytes = (Tile<T>::kStages + Tile<T>::kOuts) * kTileBytes<T> + kSwizzleSpan;
 constexpr int kGroup = 16;  // tiles below each other
-constexpr Tuned kTuned = {4.0, 0.89};
+constexpr Tuned kTuned = {4.0, 0.75};
 
 // The pack `chunk` of row `row` of a box.
 __device__ __forceinline__ uint4* pack_at(char* box, int row, int chunk) {

@@ -7,7 +7,6 @@
 //   words of rows more than it writes, and no two tiles write to one sector.
 // Stops at: the instructions of a word; HBM for 4-byte elements.
 #include "kernels/transpose/tiles.cuh"
-#include "select/select.h"
 
 namespace ridge::transpose::words {
 
@@ -36,7 +35,6 @@ template <class T>
 constexpr int kCols = Shape<T>::kAcross* kInWord<T>;
 constexpr int kThreads = 256;
 constexpr int kGroup = 64;  // tiles below each other
-constexpr Tuned kTuned = {2.5, 0.62};
 
 __device__ __forceinline__ void turn(uint32_t (&)[1]) {}
 __device__ __forceinline__ void turn(uint32_t (&x)[2]) {
@@ -163,18 +161,10 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-static double cost(const Args& a, const DeviceInfo& device) {
-  return with_raw_type(a.dtype, [&](auto t) {  // a tile costs the same where it hangs over
-    using T = decltype(t);
-    const double tiles = tiling_of(a, kRows<T>, kCols<T>).tiles;
-    return streaming_us(kTuned, tiles * kRows<T> * kCols<T> * sizeof(T) * 2, device);
-  });
-}
 constinit const Rung rung = {.name = "words",
                              .idea = "any alignment: words, shifted in and out",
                              .supports = supports,
                              .launch = launch,
-                             .cost = cost,
                              .claims = {.barriers = 1, .conflict_free = true}};
 
 }  // namespace ridge::transpose::words

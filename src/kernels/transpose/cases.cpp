@@ -9,7 +9,7 @@ Family::Family() : Erased(transpose::rungs()) {
   operators = {"transpose"};
   dtypes = {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::u8};
   shape_help = "ROWSxCOLUMNS, or BATCHxROWSxCOLUMNS";
-  // Around the tiles of all rungs: 32, 64, 128.
+  // Around the tiles of most rungs: 32, 64, 128.
   const Shapes shapes = {{0, 5},   {5, 0},   {1, 1},    {1, 257},   {257, 1},     {31, 33},
                          {64, 64}, {65, 63}, {128, 96}, {129, 131}, {3, 37, 100}, {2, 16, 64}};
   tests = crossed({.dtypes = {Dtype::f32, Dtype::bf16, Dtype::u8},
@@ -17,8 +17,11 @@ Family::Family() : Erased(transpose::rungs()) {
                    .padding = {0, 3},
                    .specials = false});
   append(tests, crossed({.dtypes = {Dtype::f16}, .shapes = {{70, 90}}}));
-  // More than one group of tiles, aligned rows that end inside a pack, and all phases of a pack.
-  append(tests, crossed({.dtypes = dtypes, .shapes = {{300, 520}, {1100, 70}}, .specials = false}));
+  // Around the largest tiles, more than one group of them, aligned rows that end inside a pack, and
+  // all phases of a pack.
+  append(tests, crossed({.dtypes = dtypes,
+                         .shapes = {{256, 257}, {300, 520}, {1100, 70}},
+                         .specials = false}));
   append(tests, crossed({.dtypes = {Dtype::f32, Dtype::bf16, Dtype::u8},
                          .shapes = {{130, 150}},
                          .misalignments = {0, 2, 5, 11},
