@@ -1,6 +1,7 @@
 // wmma: whole tiles between memory and fragments, and their products. PTX leaves the layout of
 // these fragments open; ours is what ptxas feeds to a Hopper's tensor cores (matrix.h), with the
 // f16 fragments of A and B, which have room for twice as many elements, holding everything twice.
+#include "vm/isa/wmma.h"
 #include "vm/isa/float.h"
 #include "vm/isa/groups.h"
 #include "vm/isa/load_store.h"
@@ -11,7 +12,7 @@ namespace {
 
 // TensorForm::option of loads and stores.
 constexpr uint32_t kRole = 3, kByColumn = 4, kStrided = 8, kShared = 16;
-enum class Role : uint32_t { a, b, sums };
+using Role = WmmaRole;
 
 // A matrix in memory: `lines` of `width` elements each, rows or columns as the layout says.
 struct Tile {
@@ -341,5 +342,32 @@ constexpr InstrDef kRows[] = {
 }  // namespace
 
 std::span<const InstrDef> wmma_rows() { return kRows; }
+
+WmmaTile wmma_tile(const Warp& w, const Inst* inst) {
+  WmmaTile tile;
+  tile.form = TensorForm::unpack(inst->d);
+  const TensorForm& form = tile.form;
+  tile.role = Role(form.option & kRole);
+  tile.element = form.a;
+  tile.by_column = form.option & kByColumn;
+  const uint32_t rows = tile.role == Role::b ? form.k : form.m,
+                 columns = tile.role == Role::a ? form.k : form.n;
+  tile.lines = tile.by_column ? columns : rows;
+  tile.width = tile.by_column ? rows : columns;
+  TensorForm sized = form;
+  sized.option = kWmma;
+  const FragmentSizes sizes = fragment_sizes(sized);
+  const uint32_t count = tile.role == Role::a   ? sizes.a
+                         : tile.role == Role::b ? sizes.b
+                                                : sum_registers(Geometry(form), form.a);
+  const uint32_t stride =
+      form.option & kStrided ? w.src<uint32_t>(fragment_operands(inst)[count])[0] : tile.width;
+  tile.pitch = uint64_t(stride) * uint64_t(bits_of(form.a));
+  const int64_t offset = int32_t(inst->b);
+  tile.base = form.option & kShared
+                  ? uint64_t(w.src<uint32_t>(inst->a)[0] + uint32_t(offset))
+                  : w.src<uint64_t>(inst->a)[0] + uint64_t(offset);
+  return tile;
+}
 
 }  // namespace ridge::vm

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "vm/isa/memory.h"
+#include "vm/observe/fragments.h"
 
 namespace ridge::vm::observe {
 namespace {
@@ -30,9 +32,10 @@ Service service_of(const Touch& touch) {
     case Action::atomic: break;
   }
   const Way way = touch.atomic.way;
-  return way == Way::counting                      ? Service::counting
-         : way == Way::compare || way == Way::loop ? Service::compare
-                                                   : Service::atomic;
+  return way == Way::counting  ? Service::counting
+         : way == Way::compare ? Service::compare
+         : way == Way::loop    ? Service::spin
+                               : Service::atomic;
 }
 
 void count_shared(Counters& c, Memory& memory, const SharedAccess& access, const Touch& touch) {
@@ -44,6 +47,7 @@ void count_shared(Counters& c, Memory& memory, const SharedAccess& access, const
   c.wavefronts += cost.wavefronts;
   c.ideal_wavefronts += cost.ideal;
   c.conflicts += cost.conflicts;
+  c.by_line += cost.by_line;
   remember(memory.worst, access, cost.wavefronts);
 }
 
@@ -126,14 +130,20 @@ void put_together(AccessOf<T>& access, MachineAtomic::Lanes lanes) {
     access.mask &= -access.mask;
 }
 
-// The rounds of a loop around a compare-and-swap: in each, one lane of every word gets through.
+// The rounds of a loop around a compare-and-swap, at least: in each, one lane of every word gets
+// through, of shared memory one of every bank.
 template <class T, class F>
-void each_round(AccessOf<T> access, const Touch& touch, F count) {
-  if (touch.atomic.way != MachineAtomic::Way::loop) return count(access);
+void each_round(AccessOf<T> access, F count) {
+  constexpr bool kShared = sizeof(T) == 4;
   if (access.bytes < 4) {
     access.bytes = 4;
     for (T& at : access.address) at &= ~T(3);
   }
+  const auto place = [&](uint32_t lane) {
+    if (!kShared) return uint64_t(access.address[lane]);
+    const uint32_t part = access.bytes == 8 ? lane / 16 : 0;  // halves are served one after another
+    return uint64_t(access.address[lane] % kLineBytes + part * kLineBytes);
+  };
   while (access.mask) {
     count(access);
     uint32_t through = 0;
@@ -141,7 +151,7 @@ void each_round(AccessOf<T> access, const Touch& touch, F count) {
       const auto lane = uint32_t(std::countr_zero(left));
       bool first = true;
       for (uint32_t before = through; before; before &= before - 1)
-        first &= access.address[size_t(std::countr_zero(before))] != access.address[lane];
+        first &= place(uint32_t(std::countr_zero(before))) != place(lane);
       if (first) through |= 1u << lane;
     }
     access.mask &= ~through;
@@ -150,47 +160,98 @@ void each_round(AccessOf<T> access, const Touch& touch, F count) {
 
 void count_lanes(Counters& c, Memory& memory, const Touch& touch, const Warp& w, const Inst* inst) {
   const int64_t offset = int64_t(int32_t(inst->b)) + touch.offset;
-  const auto shared = [&](const SharedAccess& a) { count_shared(c, memory, a, touch); };
+  const bool loops = touch.atomic.way == MachineAtomic::Way::loop;
+  const auto shared = [&](const SharedAccess& a, const Touch& as) {
+    const auto count = [&](const SharedAccess& part) { count_shared(c, memory, part, as); };
+    as.atomic.way == MachineAtomic::Way::loop ? each_round(a, count) : count(a);
+  };
   if (touch.reach == Reach::shared) {
     auto access = read_addresses<uint32_t>(w, inst->a, offset, touch.bytes);
     put_together(access, touch.atomic.lanes);
-    return each_round(access, touch, shared);
+    return shared(access, touch);
   }
   if (touch.reach == Reach::local)
     return count_local(c, memory, read_addresses<uint32_t>(w, inst->a, offset, touch.bytes));
   Access access = read_addresses<uint64_t>(w, inst->a, offset, touch.bytes);
   put_together(access, touch.atomic.lanes);
+  const bool loads_for_loop = touch.atomic.loops_in_shared && touch.action == Action::load;
   const auto global = [&](const Access& a) {
-    count_global(c, memory, a, touch.action);
-    if (touch.generic && touch.action == Action::atomic)
-      c.probes += service_of(touch) == Service::compare ? 2 : 1;
+    const auto count = [&](const Access& part) {
+      count_global(c, memory, part, touch.action);
+      if (touch.generic && touch.action == Action::atomic)
+        c.probes += touch.atomic.way == MachineAtomic::Way::direct ? 1 : 2;
+    };
+    // What a swap finds is what the next round starts with: one load does.
+    if (loops && touch.action == Action::load) each_round(a, [&, done = false](const Access& part) mutable {
+      if (!std::exchange(done, true)) count(part);
+    });
+    else if (loops) each_round(a, count);
+    else if (!loads_for_loop) count(a);
   };
-  if (!touch.generic) return each_round(access, touch, global);
+  if (!touch.generic) return global(access);
   const Windows windows = windows_of(access);
   access.mask &= ~windows.all();
-  if (access.mask) each_round(access, touch, global);
-  if (windows.lanes[0]) each_round(in_window(access, windows.lanes[0]), touch, shared);
+  if (access.mask) global(access);
+  if (windows.lanes[0]) {
+    Touch as = touch;
+    if (touch.atomic.loops_in_shared) as.atomic.way = MachineAtomic::Way::loop;
+    if (as.atomic.way == MachineAtomic::Way::loop && touch.action == Action::atomic) ++c.probes;
+    shared(in_window(access, windows.lanes[0]), as);
+  }
   if (windows.lanes[1]) count_local(c, memory, in_window(access, windows.lanes[1]));
 }
 
 // Eight rows at a time, the addresses of which eight lanes give.
+void count_rows(Counters& c, Memory& memory, SharedAccess access, uint32_t matrices) {
+  uint32_t wavefronts = 0;
+  for (uint32_t m = 0; m < matrices; ++m) {
+    access.mask = 0xffu << 8 * m;
+    wavefronts += shared_cost(access, Service::store).wavefronts;
+  }
+  ++c.shared_requests;
+  c.wavefronts += wavefronts;
+  c.by_line += wavefronts;
+  c.ideal_wavefronts += matrices;
+  c.conflicts += wavefronts - matrices;
+  access.mask = matrices == 4 ? ~0u : (1u << 8 * matrices) - 1;
+  remember(memory.worst, access, wavefronts);
+}
+
 void count_matrices(Counters& c, Memory& memory, const Touch& touch, const Warp& w,
                     const Inst* inst) {
   SharedAccess access =
       touch.generic
           ? in_window(read_addresses<uint64_t>(w, inst->a, int32_t(inst->b), touch.bytes), 0)
           : read_addresses<uint32_t>(w, inst->a, int32_t(inst->b), touch.bytes);
-  uint32_t wavefronts = 0;
-  for (uint32_t m = 0; m < touch.matrices; ++m) {
-    access.mask = 0xffu << 8 * m;
-    wavefronts += shared_cost(access, Service::store).wavefronts;
+  count_rows(c, memory, access, touch.matrices);
+}
+
+void count_fragments(Counters& c, Memory& memory, const Touch& touch, const Warp& w,
+                     const Inst* inst) {
+  for (const FragmentAccess& one : accesses_of(wmma_tile(w, inst), touch.matrices)) {
+    const bool shared =
+        touch.generic ? one.access.address[0] - kSharedWindow < 1ull << 32
+                      : touch.reach == Reach::shared;
+    if (one.matrices) count_rows(c, memory, in_window(one.access, 0), one.matrices);
+    else if (shared) count_shared(c, memory, in_window(one.access, one.access.mask), touch);
+    else count_global(c, memory, one.access, touch.action);
   }
-  ++c.shared_requests;
-  c.wavefronts += wavefronts;
-  c.ideal_wavefronts += touch.matrices;
-  c.conflicts += wavefronts - touch.matrices;
-  access.mask = touch.matrices == 4 ? ~0u : (1u << 8 * touch.matrices) - 1;
-  remember(memory.worst, access, wavefronts);
+}
+
+// Past the first cache, a line of the source at a time is brought to the sectors where it goes.
+uint32_t sectors_past_cache(const Access& source, const SharedAccess& target) {
+  uint32_t sectors = 0;
+  Access part;
+  part.bytes = source.bytes;
+  std::copy(target.address.begin(), target.address.end(), part.address.begin());
+  for (uint32_t left = source.mask; left; left &= ~part.mask) {
+    const uint64_t line = source.address[size_t(std::countr_zero(left))] / kLineBytes;
+    part.mask = 0;
+    for (uint32_t lane = 0; lane < 32; ++lane)
+      if (left >> lane & 1 && source.address[lane] / kLineBytes == line) part.mask |= 1u << lane;
+    sectors += global_cost(part).sectors;
+  }
+  return sectors;
 }
 
 // cp.async: reads global memory and writes shared. Fields: isa/async.cpp.
@@ -198,6 +259,7 @@ void count_copy(Counters& c, Memory& memory, const Touch& touch, const Warp& w, 
   const Wide& more = wide(inst);
   const uint32_t bytes = w.src<uint32_t>(more.x[1])[0];
   const auto target = read_addresses<uint32_t>(w, inst->a, int32_t(inst->b), bytes);
+  const uint64_t before = c.by_line;
   count_shared(c, memory, target, touch);
   Access source = read_addresses<uint64_t>(w, inst->c, int32_t(more.x[0]), bytes);
   if (more.x[2] != kNoOperand)  // lanes that read nothing
@@ -206,11 +268,14 @@ void count_copy(Counters& c, Memory& memory, const Touch& touch, const Warp& w, 
   if (more.x[3] != kNoOperand) source.mask &= ~w.pred(more.x[3]);
   if (!source.mask) return;
   count_global(c, memory, source, Action::load);
-  if (!touch.bypasses) return;
-  // Past the first cache the sectors are found by where they go.
-  Access where = source;
-  std::copy(target.address.begin(), target.address.end(), where.address.begin());
-  c.sectors += global_cost(where).sectors;
+  if (!touch.bypasses) {
+    // Read through the cache, the source's banks are in the way as the target's are.
+    const auto least = uint32_t(c.by_line - before);
+    c.by_line += std::max(least, shared_cost(in_window(source, source.mask), Service::store).by_line);
+    c.by_line -= least;
+    return;
+  }
+  c.sectors += sectors_past_cache(source, target);
   c.sectors -= global_cost(source).sectors;
 }
 
@@ -221,6 +286,7 @@ void count_touch(Counters& counters, Memory& memory, const Touch& touch, const W
   switch (touch.kind) {
     case Touch::Kind::lanes: return count_lanes(counters, memory, touch, w, inst);
     case Touch::Kind::matrices: return count_matrices(counters, memory, touch, w, inst);
+    case Touch::Kind::fragments: return count_fragments(counters, memory, touch, w, inst);
     case Touch::Kind::copy: return count_copy(counters, memory, touch, w, inst);
   }
 }

@@ -65,6 +65,7 @@ void write(std::FILE* file, const InstructionProfile& one) {
     std::fprintf(file, ", \"reach\": \"%s\", \"action\": \"%s\", \"bytes\": %u",
                  one.touch.generic ? "generic" : name_of(one.touch.reach),
                  name_of(one.touch.action), unsigned(one.touch.bytes));
+    if (one.touch.matrices) std::fprintf(file, ", \"matrices\": true");
     if (one.width != one.touch.bytes) std::fprintf(file, ", \"width\": %u", one.width);
     if (one.unclear) std::fprintf(file, ", \"unclear\": true");
   }
@@ -79,7 +80,7 @@ void write(std::FILE* file, const InstructionProfile& one) {
   number("wavefronts", c.wavefronts);
   number("ideal_wavefronts", c.ideal_wavefronts);
   number("conflicts", c.conflicts);
-  if (c.by_line != c.wavefronts) number("wavefronts_by_line", c.by_line);
+  number("wavefronts_by_line", c.by_line);
   number("probes", c.probes);
   number("switched_off", one.switched_off);
   number("fillers", one.fillers);

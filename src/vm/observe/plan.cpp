@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "vm/isa/internal.h"
+#include "vm/observe/fragments.h"
 #include "vm/observe/follow.h"
 #include "vm/observe/machine.h"
 
@@ -15,11 +16,13 @@ Touch touch_of(const Match& match) {
   const Form& form = match.form;
   const bool matrices =
       row.spelling.starts_with("ldmatrix") || row.spelling.starts_with("stmatrix");
+  const bool fragments =
+      row.spelling.starts_with("wmma[load]") || row.spelling.starts_with("wmma[store]");
   const bool copy = row.spelling.starts_with("cp[async][ca|cg]");
   const bool plain = row.unit == Unit::memory && (row.touches & (kReads | kWrites | kAtomic)) &&
                      (row.spelling.starts_with("ld") || row.spelling.starts_with("st") ||
                       row.spelling.starts_with("atom") || row.spelling.starts_with("red"));
-  if (!matrices && !copy && !plain) return touch;
+  if (!matrices && !fragments && !copy && !plain) return touch;
   switch (form.space()) {
     case Space::global: touch.reach = Reach::global; break;
     case Space::shared: touch.reach = Reach::shared; break;
@@ -39,6 +42,10 @@ Touch touch_of(const Match& match) {
     touch.kind = Touch::Kind::matrices;
     touch.matrices = form.has("x4") ? 4 : form.has("x2") ? 2 : 1;
     touch.bytes = 16;
+  } else if (fragments) {
+    touch.kind = Touch::Kind::fragments;
+    touch.matrices = moves_matrices(form);
+    touch.bytes = touch.matrices ? 16 : 4;
   } else if (copy) {
     touch.kind = Touch::Kind::copy;
     touch.bypasses = form.has("cg");
@@ -151,13 +158,18 @@ class Planner {
     plan_.entries.push_back(one);
     if (loops(one)) {  // the load in the loop is counted by itself
       one.as_written.action = Action::load;
+      if (one.as_written.atomic.loops_in_shared) {
+        one.as_written.reach = Reach::shared;
+        one.as_written.generic = false;
+      }
       plan_.entries.push_back(one);
     }
     return index;
   }
 
   static bool loops(const Entry& entry) {
-    return entry.as_written.atomic.way == MachineAtomic::Way::loop;
+    const MachineAtomic& atomic = entry.as_written.atomic;
+    return atomic.way == MachineAtomic::Way::loop || atomic.loops_in_shared;
   }
 
   void add_touch(uint32_t entry, int32_t offset) {

@@ -15,13 +15,13 @@ namespace ridge::vm::observe {
 
 // One access of the machine.
 struct Touch {
-  enum class Kind : uint8_t { lanes, matrices, copy };
+  enum class Kind : uint8_t { lanes, matrices, fragments, copy };
   Kind kind = Kind::lanes;
   Reach reach = Reach::none;
   bool generic = false;  // each lane's address says which memory it is
   Action action = Action::load;
   uint8_t bytes = 0;     // a lane; a row's, of matrices
-  uint8_t matrices = 0;  // kind matrices: how many
+  uint8_t matrices = 0;  // kind matrices: how many; fragments: 1 where they are moved so
   MachineAtomic atomic;  // of reductions and atomics, and of the loads in their loops
   bool bypasses = false;  // kind copy: past the first cache
   int32_t offset = 0;    // to add to the base

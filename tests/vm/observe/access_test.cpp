@@ -64,5 +64,43 @@ TEST(SharedCost, CountsWavefronts) {
             (Cost{0, 0}));
 }
 
+// Every case was counted on an H200: tests/vm/observe/truth/more_patterns.cu.
+TEST(SharedCost, PartsTurnsAndConflicts) {
+  struct Cost {
+    uint32_t wavefronts, conflicts, by_line, ideal;
+    bool operator==(const Cost&) const = default;
+  };
+  const auto cost = [](const SharedAccess& a, Service service) {
+    const SharedCost c = shared_cost(a, service);
+    return Cost{c.wavefronts, c.conflicts, c.by_line, c.ideal};
+  };
+  const auto lanes = [](uint32_t bytes, auto unit, uint32_t mask = ~0u) {
+    return access<uint32_t>(
+        bytes, [&](uint32_t i) { return bytes * unit(i); }, mask);
+  };
+  // Halves of a wide load are served together where neighbours read the same, or are off.
+  const auto pairs = [](uint32_t i) { return i / 2; };
+  EXPECT_EQ(cost(lanes(8, pairs), Service::load), (Cost{1, 0, 1, 1}));
+  EXPECT_EQ(cost(lanes(8, [](uint32_t i) { return (i & 1) + i / 4 * 2; }), Service::load),
+            (Cost{1, 0, 1, 1}));
+  EXPECT_EQ(cost(lanes(8, [](uint32_t i) { return i & 15; }), Service::load), (Cost{2, 0, 2, 2}));
+  EXPECT_EQ(cost(lanes(8, [](uint32_t i) { return i / 16 * 16; }), Service::load),
+            (Cost{2, 1, 2, 2}));
+  EXPECT_EQ(cost(lanes(
+                     8, [](uint32_t i) { return i; }, 0xaaaaaaaa),
+                 Service::load),
+            (Cost{2, 1, 2, 1}));
+  EXPECT_EQ(cost(lanes(8, pairs), Service::store), (Cost{2, 0, 2, 2}));
+  // By line, each half of the warp is looked at by itself.
+  EXPECT_EQ(cost(lanes(16, [](uint32_t i) { return i < 16 ? i / 2 : i; }), Service::load),
+            (Cost{4, 0, 3, 3}));
+  // Atomics: every lane of a bank has its turn, unless it is only counted.
+  EXPECT_EQ(cost(lanes(4, pairs), Service::atomic), (Cost{2, 1, 2, 1}));
+  EXPECT_EQ(cost(lanes(4, pairs), Service::counting), (Cost{1, 0, 1, 1}));
+  EXPECT_EQ(cost(lanes(4, pairs), Service::compare), (Cost{4, 1, 4, 2}));
+  EXPECT_EQ(cost(lanes(4, [](uint32_t) { return 3u; }), Service::compare), (Cost{64, 31, 64, 2}));
+  EXPECT_EQ(cost(lanes(4, [](uint32_t) { return 3u; }), Service::spin), (Cost{2, 0, 2, 2}));
+}
+
 }  // namespace
 }  // namespace ridge::vm::observe

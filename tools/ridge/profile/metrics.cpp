@@ -44,8 +44,6 @@ Value conflicts(const Kernel& kernel) {
   return shared_sum<action>(kernel, &Counters::conflicts);
 }
 
-bool is_of_matrices(const Instruction& one) { return one.ptx.find("matrix") != std::string::npos; }
-
 // Machine instructions: those that warps pass with no lane switched on count as well; those of
 // matrices and generic ones do not.
 template <Reach reach, Action action>
@@ -53,7 +51,7 @@ Value executed(const Kernel& kernel) {
   double total = 0;
   for (const Instruction& one : kernel.instructions) {
     if (reach == Reach::shared && action == Action::load) total += double(one.counters.fillers);
-    if (one.reach != reach || one.action != action || is_of_matrices(one) || one.generic)
+    if (one.reach != reach || one.action != action || one.matrices || one.generic)
       continue;
     const Counters& c = one.counters;
     total += double((reach == Reach::shared ? c.shared_requests : c.requests) + c.switched_off);
@@ -63,7 +61,7 @@ Value executed(const Kernel& kernel) {
 Value matrix_loads(const Kernel& kernel) {
   double total = 0;
   for (const Instruction& one : kernel.instructions)
-    if (is_of_matrices(one) && one.action == Action::load)
+    if (one.matrices && one.action == Action::load)
       total += double(one.counters.shared_requests);
   return total;
 }
@@ -113,7 +111,7 @@ constexpr Metric kMetrics[] = {
     {"launch__shared_mem_per_block_static", static_shared},
     {"sm__warps_active.avg.pct_of_peak_sustained_active", unknown},
     {"gpu__time_duration.sum", unknown},
-    {"memory_l1_wavefronts_shared", total<&Counters::wavefronts>},
+    {"memory_l1_wavefronts_shared", total<&Counters::by_line>},
     {"memory_l1_wavefronts_shared_ideal", total<&Counters::ideal_wavefronts>},
     {"l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", global<kAtom, &Counters::sectors>},
     {"l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", local<kLoad, &Counters::requests>},

@@ -6,7 +6,7 @@
 
 namespace ridge::tools::profile {
 
-const std::array<CounterName, 16> kCounterNames = {{
+const std::array<CounterName, 17> kCounterNames = {{
     {"warps", &Counters::warps},
     {"threads", &Counters::threads},
     {"requests", &Counters::requests},
@@ -17,6 +17,7 @@ const std::array<CounterName, 16> kCounterNames = {{
     {"wavefronts", &Counters::wavefronts},
     {"ideal_wavefronts", &Counters::ideal_wavefronts},
     {"conflicts", &Counters::conflicts},
+    {"wavefronts_by_line", &Counters::by_line},
     {"probes", &Counters::probes},
     {"switched_off", &Counters::switched_off},
     {"fillers", &Counters::fillers},

@@ -20,6 +20,7 @@ struct Counters {
   uint64_t requests = 0, sectors = 0, lines = 0, bytes_used = 0;
   // Shared memory.
   uint64_t shared_requests = 0, wavefronts = 0, ideal_wavefronts = 0, conflicts = 0;
+  uint64_t by_line = 0;       // wavefronts as Nsight Compute computes them for a source line
   uint64_t probes = 0;        // wavefronts in which a generic atomic looks for shared memory
   uint64_t switched_off = 0;  // accesses that the machine executes with no lane switched on
   uint64_t fillers = 0;       // loads from shared memory that ptxas puts before a copy
@@ -34,7 +35,7 @@ struct CounterName {
   const char* name;
   uint64_t Counters::*field;
 };
-extern const std::array<CounterName, 16> kCounterNames;
+extern const std::array<CounterName, 17> kCounterNames;
 
 using vm::observe::Action;
 using vm::observe::name_of;
@@ -65,6 +66,7 @@ struct Instruction {
   std::string library;  // that function's own place, "sm_60_atomic_functions.h:84"
   std::string unit;
   Reach reach = Reach::none;
+  bool matrices = false;  // ldmatrix, stmatrix and what is made of them
   bool generic = false;  // which memory it reaches shows when it runs
   Action action = Action::load;
   uint32_t bytes = 0;        // a lane

@@ -156,6 +156,7 @@ Instruction instruction(const json& object, double scale) {
   one.worst = access(object, one.width);
   one.split = split(object);
   // A generic access is what its lanes turned out to reach.
+  one.matrices = object.value("matrices", false);
   one.generic = text(object, "reach") == "generic";
   if (one.generic && one.counters.wavefronts > one.counters.sectors) one.reach = Reach::shared;
   return one;
