@@ -34,11 +34,7 @@ struct AxisTuning {
   // thread are enough to split further for the one or the other.
   static constexpr int kBlocksPerSm = 32, kLeastBlocksPerSm = 8;
   static constexpr int kPacksForMany = 32, kPacksForLeast = 4;
-  // Blocks an SM that share the axis of columns.
-  template <class T>
-  static constexpr int column_blocks_per_sm(Packs packs) {
-    return packs == Packs::aligned && sizeof(T) == 2 ? 8 : 4;
-  }
+  static constexpr int kColumnBlocksPerSm = 4;  // that share the axis of columns
 };
 
 enum class AxisWay : uint8_t { row_lanes, row_blocks, column_threads, column_warps, column_blocks };
@@ -104,10 +100,10 @@ AxisPlan plan_axis(const AxisView<T>& v, const DeviceInfo& device) {
   }
   plan.way = AxisWay::column_blocks;
   // What parts leave is little beside what they read, but one block reads it alone at the end: no
-  // more parts than keep the memory busy.
-  const int64_t blocks = int64_t(device.sm_count) * Tuning::column_blocks_per_sm<T>(plan.packs);
+  // more parts than are under way together.
+  const int64_t resident = int64_t(device.sm_count) * Tuning::kColumnBlocksPerSm;
   const int64_t steps = v.axis / (kColumnThreads / plan.lanes);  // of a thread
-  plan.parts = int(std::clamp<int64_t>(blocks / plan.tiles, 1,
+  plan.parts = int(std::clamp<int64_t>(resident / plan.tiles, 1,
                                        std::max<int64_t>(1, steps / Tuning::kPacksForLeast)));
   plan.values = plan.tiles * plan.parts * packs_a_tile * kSize;
   return plan;

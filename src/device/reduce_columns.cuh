@@ -13,12 +13,9 @@ constexpr int kColumnThreads = 256;
 // columns; but rows that a thread meets are whole packs of rows apart, and those are alike.
 enum class Packs { aligned, anywhere, shifted };
 
-// Packs of a thread under way, where so many warps share an axis. A pack that lies across words is
-// five loads already.
-template <int Warps, Packs Lie, class T>
-constexpr int kColumnUnroll = Lie == Packs::anywhere        ? 2
-                              : Warps > 1 && sizeof(T) == 2 ? 8
-                                                            : 4;
+// Packs of a thread under way. A pack that lies across words is five loads already.
+template <Packs Lie>
+constexpr int kColumnUnroll = Lie == Packs::anywhere ? 2 : 4;
 
 template <class T>
 struct Columns {
@@ -54,11 +51,11 @@ __device__ __forceinline__ Pack<T> load_columns(const Columns<T>& m, const T* ro
 }
 
 // Steps `first`, `first` + `step`, … below `end` of a thread's columns.
-template <int Warps, Packs Lie, class Op, class T>
+template <Packs Lie, class Op, class T>
 __device__ __forceinline__ void fold_columns(const Op& op, const Columns<T>& m, const T* x,
                                              int64_t column, int64_t first, int64_t step,
                                              int64_t end, AccOf<Op> (&acc)[kPackSize<T>]) {
-  for_packs<kColumnUnroll<Warps, Lie, T>, Pack<T>>(
+  for_packs<kColumnUnroll<Lie>, Pack<T>>(
       first, step, end,
       [&](Pack<T>& to, int64_t a) { to = load_columns<Lie>(m, x + a * m.axis_stride, column); },
       [&](const Pack<T>& from, int64_t a) {
@@ -80,7 +77,7 @@ __global__ void __launch_bounds__(kColumnThreads)
   AccOf<Op> acc[kSize];
 #pragma unroll
   for (int j = 0; j < kSize; ++j) acc[j] = op.identity();
-  fold_columns<1, Lie>(op, m, m.x + o * m.outer_stride, column, 0, 1, m.axis, acc);
+  fold_columns<Lie>(op, m, m.x + o * m.outer_stride, column, 0, 1, m.axis, acc);
   Out* const to = out + o * out_stride + column;
   Pack<Out, kSize> y;
 #pragma unroll
@@ -130,8 +127,7 @@ __global__ void __launch_bounds__(kColumnThreads)
 #pragma unroll
   for (int j = 0; j < kSize; ++j) acc[j] = op.identity();
   if (o < m.outer && column < m.inner)
-    fold_columns<Warps, Lie>(op, m, x, column, first, groups, min(m.axis, (part + 1) * a_part),
-                             acc);
+    fold_columns<Lie>(op, m, x, column, first, groups, min(m.axis, (part + 1) * a_part), acc);
   // Groups of a warp, by shuffles: lane after lane has the warp's total.
   for (int mask = kWarpSize / 2; mask >= lanes; mask /= 2)
 #pragma unroll

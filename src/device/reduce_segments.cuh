@@ -35,7 +35,7 @@ struct SegmentTuning {
   template <int Lanes>
   static constexpr int kUnroll = Lanes == kThreads ? 8 : 4;
   // Mean lengths, in elements, from which on more lanes take a segment.
-  static constexpr int64_t kFrom8 = 12, kFrom16 = 128, kFromWarp = 512, kFromBlock = 8192;
+  static constexpr int64_t kFrom8 = 12, kFrom16 = 128, kFromWarp = 512, kFromBlock = 5120;
   // What lanes take at most; beyond, a block does.
   static constexpr int64_t kMostOfOne = 64, kMostOfLane = 64, kMostOfWarp = 8192;
   // What a block takes at most: that, or the vector over so many chunks an SM.
