@@ -88,8 +88,8 @@ TEST_F(GraphMemoryTest, MemoryIsThereFromItsNodeToItsFree) {
   EXPECT_EQ(cudaDeviceGraphMemTrim(1), cudaErrorInvalidDevice);
 }
 
-// The second graph's 4096 bytes fit into what the first one left; 40 MiB do not, and are two pieces
-// of their own. Nothing goes before the device is told to trim. Numbers of an H200.
+// 40 MiB do not fit into the piece that the first graph left, and are two pieces of their own.
+// Nothing goes before the device is told to trim. Numbers of an H200.
 TEST_F(GraphMemoryTest, TheDeviceKeepsBlocksUntilItIsTrimmed) {
   constexpr auto kUsed = cudaGraphMemAttrUsedMemCurrent;
   constexpr auto kReserved = cudaGraphMemAttrReservedMemCurrent;
