@@ -51,7 +51,7 @@ uint32_t query(const texture::Object& object, ImageQuery what, uint32_t level) {
   switch (what) {
     case ImageQuery::width: return at.width;
     case ImageQuery::height: return at.height;
-    case ImageQuery::depth: return at.depth;
+    case ImageQuery::depth: return image.dimensions == 3 ? at.depth : 0;
     case ImageQuery::array_size: return image.cube ? image.layers / 6 : image.layers;
     case ImageQuery::levels: return last + 1;
     case ImageQuery::samples: return 1;

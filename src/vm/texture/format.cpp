@@ -69,8 +69,9 @@ double number(const Format& format, uint32_t value, int channel) {
   }
 }
 
-// The nearest integer, halves towards zero: what an H200 makes of 127.5.
-double round_half_in(double x) { return std::copysign(std::ceil(std::fabs(x) - 0.5), x); }
+// The nearest integer, halves towards zero: what an H200 makes of 127.5, and of what is so near to
+// a half that it is one as a float.
+float round_half_in(float x) { return std::copysign(std::ceil(std::fabs(x) - 0.5f), x); }
 
 // `value` as a channel of the format: what sust.p writes.
 uint32_t encoded(const Format& format, uint32_t value, int channel) {
@@ -87,10 +88,10 @@ uint32_t encoded(const Format& format, uint32_t value, int channel) {
       return uint32_t(std::clamp(int32_t(value), -most - 1, most)) & mask;
     }
     case Channel::unorm:
-      return real > 0 ? uint32_t(round_half_in(std::min(real, 1.0f) * double(mask))) : 0;
+      return real > 0 ? uint32_t(round_half_in(std::min(real, 1.0f) * float(mask))) : 0;
     case Channel::snorm: {
-      const double most = double(mask >> 1);
-      const double clamped = real == real ? std::clamp(double(real), -1.0, 1.0) : 0;
+      const auto most = float(mask >> 1);
+      const float clamped = real == real ? std::clamp(real, -1.0f, 1.0f) : 0;
       return uint32_t(int32_t(round_half_in(clamped * most))) & mask;
     }
   }

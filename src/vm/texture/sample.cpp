@@ -238,6 +238,8 @@ Texel sample(const Object& texture, const Lookup& lookup) {
   if (!lookup.cube && (lookup.dimensions == 3) != (texture.image.dimensions == 3))
     return {0, 0, 0, 0};
   if (lookup.whole) return fetch(texture, lookup);
+  // Linear memory of one dimension is for fetches.
+  if (texture.image.linear && texture.image.dimensions == 1) return {0, 0, 0, 0};
   const int64_t level = texture.image.levels.size() > 1 ? fixed_level(texture, lookup) : 0;
   const bool between = texture.sampler.mip_linear && (level & (kOne - 1));
   const auto first =

@@ -85,13 +85,52 @@ TEST_F(GraphMemoryTest, MemoryIsThereFromItsNodeToItsFree) {
             cudaErrorInvalidValue);
   EXPECT_EQ(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &mark),
             cudaErrorInvalidValue);
+  EXPECT_EQ(cudaDeviceGraphMemTrim(1), cudaErrorInvalidDevice);
+}
+
+// 40 MiB do not fit into the piece that the first graph left, and are two pieces of their own.
+// Nothing goes before the device is told to trim. Numbers of an H200.
+TEST_F(GraphMemoryTest, TheDeviceKeepsBlocksUntilItIsTrimmed) {
+  constexpr auto kUsed = cudaGraphMemAttrUsedMemCurrent;
+  constexpr auto kReserved = cudaGraphMemAttrReservedMemCurrent;
+  constexpr auto kUsedHigh = cudaGraphMemAttrUsedMemHigh;
+  constexpr auto kReservedHigh = cudaGraphMemAttrReservedMemHigh;
+  const auto expect = [](uint64_t now, uint64_t high) {
+    EXPECT_EQ(used(kUsed), now * kPiece);
+    EXPECT_EQ(used(kReserved), now * kPiece);
+    EXPECT_EQ(used(kUsedHigh), high * kPiece);
+    EXPECT_EQ(used(kReservedHigh), high * kPiece);
+  };
+  const auto add = [](cudaGraph_t graph, size_t bytes, std::vector<cudaGraphNode_t> after) {
+    cudaMemAllocNodeParams alloc = of_bytes(bytes);
+    cudaGraphNode_t first, last;
+    EXPECT_EQ(cudaGraphAddMemAllocNode(&first, graph, after.data(), after.size(), &alloc),
+              cudaSuccess);
+    EXPECT_EQ(cudaGraphAddMemFreeNode(&last, graph, &first, 1, alloc.dptr), cudaSuccess);
+    return last;
+  };
+  add(graph_, 4096, {});
+  cudaGraphExec_t exec = instantiate(), other_exec;
+  expect(0, 0);
+  EXPECT_EQ(launch(exec), cudaSuccess);
+  expect(1, 1);
+  cudaGraph_t other;
+  ASSERT_EQ(cudaGraphCreate(&other, 0), cudaSuccess);
+  add(other, 40 << 20, {add(other, 4096, {})});
+  ASSERT_EQ(cudaGraphInstantiate(&other_exec, other, 0), cudaSuccess);
+  expect(1, 1);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(launch(other_exec), cudaSuccess);
+    expect(3, 3);
+  }
   EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
   EXPECT_EQ(cudaGraphDestroy(graph_), cudaSuccess);
-  EXPECT_EQ(used(), 0u);
-  EXPECT_EQ(used(cudaGraphMemAttrReservedMemCurrent), kPiece);
+  expect(3, 3);
+  EXPECT_EQ(cudaGraphExecDestroy(other_exec), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(other), cudaSuccess);
+  expect(3, 3);
   EXPECT_EQ(cudaDeviceGraphMemTrim(0), cudaSuccess);
-  EXPECT_EQ(used(cudaGraphMemAttrReservedMemCurrent), 0u);
-  EXPECT_EQ(cudaDeviceGraphMemTrim(1), cudaErrorInvalidDevice);
+  expect(0, 3);
 }
 
 TEST_F(GraphMemoryTest, WhatIsNotFreedOutlivesTheGraph) {
@@ -107,9 +146,13 @@ TEST_F(GraphMemoryTest, WhatIsNotFreedOutlivesTheGraph) {
   EXPECT_EQ(cudaGraphDestroy(graph_), cudaSuccess);
   EXPECT_EQ(cudaMemcpy(&value, p, 4, cudaMemcpyDeviceToHost), cudaSuccess);
   EXPECT_EQ(value, 0x02020202);
+  EXPECT_EQ(cudaDeviceGraphMemTrim(0), cudaSuccess);
+  EXPECT_EQ(used(), kPiece);  // allocated still
   EXPECT_EQ(cudaFreeAsync(p, stream_), cudaSuccess);
   EXPECT_EQ(cudaFreeAsync(p, stream_), cudaErrorInvalidValue);
   EXPECT_EQ(cudaStreamSynchronize(stream_), cudaSuccess);
+  EXPECT_EQ(used(), kPiece);
+  EXPECT_EQ(cudaDeviceGraphMemTrim(0), cudaSuccess);
   EXPECT_EQ(used(), 0u);
   EXPECT_EQ(cudaMemcpy(&value, p, 4, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
 }

@@ -99,10 +99,12 @@ TEST_F(ImageTest, QueriesAndVectorsOnTopOfTheHandle) {
   txq.height.b32 %r2, [%rd1];
   txq.channel_data_type.b32 %r3, [%rd1];
   txq.channel_order.b32 %r4, [%rd1];
+  txq.depth.b32 %r5, [%rd1];
   st.global.v4.u32 [%out], {%r1, %r2, %r3, %r4};
+  st.global.u32 [%out+16], %r5;
 )",
-                       t, 4);
-  EXPECT_EQ(out, (std::vector<uint32_t>{4, 2, 0x10dc, 0x10b0}));
+                       t, 5);
+  EXPECT_EQ(out, (std::vector<uint32_t>{4, 2, 0x10dc, 0x10b0, 0}));
 }
 
 TEST_F(ImageTest, SurfacesStoreReduceAndLoad) {

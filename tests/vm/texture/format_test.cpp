@@ -101,5 +101,29 @@ TEST(Format, StoresSaturateAndRound) {
   EXPECT_EQ(std::memcmp(bytes, "\xff\xff", 2), 0);
 }
 
+// What an H200 stores: most of these floats are a little above their half, those of 130.5 / 255,
+// 100.5 / 127 and 29.5 / 127 a little below it.
+TEST(Format, WhatIsAHalfAsAFloatGoesTowardsZero) {
+  const auto stored = [](Channel kind, int bits, float value) {
+    uint16_t texel = 0;
+    store_texel({kind, uint8_t(bits), 1}, {std::bit_cast<uint32_t>(value)},
+                reinterpret_cast<uint8_t*>(&texel));
+    return texel;
+  };
+  for (const int n : {100, 110, 120, 130}) {
+    EXPECT_EQ(stored(Channel::unorm, 8, (float(n) + 0.375f) / 255), n);
+    EXPECT_EQ(stored(Channel::unorm, 8, (float(n) + 0.5f) / 255), n);
+    EXPECT_EQ(stored(Channel::unorm, 8, (float(n) + 0.625f) / 255), n + 1);
+  }
+  for (const int n : {9, 19, 29, 39, 100, 110, 120}) {
+    EXPECT_EQ(stored(Channel::snorm, 8, (float(n) + 0.5f) / 127), n);
+    EXPECT_EQ(int8_t(stored(Channel::snorm, 8, (float(n) + 0.5f) / -127)), -n);
+    EXPECT_EQ(int8_t(stored(Channel::snorm, 8, (float(n) + 0.625f) / -127)), -n - 1);
+  }
+  EXPECT_EQ(stored(Channel::snorm, 8, 130.5f / 127), 127);
+  EXPECT_EQ(stored(Channel::snorm, 8, 0.5f), 0x3f);
+  EXPECT_EQ(stored(Channel::snorm, 8, -0.5f), 0xc1);
+}
+
 }  // namespace
 }  // namespace ridge::vm::texture

@@ -166,8 +166,12 @@ TEST(Sample, IntegerCoordinatesNameATexelAndZeroLiesOutside) {
   EXPECT_EQ(sample(p.object, l), (Texel{0, 0, 0, 0}));
   l.at[0] = -1;
   EXPECT_EQ(sample(p.object, l), (Texel{0, 0, 0, 0}));
-  // An array is none of the linear memory that hardware fetches from in one dimension.
+  // Linear memory of one dimension is for fetches alone …
   l.at[0] = 2;
+  l.whole = false;
+  EXPECT_EQ(sample(p.object, l), (Texel{0, 0, 0, 0}));
+  // … and an array of one is not for them.
+  l.whole = true;
   p.object.image.linear = false;
   EXPECT_EQ(sample(p.object, l), (Texel{0, 0, 0, 0}));
 }

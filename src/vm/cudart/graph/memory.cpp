@@ -14,16 +14,34 @@ namespace {
 
 constexpr uint64_t kAlign = 512, kPiece = 32 << 20;
 
+uint64_t rounded(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
 struct All {
   std::mutex mutex;
   std::map<uint64_t, std::weak_ptr<GraphMemory>> ranges;  // by base
   std::unordered_map<const GraphMemory*, GraphMemoryRef> promised;
-  // Bytes that graphs have allocated at least once; freeing leaves them to the graph's next launch.
-  uint64_t kept = 0;
-  uint64_t used_high = 0, reserved = 0, reserved_high = 0;
+  // They stay when what is in them is freed and when graphs are destroyed, as on an H200, where
+  // what is used and what is reserved are therefore the same.
+  std::vector<std::shared_ptr<GraphBlock>> blocks;
+  uint64_t used_high = 0, reserved_high = 0;
 
-  // Graphs take memory in pieces of 32 MiB, as on an H200.
-  uint64_t used() const { return (kept + kPiece - 1) / kPiece * kPiece; }
+  uint64_t reserved() const {
+    uint64_t sum = 0;
+    for (const auto& block : blocks) sum += block->size;
+    return sum;
+  }
+  // The block where the least room would be left over.
+  std::shared_ptr<GraphBlock> block_for(uint64_t bytes) {
+    std::shared_ptr<GraphBlock> best;
+    const auto room = [](const GraphBlock& block) { return block.size - block.taken; };
+    for (const auto& block : blocks)
+      if (room(*block) >= bytes && (!best || room(*block) < room(*best))) best = block;
+    if (best) return best;
+    blocks.push_back(std::make_shared<GraphBlock>(GraphBlock{rounded(bytes, kPiece)}));
+    used_high = std::max(used_high, reserved());
+    reserved_high = std::max(reserved_high, reserved());
+    return blocks.back();
+  }
 };
 All& all() {
   static auto& instance = *new All;
@@ -47,7 +65,6 @@ GraphMemory::~GraphMemory() {
   {
     const Lock lock(all().mutex);
     all().ranges.erase(base);
-    if (counted) all().kept -= size;
   }
   release();
   memory().unclaim(size);
@@ -57,16 +74,17 @@ GraphMemory::~GraphMemory() {
 void GraphMemory::allocate() {
   if (!memory().add_mapped(base, size)) return;  // it is there already
   const Lock lock(all().mutex);
-  if (counted) return;
-  counted = true;
-  all().kept += size;
-  const uint64_t used = all().used();
-  all().used_high = std::max(all().used_high, used);
-  all().reserved = std::max(all().reserved, used);
-  all().reserved_high = std::max(all().reserved_high, all().reserved);
+  block = all().block_for(rounded(size, kAlign));
+  block->taken += rounded(size, kAlign);
 }
 
-void GraphMemory::release() { memory().release(base, MemKind::mapped); }
+void GraphMemory::release() {
+  memory().release(base, MemKind::mapped);
+  const Lock lock(all().mutex);
+  if (!block) return;
+  block->taken -= rounded(size, kAlign);
+  block = nullptr;
+}
 
 cudaError_t make_graph_memory(uint64_t bytes, GraphMemoryRef* made) {
   if (!bytes) return cudaErrorInvalidValue;
@@ -144,8 +162,8 @@ cudaError_t check_free_node(const Graph& graph, const GraphMemoryRef& memory) {
 cudaError_t graph_memory_attribute(cudaGraphMemAttributeType attribute, uint64_t* value) {
   const Lock lock(all().mutex);
   switch (attribute) {
-    case cudaGraphMemAttrUsedMemCurrent: *value = all().used(); return cudaSuccess;
-    case cudaGraphMemAttrReservedMemCurrent: *value = all().reserved; return cudaSuccess;
+    case cudaGraphMemAttrUsedMemCurrent:
+    case cudaGraphMemAttrReservedMemCurrent: *value = all().reserved(); return cudaSuccess;
     case cudaGraphMemAttrUsedMemHigh: *value = all().used_high; return cudaSuccess;
     case cudaGraphMemAttrReservedMemHigh: *value = all().reserved_high; return cudaSuccess;
   }
@@ -155,22 +173,25 @@ cudaError_t graph_memory_attribute(cudaGraphMemAttributeType attribute, uint64_t
 cudaError_t reset_graph_memory_mark(cudaGraphMemAttributeType attribute) {
   const Lock lock(all().mutex);
   switch (attribute) {
-    case cudaGraphMemAttrUsedMemHigh: all().used_high = all().used(); return cudaSuccess;
-    case cudaGraphMemAttrReservedMemHigh: all().reserved_high = all().reserved; return cudaSuccess;
+    case cudaGraphMemAttrUsedMemHigh: all().used_high = all().reserved(); return cudaSuccess;
+    case cudaGraphMemAttrReservedMemHigh:
+      all().reserved_high = all().reserved();
+      return cudaSuccess;
     default: return cudaErrorInvalidValue;
   }
 }
 
 void trim_graph_memory() {
   const Lock lock(all().mutex);
-  all().reserved = all().used();
+  std::erase_if(all().blocks, [](const auto& block) { return !block->taken; });
 }
 
 void reset_graph_memory() {
   std::unordered_map<const GraphMemory*, GraphMemoryRef> gone;
   const Lock lock(all().mutex);
   gone.swap(all().promised);  // let go after the lock is
-  all().used_high = all().reserved_high = all().reserved = 0;
+  all().blocks.clear();
+  all().used_high = all().reserved_high = 0;
 }
 
 }  // namespace ridge::vm::cudart

@@ -16,6 +16,13 @@ namespace ridge::vm::cudart {
 
 struct Graph;
 
+// What the device keeps for graphs: pieces of 32 MiB that one allocation needed, and that later
+// ones take when nobody is in them.
+struct GraphBlock {
+  const uint64_t size;
+  uint64_t taken = 0;
+};
+
 // A range of addresses, and the capacity for it, as long as a node or a promise holds it.
 struct GraphMemory {
   GraphMemory(uint64_t base, uint64_t size) : base(base), size(size) {}
@@ -27,7 +34,7 @@ struct GraphMemory {
   void release();   // likewise
 
   const uint64_t base, size;
-  bool counted = false;  // it has been allocated once, and the device keeps memory for it since
+  std::shared_ptr<GraphBlock> block;  // null: not allocated now
 };
 using GraphMemoryRef = std::shared_ptr<GraphMemory>;
 
@@ -51,7 +58,7 @@ cudaError_t check_free_node(const Graph& graph, const GraphMemoryRef& memory);
 
 cudaError_t graph_memory_attribute(cudaGraphMemAttributeType attribute, uint64_t* value);
 cudaError_t reset_graph_memory_mark(cudaGraphMemAttributeType attribute);
-void trim_graph_memory();   // gives back what no graph uses any more
+void trim_graph_memory();   // gives back the blocks in which nothing is allocated
 void reset_graph_memory();  // device reset
 
 }  // namespace ridge::vm::cudart
