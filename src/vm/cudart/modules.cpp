@@ -151,9 +151,7 @@ cudaError_t Modules::load_now(LoadedImage* image) {
     return cudaError_t(text.error().code);
   }
   const cudaError_t error = load_text(image, std::move(text->ptx), text->name);
-  // Not even an empty one for the programs of tests, which are none of the engine's.
-  if (!error && !text->machine_code.empty())
-    image->program->machine_code = std::move(text->machine_code);
+  if (!error) runtime().engine.bring(image->program, std::move(text->machine_code));
   return error;
 }
 

@@ -155,6 +155,10 @@ Expected<Program*> Engine::load(std::string ptx, std::string name, bool optimise
   return impl_->programs.back().get();
 }
 
+void Engine::bring(Program* program, std::string machine_code) {
+  program->machine_code = std::move(machine_code);
+}
+
 void Engine::unload(Program* program) {
   const std::lock_guard lock(impl_->mutex);
   release_variables(*program, impl_->memory);

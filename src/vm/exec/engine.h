@@ -109,6 +109,8 @@ class Engine {
   // Without `optimise`, results are those of code that a compiler has left as it was written.
   Expected<Program*> load(std::string ptx, std::string name, bool optimise = true);
   void unload(Program* program);
+  // Machine code that came with a program, for observers that look into it.
+  void bring(Program* program, std::string machine_code);
 
   Kernel* find_kernel(Program* program, std::string_view name);
   std::vector<Kernel*> kernels(Program* program);

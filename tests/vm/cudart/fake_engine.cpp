@@ -110,6 +110,8 @@ Expected<Program*> Engine::load(std::string ptx, std::string name, bool) {
   return impl_->programs.back().get();
 }
 
+void Engine::bring(Program*, std::string) {}
+
 void Engine::unload(Program* program) {
   const std::lock_guard lock(impl_->mutex);
   for (const auto& [name, symbol] : program->variables)
