@@ -392,6 +392,10 @@ class Kernels(CliTest):
         self.assertIn("spin", err)
 
     def test_trace(self):
+        # Streams overlap when the host lets them; on a busy one not every time.
+        self.assertTrue(any(self.traced_streams_overlap() for _ in range(5)))
+
+    def traced_streams_overlap(self):
         example = Path(__file__).parents[2] / "examples" / "08_streams.cu"
         _, err = self.ridge("run", "--device", "vm", "--trace", "trace.json", example)
         events = json.loads((self.folder / "trace.json").read_text())
@@ -412,7 +416,7 @@ class Kernels(CliTest):
         for row in rows.values():  # a stream does one thing at a time
             row.sort(key=lambda span: span["ts"])
             self.assertFalse(any(overlaps(a, b) for a, b in zip(row, row[1:])))
-        self.assertTrue(any(overlaps(a, b) for a in rows[1] for b in rows[2]))
+        return any(overlaps(a, b) for a in rows[1] for b in rows[2])
 
     def test_compile_error(self):
         source = self.write("wrong.cu", "__global__ void k() { int x = nothing; }\nint main() {}\n")
