@@ -202,7 +202,7 @@ int64_t fixed_level(const Object& texture, const Lookup& lookup) {
   const auto most = double(texture.image.levels.size() - 1);
   double level = 0;
   if (lookup.has_level)
-    level = std::trunc(tame(lookup.level) * double(kOne)) / double(kOne) + s.bias;
+    level = std::trunc(tame(lookup.level) * double(kOne)) / double(kOne) + tame(s.bias);
   level = std::min(std::max(level, double(s.min_level)), double(s.max_level));
   return int64_t(std::clamp(level, 0.0, most) * double(kOne));
 }

@@ -289,6 +289,14 @@ TEST(Levels, BiasThenClamps) {
   EXPECT_EQ(real(sample(p.object, lookup({0.5}))[0]), 1.25f);  // the base level, clamped
 }
 
+TEST(Levels, ABiasThatIsNoNumberIsNone) {
+  Pyramid p;
+  p.object.sampler.bias = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(p.at(2), 2.0f);
+  p.object.sampler.bias = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(p.at(2), 4.0f);
+}
+
 TEST(Levels, GradientsAreTexelsPerPixel) {
   Picture p(kFloat, 2, 64, 32);
   p.object.sampler.normalized_coordinates = true;
