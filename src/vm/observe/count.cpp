@@ -228,14 +228,24 @@ void count_matrices(Counters& c, Memory& memory, const Touch& touch, const Warp&
 
 void count_fragments(Counters& c, Memory& memory, const Touch& touch, const Warp& w,
                      const Inst* inst) {
-  for (const FragmentAccess& one : accesses_of(wmma_tile(w, inst), touch.matrices)) {
-    const bool shared =
-        touch.generic ? one.access.address[0] - kSharedWindow < 1ull << 32
-                      : touch.reach == Reach::shared;
-    if (one.matrices) count_rows(c, memory, in_window(one.access, 0), one.matrices);
-    else if (shared) count_shared(c, memory, in_window(one.access, one.access.mask), touch);
-    else count_global(c, memory, one.access, touch.action);
+  const WmmaTile tile = wmma_tile(w, inst);
+  const bool shared =
+      touch.generic ? tile.base - kSharedWindow < 1ull << 32 : touch.reach == Reach::shared;
+  KeptFragment& kept = memory.fragment;
+  const uint64_t phase = tile.base % kLineBytes + (shared ? kLineBytes : 0);
+  if (kept.pitch != tile.pitch || kept.phase != phase) {
+    kept = {tile.pitch, phase, {}, {}};
+    Memory once;
+    for (const FragmentAccess& one : accesses_of(tile, touch.matrices)) {
+      if (one.matrices) count_rows(kept.cost, once, in_window(one.access, 0), one.matrices);
+      else if (shared)
+        count_shared(kept.cost, once, in_window(one.access, one.access.mask), touch);
+      else count_global(kept.cost, once, one.access, touch.action);
+    }
+    kept.worst = once.worst;
   }
+  c += kept.cost;
+  memory.worst.meet(kept.worst);
 }
 
 // Past the first cache, a line of the source at a time is brought to the sectors where it goes.

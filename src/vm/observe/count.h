@@ -46,8 +46,16 @@ struct WholeGlobalCost {
   uint32_t sectors = 0;  // with the turns that atomics take
 };
 
+// What a fragment's accesses cost, which depends on where its lines lie in the banks and sectors.
+struct KeptFragment {
+  uint64_t pitch = ~0ull, phase = 0;
+  Counters cost;
+  Worst worst;
+};
+
 // What is kept for one access of the machine.
 struct Memory {
+  KeptFragment fragment;
   Kept<uint64_t, WholeGlobalCost> global;
   Kept<uint32_t, SharedCost> shared;
   Worst worst;
