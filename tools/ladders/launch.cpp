@@ -1,4 +1,5 @@
-// Launches rungs of operators on one case, each once, and nothing else: for whoever watches the device.
+// Launches rungs of operators on one case, each once, and nothing else: for whoever watches the
+// device.
 #include <algorithm>
 
 #include <nlohmann/json.hpp>

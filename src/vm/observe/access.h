@@ -31,10 +31,10 @@ GlobalCost global_cost(const Access& access);
 // its sectors.
 uint32_t atomic_sectors(const Access& access);
 
-// How shared memory serves an access. Loads of one word by several lanes are one; two parts of a wide
-// load may be served together, of a store never. Of an atomic each lane has its turn, but for the
-// addition of one, which counts the lanes of a word; a compare-and-swap takes every turn twice. In a
-// loop around one, lanes that cannot have their turn fail at once.
+// How shared memory serves an access. Loads of one word by several lanes are one; two parts of a
+// wide load may be served together, of a store never. Of an atomic each lane has its turn, but for
+// the addition of one, which counts the lanes of a word; a compare-and-swap takes every turn twice.
+// In a loop around one, lanes that cannot have their turn fail at once.
 enum class Service : uint8_t { load, store, atomic, counting, compare, spin };
 
 struct SharedCost {

@@ -45,8 +45,7 @@ MachineAtomic machine_atomic(const Instruction& ins, const Form& form, bool is_r
   out.loops_in_shared = form.space() == Space::generic && out.way == Way::direct &&
                         (is_float(form.type()) || size_of(form.type()) == 8) && !form.has("exch");
   // What counts lanes, or compares, does not put values together.
-  if (out.way == Way::direct)
-    out.lanes = lanes_of(form, is_read, uniform(place), uniform(value));
+  if (out.way == Way::direct) out.lanes = lanes_of(form, is_read, uniform(place), uniform(value));
   // There is no generic reduction, and none that exchanges.
   out.is_reduction = !is_read && out.way != Way::compare && out.way != Way::loop &&
                      !form.has("exch") && form.space() != Space::generic;

@@ -23,7 +23,8 @@ struct MachineAtomic {
   Way way = Way::direct;
   Lanes lanes = Lanes::all;
   bool loops_in_shared = false;  // generic: what the machine can do in global memory alone
-  bool is_reduction = false;  // nobody reads the result, and the machine has an instruction for that
+  bool is_reduction =
+      false;  // nobody reads the result, and the machine has an instruction for that
 };
 
 // `is_read`: whether somebody reads the result.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 #include "vm/isa/memory.h"
 #include "vm/observe/fragments.h"
@@ -135,10 +134,6 @@ void put_together(AccessOf<T>& access, MachineAtomic::Lanes lanes) {
 template <class T, class F>
 void each_round(AccessOf<T> access, F count) {
   constexpr bool kShared = sizeof(T) == 4;
-  if (access.bytes < 4) {
-    access.bytes = 4;
-    for (T& at : access.address) at &= ~T(3);
-  }
   const auto place = [&](uint32_t lane) {
     if (!kShared) return uint64_t(access.address[lane]);
     const uint32_t part = access.bytes == 8 ? lane / 16 : 0;  // halves are served one after another
@@ -158,45 +153,55 @@ void each_round(AccessOf<T> access, F count) {
   }
 }
 
+// A compare-and-swap is of whole words.
+template <class T>
+AccessOf<T> in_words(AccessOf<T> access) {
+  if (access.bytes >= 4) return access;
+  access.bytes = 4;
+  for (T& at : access.address) at &= ~T(3);
+  return access;
+}
+
+void count_shared_lanes(Counters& c, Memory& memory, const SharedAccess& access,
+                        const Touch& touch) {
+  if (touch.atomic.way != MachineAtomic::Way::loop) return count_shared(c, memory, access, touch);
+  each_round(in_words(access),
+             [&](const SharedAccess& round) { count_shared(c, memory, round, touch); });
+}
+
+void count_global_lanes(Counters& c, Memory& memory, const Access& access, const Touch& touch) {
+  const bool is_load = touch.action == Action::load;
+  if (is_load && touch.atomic.loops_in_shared) return;  // and only there
+  const auto count = [&](const Access& round) {
+    count_global(c, memory, round, touch.action);
+    if (touch.generic && touch.action == Action::atomic)
+      c.probes += touch.atomic.way == MachineAtomic::Way::direct ? 1 : 2;
+  };
+  if (touch.atomic.way != MachineAtomic::Way::loop) return count(access);
+  // What a swap finds is what the next round starts with: one load does.
+  is_load ? count(in_words(access)) : each_round(in_words(access), count);
+}
+
 void count_lanes(Counters& c, Memory& memory, const Touch& touch, const Warp& w, const Inst* inst) {
   const int64_t offset = int64_t(int32_t(inst->b)) + touch.offset;
-  const bool loops = touch.atomic.way == MachineAtomic::Way::loop;
-  const auto shared = [&](const SharedAccess& a, const Touch& as) {
-    const auto count = [&](const SharedAccess& part) { count_shared(c, memory, part, as); };
-    as.atomic.way == MachineAtomic::Way::loop ? each_round(a, count) : count(a);
-  };
   if (touch.reach == Reach::shared) {
     auto access = read_addresses<uint32_t>(w, inst->a, offset, touch.bytes);
     put_together(access, touch.atomic.lanes);
-    return shared(access, touch);
+    return count_shared_lanes(c, memory, access, touch);
   }
   if (touch.reach == Reach::local)
     return count_local(c, memory, read_addresses<uint32_t>(w, inst->a, offset, touch.bytes));
   Access access = read_addresses<uint64_t>(w, inst->a, offset, touch.bytes);
   put_together(access, touch.atomic.lanes);
-  const bool loads_for_loop = touch.atomic.loops_in_shared && touch.action == Action::load;
-  const auto global = [&](const Access& a) {
-    const auto count = [&](const Access& part) {
-      count_global(c, memory, part, touch.action);
-      if (touch.generic && touch.action == Action::atomic)
-        c.probes += touch.atomic.way == MachineAtomic::Way::direct ? 1 : 2;
-    };
-    // What a swap finds is what the next round starts with: one load does.
-    if (loops && touch.action == Action::load) each_round(a, [&, done = false](const Access& part) mutable {
-      if (!std::exchange(done, true)) count(part);
-    });
-    else if (loops) each_round(a, count);
-    else if (!loads_for_loop) count(a);
-  };
-  if (!touch.generic) return global(access);
+  if (!touch.generic) return count_global_lanes(c, memory, access, touch);
   const Windows windows = windows_of(access);
   access.mask &= ~windows.all();
-  if (access.mask) global(access);
+  if (access.mask) count_global_lanes(c, memory, access, touch);
   if (windows.lanes[0]) {
     Touch as = touch;
     if (touch.atomic.loops_in_shared) as.atomic.way = MachineAtomic::Way::loop;
     if (as.atomic.way == MachineAtomic::Way::loop && touch.action == Action::atomic) ++c.probes;
-    shared(in_window(access, windows.lanes[0]), as);
+    count_shared_lanes(c, memory, in_window(access, windows.lanes[0]), as);
   }
   if (windows.lanes[1]) count_local(c, memory, in_window(access, windows.lanes[1]));
 }
@@ -238,8 +243,7 @@ void count_fragments(Counters& c, Memory& memory, const Touch& touch, const Warp
     Memory once;
     for (const FragmentAccess& one : accesses_of(tile, touch.matrices)) {
       if (one.matrices) count_rows(kept.cost, once, in_window(one.access, 0), one.matrices);
-      else if (shared)
-        count_shared(kept.cost, once, in_window(one.access, one.access.mask), touch);
+      else if (shared) count_shared(kept.cost, once, in_window(one.access, one.access.mask), touch);
       else count_global(kept.cost, once, one.access, touch.action);
     }
     kept.worst = once.worst;
@@ -281,7 +285,8 @@ void count_copy(Counters& c, Memory& memory, const Touch& touch, const Warp& w, 
   if (!touch.bypasses) {
     // Read through the cache, the source's banks are in the way as the target's are.
     const auto least = uint32_t(c.by_line - before);
-    c.by_line += std::max(least, shared_cost(in_window(source, source.mask), Service::store).by_line);
+    c.by_line +=
+        std::max(least, shared_cost(in_window(source, source.mask), Service::store).by_line);
     c.by_line -= least;
     return;
   }

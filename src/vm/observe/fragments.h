@@ -14,8 +14,9 @@ struct FragmentAccess {
   uint32_t matrices = 0;  // 0: by lanes
 };
 
-// ptxas moves factors of 8 and 16 bits from shared memory as matrices, eight lines of 16 bytes each;
-// elsewhere every register is an access of its own, or pairs of 32-bit sums that are neighbours.
+// ptxas moves factors of 8 and 16 bits from shared memory as matrices, eight lines of 16 bytes
+// each; elsewhere every register is an access of its own, or pairs of 32-bit sums that are
+// neighbours.
 bool moves_matrices(const Form& form);
 std::vector<FragmentAccess> accesses_of(const WmmaTile& tile, bool as_matrices);
 

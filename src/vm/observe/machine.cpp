@@ -152,9 +152,9 @@ class Merger {
     const Space space = match.form.space();
     if (row.touches & kAtomic) {
       const bool read = row.spelling.starts_with("atom") && is_read(ins.operands[0]);
-      code_.atomics[&ins] =
-          optimised ? machine_atomic(ins, match.form, read, uniform_)
-                    : MachineAtomic{.is_reduction = row.spelling.starts_with("red")};
+      code_.atomics[&ins] = optimised
+                                ? machine_atomic(ins, match.form, read, uniform_)
+                                : MachineAtomic{.is_reduction = row.spelling.starts_with("red")};
       disturb(space);
       return;
     }

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "vm/isa/internal.h"
-#include "vm/observe/fragments.h"
 #include "vm/observe/follow.h"
+#include "vm/observe/fragments.h"
 #include "vm/observe/machine.h"
 
 namespace ridge::vm::observe {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "vm/exec/decoder.h"
+#include "vm/observe/machine.h"
 
 namespace ridge::vm::observe {
 namespace {
@@ -32,14 +33,13 @@ void each_register(const Operand& op, F f) {
   for (const Operand& e : op.elems) each_register(e, f);
 }
 
-// The first operand is what an instruction writes, unless it stores or jumps.
+// What an instruction writes comes first; so do the results of a call, which no table has.
 const Operand* written_by(const Instruction& ins) {
   if (ins.operands.empty()) return nullptr;
-  const std::string_view root = root_of(ins);
-  for (const char* word : {"st", "red", "bra", "brx", "bar", "barrier", "membar", "fence", "ret"})
-    if (root == word) return nullptr;
-  const Operand& first = ins.operands[0];
-  return first.kind == Operand::Kind::address ? nullptr : &first;
+  const Match* const match = match_of(ins);
+  if (!match) return &ins.operands[0];
+  const auto& specs = operand_specs(*match->row);
+  return !specs.empty() && specs[0].dest ? &ins.operands[0] : nullptr;
 }
 
 }  // namespace
@@ -49,8 +49,10 @@ Uniform::Uniform(const Function& function)
       writes_(function.registers.size()),
       varying_(function.registers.size()),
       divergent_(function.instructions.size()) {
-  for (const Instruction& ins : function.instructions)
-    if (const Operand* to = written_by(ins)) each_register(*to, [&](size_t r) { ++writes_[r]; });
+  for (const Instruction& ins : function.instructions) {
+    written_.push_back(written_by(ins));
+    if (written_.back()) each_register(*written_.back(), [&](size_t r) { ++writes_[r]; });
+  }
   while (pass()) find_divergent();
 }
 
@@ -80,7 +82,7 @@ bool Uniform::pass() {
   bool learnt = false;
   for (size_t i = 0; i < function_.instructions.size(); ++i) {
     const Instruction& ins = function_.instructions[i];
-    const Operand* const to = written_by(ins);
+    const Operand* const to = written_[i];
     if (!to) continue;
     const bool varying = varies(ins);
     each_register(*to, [&](size_t r) {

@@ -20,9 +20,10 @@ class Uniform {
   void find_divergent();
 
   const Function& function_;
-  std::vector<uint32_t> writes_;   // by register: how many instructions write it
-  std::vector<bool> varying_;      // by register
-  std::vector<bool> divergent_;    // by instruction: where lanes may have gone different ways
+  std::vector<const Operand*> written_;  // by instruction; nullptr: it writes no register
+  std::vector<uint32_t> writes_;         // by register: how many instructions write it
+  std::vector<bool> varying_;            // by register
+  std::vector<bool> divergent_;          // by instruction: where lanes may have gone different ways
 };
 
 }  // namespace ridge::vm::observe

@@ -1,10 +1,10 @@
-// What ptxas makes of atomics: every case was seen in ptxas 13.0's machine code for sm_90 (nvdisasm).
+// What ptxas makes of atomics: every case was seen in ptxas 13.0's machine code for sm_90
+// (nvdisasm).
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "vm/exec/code.h"
-#include "vm/exec/engine.h"
+#include "loaded.h"
 #include "vm/observe/plan.h"
 
 namespace ridge::vm::observe {
@@ -35,21 +35,17 @@ std::string atomic(const std::string& body) {
  ret;
 }
 )";
-  EngineOptions options;
-  options.gpu = *find_gpu("h200");
-  Engine engine(options);
-  const auto program = engine.load(text, "test.ptx");
-  if (!program) return program.error().message;
-  Kernel* kernel = engine.kernels(*program).at(0);
-  if (const auto usage = engine.usage(kernel); !usage) return usage.error().message;
-  const Plan plan = plan_of(*kernel->code->code);
+  const Loaded loaded(text);
+  if (!loaded.code) return loaded.error;
+  const Plan plan = plan_of(*loaded.code);
   std::string out;
   for (const Touch& touch : plan.touches) {
     if (touch.action != Action::reduction && touch.action != Action::atomic) continue;
     const char* const ways[] = {"direct", "counting", "compare", "loop"};
     const char* const lanes[] = {"all", "one", "one of all"};
     out = std::string(name_of(touch.action)) + ' ' + ways[int(touch.atomic.way)] + ' ' +
-          lanes[int(touch.atomic.lanes)] + (touch.atomic.loops_in_shared ? ", loops in shared" : "");
+          lanes[int(touch.atomic.lanes)] +
+          (touch.atomic.loops_in_shared ? ", loops in shared" : "");
   }
   return out;
 }
@@ -82,13 +78,13 @@ TEST(MachineAtomic, WhatIsOneForAllLanes) {
             "red direct one");
   EXPECT_EQ(atomic("ld.global.u32 %r5, [%rd4];\n mul.wide.u32 %rd6, %r5, 4;\n" + add),
             "red direct all");
-  EXPECT_EQ(atomic("shr.u32 %r5, %r1, 5;\n mul.wide.u32 %rd6, %r5, 4;\n" + add),
-            "red direct all");
+  EXPECT_EQ(atomic("shr.u32 %r5, %r1, 5;\n mul.wide.u32 %rd6, %r5, 4;\n" + add), "red direct all");
   EXPECT_EQ(atomic("shfl.sync.idx.b32 %r5, %r1, 0, 31, -1;\n mul.wide.u32 %rd6, %r5, 4;\n" + add),
             "red direct one");
   // Lanes that went different ways have different values.
   EXPECT_EQ(atomic("mov.u32 %r5, 0;\n setp.lt.u32 %p1, %r1, 7;\n @%p1 bra $L;\n mov.u32 %r5, 8;\n"
-                   "$L:\n mul.wide.u32 %rd6, %r5, 4;\n" + add),
+                   "$L:\n mul.wide.u32 %rd6, %r5, 4;\n" +
+                   add),
             "red direct all");
   // A loop's counter is everybody's, if all leave it together.
   const auto loop = [&](const std::string& bound) {

@@ -4,8 +4,7 @@
 
 #include <string>
 
-#include "vm/exec/code.h"
-#include "vm/exec/engine.h"
+#include "loaded.h"
 #include "vm/observe/plan.h"
 
 namespace ridge::vm::observe {
@@ -37,15 +36,10 @@ std::string accesses(const std::string& body,
  ret;
 }
 )";
-  EngineOptions options;
-  options.gpu = *find_gpu("h200");
-  Engine engine(options);
-  const auto program = engine.load(text, "test.ptx");
-  if (!program) return program.error().message;
-  Kernel* kernel = engine.kernels(*program).at(0);
-  if (const auto usage = engine.usage(kernel); !usage) return usage.error().message;
+  const Loaded loaded(text);
+  if (!loaded.code) return loaded.error;
   std::string out;
-  const Code& code = *kernel->code->code;
+  const Code& code = *loaded.code;
   const Plan plan = plan_of(code);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];

@@ -51,8 +51,7 @@ Value executed(const Kernel& kernel) {
   double total = 0;
   for (const Instruction& one : kernel.instructions) {
     if (reach == Reach::shared && action == Action::load) total += double(one.counters.fillers);
-    if (one.reach != reach || one.action != action || one.matrices || one.generic)
-      continue;
+    if (one.reach != reach || one.action != action || one.matrices || one.generic) continue;
     const Counters& c = one.counters;
     total += double((reach == Reach::shared ? c.shared_requests : c.requests) + c.switched_off);
   }
@@ -61,8 +60,7 @@ Value executed(const Kernel& kernel) {
 Value matrix_loads(const Kernel& kernel) {
   double total = 0;
   for (const Instruction& one : kernel.instructions)
-    if (one.matrices && one.action == Action::load)
-      total += double(one.counters.shared_requests);
+    if (one.matrices && one.action == Action::load) total += double(one.counters.shared_requests);
   return total;
 }
 
