@@ -173,7 +173,7 @@ constexpr ActivationParameters default_parameters(Activation kind) {
 // --- Dropout: y = x / (1 - probability) where kept, else 0, for f32, f16 and bf16 ---
 //
 // No mask is stored: whether element i, counted with the last dimension fastest, is dropped follows
-// from seed, offset and i (Philox4x32-10), whatever the strides. So backward takes what forward
+// from seed, offset and i (Philox4x32-7), whatever the strides. So backward takes what forward
 // took. Give every call of a step another offset.
 [[nodiscard]] Status dropout(const Tensor& x, const Tensor& y, double probability,
                              std::uint64_t seed, std::uint64_t offset,

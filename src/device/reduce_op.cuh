@@ -3,6 +3,7 @@
 
 #include <climits>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "device/convert.cuh"
@@ -98,40 +99,56 @@ struct Min {
   RIDGE_BOTH E finish(E a) const { return a; }
 };
 
+// Numbers whose order as integers is that of the elements: the bits of an f32, the negative ones
+// reversed. Both zeros have one rank, NaN the highest.
+RIDGE_BOTH uint32_t rank_of(int32_t x) { return uint32_t(x) ^ 0x80000000u; }
+RIDGE_BOTH uint32_t rank_of(float x) {
+  if (x != x) return UINT32_MAX;
+  uint32_t bits;
+  x += 0.0f;  // of both zeros the positive one
+  memcpy(&bits, &x, sizeof bits);
+  return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
 // The first maximum; a NaN counts as more than anything. Of no elements: -1.
-template <class E>
 struct Best {
   int64_t index;
-  E value;
+  uint32_t rank;
 };
 template <class E>
 struct ArgMax {
-  RIDGE_BOTH static bool exceeds(E a, E b) {  // NaN: true of nothing but a number b
-    if constexpr (std::is_same_v<E, float>) return !(a <= b) && b == b;
-    else return a > b;
+  RIDGE_BOTH Best identity() const { return {INT64_MAX, 0}; }
+  __device__ Best transform(E x, int64_t index) const { return {index, rank_of(x)}; }
+  RIDGE_BOTH Best combine(Best a, Best b) const {
+    const bool first = a.rank > b.rank || (a.rank == b.rank && a.index < b.index);
+    return {first ? a.index : b.index, first ? a.rank : b.rank};
   }
-  RIDGE_BOTH Best<E> identity() const { return {INT64_MAX, Max<E>().identity()}; }
-  __device__ Best<E> transform(E x, int64_t index) const { return {index, x}; }
-  RIDGE_BOTH Best<E> combine(Best<E> a, Best<E> b) const {
-    const bool first =
-        exceeds(a.value, b.value) || (!exceeds(b.value, a.value) && a.index < b.index);
-    return {first ? a.index : b.index, first ? a.value : b.value};
-  }
-  RIDGE_BOTH int64_t finish(Best<E> a) const { return a.index == INT64_MAX ? -1 : a.index; }
+  RIDGE_BOTH int64_t finish(Best a) const { return a.index == INT64_MAX ? -1 : a.index; }
 
-  // Indices grow, so a tie changes nothing, and 64-bit ones are needed once for all N.
+  // Indices grow, so a tie changes nothing, and ranks and 64-bit indices are needed once for all N.
   template <int N>
-  __device__ void accumulate(Best<E>& acc, const E (&x)[N], int64_t first) const {
+  __device__ void accumulate(Best& acc, const E (&x)[N], int64_t first) const {
     E best = x[0];
+#pragma unroll
+    for (int i = 1; i < N; ++i) best = Max<E>().combine(best, x[i]);
     int at = 0;
 #pragma unroll
-    for (int i = 1; i < N; ++i) {
-      const bool better = exceeds(x[i], best);
-      best = better ? x[i] : best;
-      at = better ? i : at;
+    for (int i = N - 1; i >= 0; --i) at = x[i] == best ? i : at;
+    if (best != best) {  // NaN equals nothing
+#pragma unroll
+      for (int i = N - 1; i >= 0; --i) at = x[i] != x[i] ? i : at;
     }
-    // The identity is the one that an equal value beats: its index is the largest.
-    if (exceeds(best, acc.value) || acc.index == INT64_MAX) acc = {first + at, best};
+    const uint32_t rank = rank_of(best);
+    // The identity has a rank that an integer may have, and an index that none has.
+    if (rank > acc.rank || acc.index == INT64_MAX) acc = {first + at, rank};
+  }
+  // The highest rank, and of those that have it the lowest index, in its two halves.
+  __device__ Best combine_warp(Best a, unsigned lanes) const {
+    const uint32_t rank = __reduce_max_sync(lanes, a.rank);
+    const uint32_t upper = rank == a.rank ? uint32_t(uint64_t(a.index) >> 32) : UINT32_MAX;
+    const uint32_t high = __reduce_min_sync(lanes, upper);
+    const uint32_t lower = upper == high ? uint32_t(a.index) : UINT32_MAX;
+    return {int64_t(uint64_t(high) << 32 | __reduce_min_sync(lanes, lower)), rank};
   }
 };
 

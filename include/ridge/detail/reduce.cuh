@@ -25,7 +25,8 @@ struct VectorTuning {
   static constexpr int kPacks = 4;  // of each thread under way, shared by the inputs
   static constexpr int kBlocksPerSm = 2;
   static constexpr int kAlonePacks = 8;  // a thread: until there, one block beats a meeting of many
-  static constexpr int kPacksAThread = 2;  // at least, before there is another block
+  static constexpr int kPacksAThread = 2;  // at least, before there is another block; twice as many
+                                           // before an SM has a second one, for each has to arrive
   static constexpr bool kReadAgain = false;
 };
 struct ReadAgain : VectorTuning {  // for vectors that the next launch reads too
@@ -90,8 +91,9 @@ unsigned vector_blocks(const Vectors<T, In>& v, int sm_count) {
   const int64_t packs = v.n / kPackSize<T> + 1;
   if (packs <= int64_t(Tuning::kThreads) * Tuning::kAlonePacks) return 1;
   const int64_t a_block = int64_t(Tuning::kThreads) * Tuning::kPacksAThread;
-  return unsigned(
-      std::min((packs + a_block - 1) / a_block, int64_t(sm_count) * Tuning::kBlocksPerSm));
+  const auto blocks_of = [&](int64_t each) { return (packs + each - 1) / each; };
+  return unsigned(std::min({blocks_of(a_block), std::max<int64_t>(sm_count, blocks_of(2 * a_block)),
+                            int64_t(sm_count) * Tuning::kBlocksPerSm}));
 }
 
 // Of device memory at a 16-byte boundary, whatever they hold.

@@ -60,10 +60,22 @@ __device__ __forceinline__ Acc load_fresh(const Acc* p) {
 template <int Lanes = kWarpSize, class Op>
 __device__ __forceinline__ AccOf<Op> warp_combine(const Op& op, AccOf<Op> acc,
                                                   unsigned lanes = kAllLanes) {
+  if constexpr (Lanes == kWarpSize && kCombinesWarp<Op>) {
+    return op.combine_warp(acc, lanes);
+  } else {
 #pragma unroll
-  for (int mask = Lanes / 2; mask > 0; mask /= 2)
-    acc = op.combine(acc, from_lane_xor(acc, mask, lanes));
-  return acc;
+    for (int mask = Lanes / 2; mask > 0; mask /= 2)
+      acc = op.combine(acc, from_lane_xor(acc, mask, lanes));
+    return acc;
+  }
+}
+// The total of what `Count` warps left, for one of them: in all its lanes.
+template <int Count, class Op>
+__device__ __forceinline__ AccOf<Op> combine_of_warps(const Op& op, const AccOf<Op>* of_warp) {
+  const int lane = int(threadIdx.x) % kWarpSize;
+  if constexpr (kCombinesWarp<Op>)
+    return warp_combine(op, lane < Count ? of_warp[lane] : op.identity());
+  else return warp_combine<Count>(op, of_warp[lane % Count]);
 }
 
 // --- a block: the total in all lanes of warp 0; others have something else ---
@@ -80,7 +92,7 @@ __device__ __forceinline__ AccOf<Op> block_combine(const Op& op, AccOf<Op> acc) 
     Acc* const of_warp = reinterpret_cast<Acc*>(memory);
     if (threadIdx.x % kWarpSize == 0) of_warp[threadIdx.x / kWarpSize] = acc;
     __syncthreads();
-    if (threadIdx.x < kWarpSize) acc = warp_combine<kWarps>(op, of_warp[threadIdx.x % kWarps]);
+    if (threadIdx.x < kWarpSize) acc = combine_of_warps<kWarps>(op, of_warp);
   }
   return acc;
 }
@@ -97,7 +109,7 @@ __device__ __forceinline__ AccOf<Op> block_combine_for_all(const Op& op, AccOf<O
     Acc* const of_warp = reinterpret_cast<Acc*>(memory);
     if (threadIdx.x % kWarpSize == 0) of_warp[threadIdx.x / kWarpSize] = acc;
     __syncthreads();
-    acc = warp_combine<kWarps>(op, of_warp[threadIdx.x % kWarps]);
+    acc = combine_of_warps<kWarps>(op, of_warp);
   }
   return acc;
 }
@@ -139,7 +151,10 @@ __device__ __forceinline__ AccOf<Op> warp_combine_fresh(const Op& op, const AccO
       if (first + u * kWarpSize < count) value[u] = load_fresh(values + first + u * kWarpSize);
     }
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) acc = op.combine(acc, value[u]);
+    for (int half = kUnroll / 2; half > 0; half /= 2)
+#pragma unroll
+      for (int u = 0; u < half; ++u) value[u] = op.combine(value[u], value[u + half]);
+    acc = op.combine(acc, value[0]);
   }
   return warp_combine(op, acc);
 }

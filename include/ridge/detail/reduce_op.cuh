@@ -17,6 +17,8 @@
 //   output's format.
 // - accumulate(carried, elements[N], index of the first) is optional: what a thread does with
 //   elements in a row. It meets them in ascending order. Without it, they are combined as a tree.
+// - combine_warp(carried, lanes) is optional: the total of what the lanes of a warp that are in the
+//   mask carry, in all of them. Without it, they are combined as a tree.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -53,6 +55,10 @@ template <class Op, class Elements>
 using Accumulated = decltype(std::declval<const Op&>().accumulate(
     std::declval<AccOf<Op>&>(), std::declval<const Elements&>(), int64_t()));
 
+template <class Op>
+using CombinedByWarp =
+    decltype(std::declval<const Op&>().combine_warp(std::declval<AccOf<Op>>(), 0u));
+
 template <template <class...> class Expression, class Void, class... A>
 struct IsValid : std::false_type {};
 template <template <class...> class Expression, class... A>
@@ -64,6 +70,8 @@ template <class Op>
 constexpr bool kTakesCount = IsValid<FinishedByCount, void, Op>::value;
 template <class Op, class E, int N>
 constexpr bool kAccumulates = IsValid<Accumulated, void, Op, E[N]>::value;
+template <class Op>
+constexpr bool kCombinesWarp = IsValid<CombinedByWarp, void, Op>::value;
 
 template <class Op, class... E>
 __device__ __forceinline__ AccOf<Op> transformed(const Op& op, int64_t index, E... elements) {

@@ -51,7 +51,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
       const Slots slots = slots_of<T>(part);
       table.slots[table.count] = slots;
       table.first_block[table.count + 1] =
-          table.first_block[table.count] + uint32_t(blocks_of<T>(slots));
+          table.first_block[table.count] + uint32_t(blocks_of(slots));
       ++table.count;
     }
     return flush();

@@ -34,65 +34,57 @@ __device__ __forceinline__ void update_one(const Part& p, int64_t i, const Step&
 }
 
 constexpr int kThreads = 256;
+constexpr int kSize = 4;  // elements of a pack: 16 bytes of f32, 8 of bf16
 
-// A tensor cut into slots, one a thread: `packs` of kPackSize<T> elements after the first `head`,
-// and behind them the single elements of head and tail. Where no head brings all five arrays to a
-// 16-byte boundary, a block takes as many elements, but one by one.
+// A tensor cut into slots, one a thread: `packs` after the first `head` elements, and behind them
+// the single elements of head and tail. Where no head brings all five arrays to the boundary of a
+// pack, a block takes as many elements, but one by one.
 struct Slots {
   Part part;
   int64_t packs = 0;
   int head = 0;  // -1: there is none
 
-  int64_t singles(int pack) const { return part.n - packs * pack; }
+  int64_t singles() const { return part.n - packs * kSize; }
 };
 
 template <class T>
 Slots slots_of(const Part& part) {
-  const auto aligned = [](const void* p, int64_t offset) {
-    return is_pack_aligned(static_cast<const char*>(p) + offset);
-  };
   Slots slots = {.part = part, .head = -1};
-  for (int head = 0; head < kPackSize<T> && slots.head < 0; ++head) {
-    const int64_t narrow = head * int64_t(sizeof(T)), wide = head * int64_t(sizeof(float));
-    if (aligned(part.weight, narrow) && aligned(part.grad, narrow) && aligned(part.m, wide) &&
-        aligned(part.v, wide) && (sizeof(T) == sizeof(float) || aligned(part.master, wide)))
+  for (int head = 0; head < kSize && slots.head < 0; ++head) {
+    const auto aligned = [&](const auto* p) {
+      return reinterpret_cast<uintptr_t>(p + head) % (kSize * sizeof(*p)) == 0;
+    };
+    if (aligned(static_cast<const T*>(part.weight)) && aligned(static_cast<const T*>(part.grad)) &&
+        aligned(part.m) && aligned(part.v) && (sizeof(T) == sizeof(float) || aligned(part.master)))
       slots.head = head;
   }
   if (slots.head > part.n) slots.head = int(part.n);
-  if (slots.head >= 0) slots.packs = (part.n - slots.head) / kPackSize<T>;
+  if (slots.head >= 0) slots.packs = (part.n - slots.head) / kSize;
   return slots;
 }
-template <class T>
-int64_t blocks_of(const Slots& slots) {
-  const int64_t each = slots.head < 0 ? int64_t(kThreads) * kPackSize<T> : kThreads;
-  const int64_t all = slots.head < 0 ? slots.part.n : slots.packs + slots.singles(kPackSize<T>);
+inline int64_t blocks_of(const Slots& slots) {
+  const int64_t each = slots.head < 0 ? int64_t(kThreads) * kSize : kThreads;
+  const int64_t all = slots.head < 0 ? slots.part.n : slots.packs + slots.singles();
   return (all + each - 1) / each;
 }
 
-template <int N>
-__device__ __forceinline__ void load_floats(const float* p, float (&x)[N]) {
-#pragma unroll
-  for (int i = 0; i < N; i += 4) {
-    const Pack<float> pack = load_pack(p + i);
-#pragma unroll
-    for (int j = 0; j < 4; ++j) x[i + j] = pack[j];
-  }
+// By way of words: what the compiler sees as elements it may load one by one.
+template <class T>
+using Words = std::conditional_t<sizeof(T) == sizeof(float), uint4, uint2>;
+template <class T>
+__device__ __forceinline__ void load(const T* p, float (&x)[kSize]) {
+  const Words<T> words = *reinterpret_cast<const Words<T>*>(p);
+  to_floats(*reinterpret_cast<const Pack<T, kSize>*>(&words), x);
 }
-template <int N>
-__device__ __forceinline__ void store_floats(float* p, const float (&x)[N]) {
-#pragma unroll
-  for (int i = 0; i < N; i += 4) {
-    Pack<float> pack;
-#pragma unroll
-    for (int j = 0; j < 4; ++j) pack[j] = x[i + j];
-    store_pack(p + i, pack);
-  }
+template <class T>
+__device__ __forceinline__ void store(T* p, const float (&x)[kSize]) {
+  const Pack<T, kSize> pack = from_floats<T>(x);
+  __stwb(reinterpret_cast<Words<T>*>(p), *reinterpret_cast<const Words<T>*>(&pack));
 }
 
 // Block `block` of blocks_of.
 template <class T>
 __device__ __forceinline__ void update_block(const Slots& slots, int64_t block, const Step& s) {
-  constexpr int kSize = kPackSize<T>;
   const Part& p = slots.part;
   if (slots.head < 0) {
     const int64_t first = block * (kThreads * kSize) + threadIdx.x;
@@ -109,12 +101,11 @@ __device__ __forceinline__ void update_block(const Slots& slots, int64_t block, 
   }
   const int64_t at = slots.head + slot * kSize;
   float* weights = f32_weights<T>(p) + at;
-  const Pack<T> grads = load_pack(static_cast<const T*>(p.grad) + at);
   float w[kSize], m[kSize], v[kSize], g[kSize];
-  load_floats(weights, w);
-  load_floats(p.m + at, m);
-  load_floats(p.v + at, v);
-  to_floats(grads, g);
+  load(static_cast<const T*>(p.grad) + at, g);
+  load(weights, w);
+  load(p.m + at, m);
+  load(p.v + at, v);
 #pragma unroll
   for (int i = 0; i < kSize; ++i) {
     const Element e = updated({w[i], m[i], v[i]}, g[i], s);
@@ -122,11 +113,10 @@ __device__ __forceinline__ void update_block(const Slots& slots, int64_t block, 
     m[i] = e.m;
     v[i] = e.v;
   }
-  store_floats(weights, w);
-  store_floats(p.m + at, m);
-  store_floats(p.v + at, v);
-  if constexpr (sizeof(T) < sizeof(float))
-    store_pack(static_cast<T*>(p.weight) + at, from_floats<T>(w));
+  store(weights, w);
+  store(p.m + at, m);
+  store(p.v + at, v);
+  if constexpr (sizeof(T) < sizeof(float)) store(static_cast<T*>(p.weight) + at, w);
 }
 
 inline Support supported(const Args& a) {

@@ -1,7 +1,7 @@
 // dropout rung 02, vectors: a call of Philox serves four elements.
 //
 // Since 01_thread_per_element: 16 bytes a lane and load, and all four numbers of a call are used:
-//   ten instructions an element instead of forty.
+//   seven instructions an element instead of twenty-eight.
 // Stops at: HBM, with instruction issue close behind in two-byte formats.
 #include "device/map.cuh"
 #include "device/philox.cuh"

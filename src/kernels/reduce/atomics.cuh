@@ -15,19 +15,14 @@ struct Shared {
   static __device__ void merge(const Op&, Word* word, Acc a) { atomicAdd(word, Word(a)); }
 };
 
-// There is no atomic maximum of floats, but their bits, the negative ones reversed, are in the
-// order of the numbers. NaN is at the end where it wins.
+// There is no atomic maximum of floats, but their ranks are integers. NaN is at the end where it
+// wins.
 __device__ __forceinline__ uint32_t ordered(float x, uint32_t nan) {
-  const uint32_t bits = __float_as_uint(x);
-  if (x != x) return nan;
-  return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+  return x != x ? nan : reduction::rank_of(x);
 }
 __device__ __forceinline__ float unordered(uint32_t key) {
   if (key == 0 || key == 0xffffffffu) return __uint_as_float(0x7fffffffu);
   return __uint_as_float(key & 0x80000000u ? key & 0x7fffffffu : ~key);
-}
-__device__ __forceinline__ uint32_t ordered(int32_t x, uint32_t) {
-  return uint32_t(x) ^ 0x80000000u;
 }
 
 template <>
@@ -67,15 +62,14 @@ struct Shared<reduction::Min<int32_t>> {
   }
 };
 
-// The value above, the index below, reversed so that the first of equal values is the largest. Of
-// the value only its order is needed again.
+// The rank above, the index below, reversed so that the first of equal values is the largest.
 template <class E>
 struct Shared<reduction::ArgMax<E>> {
   using Word = unsigned long long;
-  using Acc = reduction::Best<E>;
+  using Acc = reduction::Best;
   static __device__ Word encoded(Acc a) {
     if (a.index == INT64_MAX) return 0;
-    return Word(ordered(a.value, 0xffffffffu)) << 32 | uint32_t(~uint32_t(a.index));
+    return Word(a.rank) << 32 | uint32_t(~uint32_t(a.index));
   }
   static __device__ Acc decoded(Word w) {
     if (w == 0) return {INT64_MAX, 0};
