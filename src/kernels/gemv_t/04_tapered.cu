@@ -74,34 +74,30 @@ template <int Threads, class Load, class Put>
 __device__ __forceinline__ void fold(float4* shared, int quads, int used, int count, Load load,
                                      Put put) {
   constexpr int kUnroll = 8;
-  const int log_quads = __ffs(quads) - 1;
-  const int sharers = max(1, Threads >> log_quads);
-  const auto total = [&](int q, int sharer) {
+  const int across = min(quads, Threads), log_across = __ffs(across) - 1;
+  const int sharers = Threads >> log_across, sharer = int(threadIdx.x) >> log_across;
+  for (int q = int(threadIdx.x) & (across - 1); q < quads; q += Threads) {
     float4 sum = {};
-    int k = sharer;
-    for (; k + (kUnroll - 1) * sharers < count; k += kUnroll * sharers) {
+    for (int k = q < used ? sharer : count; k < count; k += kUnroll * sharers) {
       float4 x[kUnroll];
 #pragma unroll
-      for (int u = 0; u < kUnroll; ++u) x[u] = load(k + u * sharers, q);
+      for (int u = 0; u < kUnroll; ++u) {
+        x[u] = {};
+        if (k + u * sharers < count) x[u] = load(k + u * sharers, q);
+      }
 #pragma unroll
       for (int u = 0; u < kUnroll; ++u) add(sum, x[u]);
     }
-    for (; k < count; k += sharers) add(sum, load(k, q));
-    return sum;
-  };
-  if (sharers == 1) {
-    for (int q = int(threadIdx.x); q < used; q += Threads) put(q, total(q, 0));
-    return;
+    if (sharers > 1) {            // and quads not more than threads: once
+      __syncthreads();            // until here, `load` may have read from shared memory
+      shared[threadIdx.x] = sum;  // (sharers, quads)
+      __syncthreads();
+      if (sharer > 0 || q >= used) return;
+#pragma unroll 4
+      for (int s = 1; s < sharers; ++s) add(sum, shared[s * quads + q]);
+    }
+    if (q < used) put(q, sum);
   }
-  const int q = int(threadIdx.x) & (quads - 1), sharer = int(threadIdx.x) >> log_quads;
-  float4 sum = {};
-  if (q < used) sum = total(q, sharer);
-  __syncthreads();            // until here, `load` may have read from shared memory
-  shared[threadIdx.x] = sum;  // (sharers, quads)
-  __syncthreads();
-  if (sharer > 0 || q >= used) return;
-  for (int s = 1; s < sharers; ++s) add(sum, shared[s * quads + q]);
-  put(q, sum);
 }
 
 // Four columns of y.
@@ -132,6 +128,7 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
   const int lanes = cut.lanes, log_lanes = __ffs(lanes) - 1;
   const int lane = int(threadIdx.x) & (lanes - 1);
   const int worker = int(threadIdx.x) >> log_lanes, workers = kThreads >> log_lanes;
+  const int log_workers = __ffs(workers) - 1;
   const int64_t left = int64_t(blockIdx.x) * cut.tile_columns;
   const int64_t right = min(left + cut.tile_columns, args.cols);
   const T* const x = static_cast<const T*>(args.x);  // (rows)
@@ -163,29 +160,36 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
     }
   };
   const int64_t a_worker_on = workers * args.a_stride;
-  const int64_t plain_end = min(end, args.rows - cut.edge_rows);
   const T* at = start;
+  const auto add_step = [&](auto is_row) {
+    Pack<T> packs[kRows][kPacks];
+    T factors[kRows];
+#pragma unroll
+    for (int u = 0; u < kRows; ++u)
+#pragma unroll
+      for (int p = 0; p < kPacks; ++p) {
+        packs[u][p] = {};  // all bits 0 are zeros
+        if (is_row(u)) packs[u][p] = load_pack(at + u * a_worker_on + offset[p]);
+      }
+#pragma unroll
+    for (int u = 0; u < kRows; ++u) factors[u] = is_row(u) ? x[row + u * workers] : T();
+#pragma unroll
+    for (int u = 0; u < kRows; ++u) add_row(packs[u], to_float(factors[u]));
+  };
+  const int64_t plain_end = min(end, args.rows - cut.edge_rows);
   while (row < end) {
-    if (row >= cut.edge_rows && row + (kRows - 1) * workers < plain_end) {
-      Pack<T> packs[kRows][kPacks];
-      T factors[kRows];
-#pragma unroll
-      for (int u = 0; u < kRows; ++u)
-#pragma unroll
-        for (int p = 0; p < kPacks; ++p) packs[u][p] = load_pack(at + u * a_worker_on + offset[p]);
-#pragma unroll
-      for (int u = 0; u < kRows; ++u) factors[u] = x[row + u * workers];
-#pragma unroll
-      for (int u = 0; u < kRows; ++u) add_row(packs[u], to_float(factors[u]));
-      row += kRows * workers;
-      at += kRows * a_worker_on;
+    int rows = 1;
+    if (row >= cut.edge_rows && row < plain_end) {
+      rows = int(min(int64_t(kRows), (plain_end - row + workers - 1) >> log_workers));
+      if (rows == kRows) add_step([](int) { return true; });
+      else add_step([&](int u) { return u < rows; });
     } else {
       const T* const a_end = matrix + (args.rows - 1) * args.a_stride + args.cols;
       Pack<T> packs[kPacks];
 #pragma unroll
       for (int p = 0; p < kPacks; ++p) {
         const T* const from = at + offset[p];
-        packs[p] = {};  // all bits 0 are zeros
+        packs[p] = {};
         if (from >= matrix && from + kSize <= a_end) packs[p] = load_pack(from);
         else
 #pragma unroll
@@ -193,9 +197,9 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
             if (from + i >= matrix && from + i < a_end) packs[p][i] = from[i];
       }
       add_row(packs, to_float(x[row]));
-      row += workers;
-      at += a_worker_on;
     }
+    row += rows * workers;
+    at += rows * a_worker_on;
   }
 
   const int width = lanes * kPacks * kSize, quads = width / 4;
@@ -261,7 +265,8 @@ Cut cut_for(const Args& a, const DeviceInfo& device) {
   // As many lanes as a row has packs for, up to what suits its length; more, where there are not
   // rows enough for the workers; fewer, where the last block would have too much to add.
   int64_t most = a.cols * size < Tuning::kWideBytes ? Tuning::kLanes : Tuning::kWideLanes;
-  while (most < Tuning::kThreads && Tuning::kThreads / most * Tuning::kRows > a.rows) most *= 2;
+  while (most < Tuning::kThreads && Tuning::kThreads / most * Tuning::kRows >= 2 * a.rows)
+    most *= 2;
   // Rows that lie unlike: workers take all rows of one distance from a boundary.
   if (!is_aligned) most = std::min(most, Tuning::kThreads / pack);
   int64_t lanes = 1;
