@@ -82,6 +82,7 @@ OPERATORS = {
     "softmax": lambda t: lambda: torch.softmax(t["x"], -1, out=t["y"]),
     "log_softmax": lambda t: lambda: torch.log_softmax(t["x"], -1, out=t["y"]),
     "gemv": lambda t: lambda: torch.mv(t["A"], t["x"], out=t["y"]),
+    "gemv_t": lambda t: lambda: torch.mv(t["A"].t(), t["x"], out=t["y"]),
     "swiglu": lambda t: lambda: F.silu(t["gate"]) * t["up"],
     "geglu": lambda t: lambda: F.gelu(t["gate"]) * t["up"],
 }

@@ -23,7 +23,8 @@ Family::Family() : Erased(gemv_t::rungs()) {
   operators = {"gemv_t", "gemv_t_update"};
   dtypes = {Dtype::f32, Dtype::f16, Dtype::bf16};
   shape_help = "ROWSxCOLUMNS";
-  // Around a pack, and the widths at which lanes a row change; rows around a block's share.
+  // Around a pack, and the widths at which lanes a row change; rows around a block's share, and
+  // around a step of it.
   tests = crossed({.ops = {kProduct},
                    .dtypes = dtypes,
                    .shapes = {{5, 0},
@@ -35,7 +36,10 @@ Family::Family() : Erased(gemv_t::rungs()) {
                               {31, 256},
                               {33, 511},
                               {1031, 17},
-                              {70, 1040}},
+                              {70, 1040},
+                              {1, 21},
+                              {47, 505},
+                              {97, 513}},
                    .padding = {0, 3}});
   append(tests, crossed({.ops = {kUpdate},
                          .dtypes = dtypes,
@@ -43,7 +47,7 @@ Family::Family() : Erased(gemv_t::rungs()) {
                          .padding = {0, 8}}));
   append(tests, crossed({.ops = {kProduct},  // many slices
                          .dtypes = dtypes,
-                         .shapes = {{20011, 8}, {4099, 24}},
+                         .shapes = {{20011, 8}, {4099, 24}, {2311, 509}, {1201, 1016}},
                          .specials = false}));
   const Shapes real = {{16384, 16384}, {4096, 4096},   {8192, 28672}, {28672, 8192}, {1024, 131072},
                        {131072, 1024}, {16383, 16383}, {16, 1 << 20}, {1 << 20, 64}};

@@ -1,0 +1,330 @@
+// gemv_t rung 04, tapered: slices that get shorter, met by the last block; every row at its own
+// boundaries.
+//
+// Since 03_vectors: slices of equal length end together, and the blocks of the last, half-filled
+//   wave have the GPU to themselves; here each slice is shorter than the one before, so that what
+//   is left over at the end is little, and there are fewer of them. Their sums are added by the
+//   block of a tile that arrives last, not by a second kernel. And rows that are not whole packs
+//   are read in aligned packs all the same: rows a pack's number of elements apart lie alike, so a
+//   worker takes only those. Its sums belong to columns that are off by its own distance from the
+//   boundary, which is made good once, on the way to shared memory.
+// Stops at: HBM.
+// Not for: several vectors x at once: that is a matrix product.
+//
+// What an aligned pack has of the columns of neighbouring tiles, of padding and of other rows goes
+// into sums that nobody stores. Nothing is read before A's first byte or behind its last.
+#include <algorithm>
+
+#include "device/convert_pack.cuh"
+#include "device/reduce_block.cuh"
+#include "device/shifted.cuh"
+#include "kernels/gemv/finish.cuh"
+#include "kernels/gemv_t/gemv_t.h"
+#include "select/select.h"
+
+namespace ridge::gemv_t::tapered {
+
+// How much a block takes, and how the work is cut. Estimates for an H200.
+struct Tuning {
+  static constexpr int kThreads = 512;
+  static constexpr int kBlocksPerSm = 2;
+  static constexpr int kPacks = 1;        // side by side, a lane
+  static constexpr int kRows = 6;         // a lane has under way
+  static constexpr int kLanes = 64;       // side by side on a row
+  static constexpr int kWideLanes = 128;  // on a long one: fewer pages of memory open at a time
+  static constexpr int64_t kWideBytes = 128 << 10;  // of a row
+  static constexpr int kFewLanes = 16;
+  static constexpr int64_t kMostQuads = 40;  // of slices' sums, a thread of the last block
+  static constexpr double kWaves = 4;        // of blocks
+  static constexpr int64_t kLeastSteps = 3;  // of a slice, on average, where there are waves
+  static constexpr double kTaper = 0.9;      // 0: equal slices; 1: the last is next to nothing
+};
+constexpr Tuned kTuned = {3.0, 0.92};
+
+using Meeting = reduction::Meeting<float4>;
+
+// A step is kRows rows of each worker. Sums, of a block and in the workspace, are (tile, slice,
+// width).
+struct Cut {
+  int lanes;         // a power of two
+  int tile_columns;  // that a block answers for; without a pack of its width, where rows lie unlike
+  int slices;
+  int64_t tiles, steps;
+  int64_t edge_rows;  // first and last rows, whose packs may reach outside of A
+  double taper;
+};
+
+// The first step of a slice.
+__device__ __forceinline__ int64_t first_step(const Cut& cut, unsigned slice) {
+  const double t = double(slice) / double(cut.slices);
+  return int64_t(double(cut.steps) * t * (1 + cut.taper - cut.taper * t));
+}
+
+__device__ __forceinline__ void add(float4& sum, const float4& x) {
+  sum.x += x.x;
+  sum.y += x.y;
+  sum.z += x.z;
+  sum.w += x.w;
+}
+
+// Adds load(0, q) … load(count - 1, q) for each of the first `used` of a power of two of quads of
+// columns, and puts the totals. Where threads are more than quads, several share one. All threads
+// come here; the order of the sum is fixed.
+template <int Threads, class Load, class Put>
+__device__ __forceinline__ void fold(float4* shared, int quads, int used, int count, Load load,
+                                     Put put) {
+  constexpr int kUnroll = 8;
+  const int across = min(quads, Threads), log_across = __ffs(across) - 1;
+  const int sharers = Threads >> log_across, sharer = int(threadIdx.x) >> log_across;
+  for (int q = int(threadIdx.x) & (across - 1); q < quads; q += Threads) {
+    float4 sum = {};
+    for (int k = q < used ? sharer : count; k < count; k += kUnroll * sharers) {
+      float4 x[kUnroll];
+#pragma unroll
+      for (int u = 0; u < kUnroll; ++u) {
+        x[u] = {};
+        if (k + u * sharers < count) x[u] = load(k + u * sharers, q);
+      }
+#pragma unroll
+      for (int u = 0; u < kUnroll; ++u) add(sum, x[u]);
+    }
+    if (sharers > 1) {            // and quads not more than threads: once
+      __syncthreads();            // until here, `load` may have read from shared memory
+      shared[threadIdx.x] = sum;  // (sharers, quads)
+      __syncthreads();
+      if (sharer > 0 || q >= used) return;
+#pragma unroll 4
+      for (int s = 1; s < sharers; ++s) add(sum, shared[s * quads + q]);
+    }
+    if (q < used) put(q, sum);
+  }
+}
+
+// Four columns of y.
+template <class T>
+__device__ __forceinline__ void finish_quad(const Args& args, int64_t col, const float4& sum) {
+  const float sums[4] = {sum.x, sum.y, sum.z, sum.w};
+  T* const y = static_cast<T*>(args.y) + col;
+  using Quad = Pack<T, 4>;
+  if (args.beta == 0 && col + 4 <= args.cols &&
+      reinterpret_cast<uintptr_t>(y) % sizeof(Quad) == 0) {
+    float scaled[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) scaled[i] = args.alpha * sums[i];
+    *reinterpret_cast<Quad*>(y) = from_floats<T>(scaled);
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    if (col + i < args.cols) gemv::finish<T>(args, col + i, sums[i]);
+}
+
+template <class T, class Tuning>
+__global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
+    gemv_t_tapered(Args args, Cut cut, Meeting meeting) {
+  constexpr int kSize = kPackSize<T>, kThreads = Tuning::kThreads;
+  constexpr int kPacks = Tuning::kPacks, kRows = Tuning::kRows;
+  __shared__ float4 shared[kThreads * kPacks * kSize / 4];
+  const int lanes = cut.lanes, log_lanes = __ffs(lanes) - 1;
+  const int lane = int(threadIdx.x) & (lanes - 1);
+  const int worker = int(threadIdx.x) >> log_lanes, workers = kThreads >> log_lanes;
+  const int log_workers = __ffs(workers) - 1;
+  const int64_t left = int64_t(blockIdx.x) * cut.tile_columns;
+  const int64_t right = min(left + cut.tile_columns, args.cols);
+  const T* const x = static_cast<const T*>(args.x);  // (rows)
+  const T* const matrix = static_cast<const T*>(args.a);
+
+  // Rows row, row + workers, … of the slice; all `before` elements past a boundary.
+  const int64_t first_row = first_step(cut, blockIdx.y) * (kRows * workers);
+  const int64_t end =
+      blockIdx.y + 1 == gridDim.y ? args.rows : first_step(cut, blockIdx.y + 1) * (kRows * workers);
+  int64_t row = first_row + worker;
+  const T* const start = matrix + row * args.a_stride + left;
+  const int before = row < end ? bytes_past_alignment(start) / int(sizeof(T)) : 0;
+  // From a row's first column of the tile; packs without any of the tile's columns: the first pack.
+  int offset[kPacks];
+#pragma unroll
+  for (int p = 0; p < kPacks; ++p) {
+    offset[p] = (p * lanes + lane) * kSize - before;
+    if (left + offset[p] >= right) offset[p] = -before;
+  }
+
+  float sums[kPacks][kSize] = {};
+  const auto add_row = [&](const Pack<T>(&packs)[kPacks], float factor) {
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) {
+      float a[kSize];
+      to_floats(packs[p], a);
+#pragma unroll
+      for (int i = 0; i < kSize; ++i) sums[p][i] = fmaf(a[i], factor, sums[p][i]);
+    }
+  };
+  const int64_t a_worker_on = workers * args.a_stride;
+  const T* at = start;
+  const auto add_step = [&](auto is_row) {
+    Pack<T> packs[kRows][kPacks];
+    T factors[kRows];
+#pragma unroll
+    for (int u = 0; u < kRows; ++u)
+#pragma unroll
+      for (int p = 0; p < kPacks; ++p) {
+        packs[u][p] = {};  // all bits 0 are zeros
+        if (is_row(u)) packs[u][p] = load_pack(at + u * a_worker_on + offset[p]);
+      }
+#pragma unroll
+    for (int u = 0; u < kRows; ++u) factors[u] = is_row(u) ? x[row + u * workers] : T();
+#pragma unroll
+    for (int u = 0; u < kRows; ++u) add_row(packs[u], to_float(factors[u]));
+  };
+  const int64_t plain_end = min(end, args.rows - cut.edge_rows);
+  while (row < end) {
+    int rows = 1;
+    if (row >= cut.edge_rows && row < plain_end) {
+      rows = int(min(int64_t(kRows), (plain_end - row + workers - 1) >> log_workers));
+      if (rows == kRows) add_step([](int) { return true; });
+      else add_step([&](int u) { return u < rows; });
+    } else {
+      const T* const a_end = matrix + (args.rows - 1) * args.a_stride + args.cols;
+      Pack<T> packs[kPacks];
+#pragma unroll
+      for (int p = 0; p < kPacks; ++p) {
+        const T* const from = at + offset[p];
+        packs[p] = {};
+        if (from >= matrix && from + kSize <= a_end) packs[p] = load_pack(from);
+        else
+#pragma unroll
+          for (int i = 0; i < kSize; ++i)
+            if (from + i >= matrix && from + i < a_end) packs[p][i] = from[i];
+      }
+      add_row(packs, to_float(x[row]));
+    }
+    row += rows * workers;
+    at += rows * a_worker_on;
+  }
+
+  const int width = lanes * kPacks * kSize, quads = width / 4;
+  float* const of_worker = reinterpret_cast<float*>(shared) + worker * width;  // (width)
+#pragma unroll
+  for (int p = 0; p < kPacks; ++p)
+#pragma unroll
+    for (int i = 0; i < kSize; i += 4) {
+      const int c = (p * lanes + lane) * kSize + i - before;
+      if (before == 0) {
+        *reinterpret_cast<float4*>(of_worker + c) = {sums[p][i], sums[p][i + 1], sums[p][i + 2],
+                                                     sums[p][i + 3]};
+      } else {
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+          if (c + j >= 0) of_worker[c + j] = sums[p][i + j];
+      }
+    }
+  __syncthreads();
+  const int used = int(right - left + 3) / 4;
+  float4* const partials =
+      meeting.partials + blockIdx.x * int64_t(cut.slices) * quads;  // (slices, quads) of the tile
+  fold<kThreads>(
+      shared, quads, used, workers, [&](int w, int q) { return shared[w * quads + q]; },
+      [&](int q, const float4& sum) {
+        if (cut.slices == 1) finish_quad<T>(args, left + q * 4, sum);
+        else partials[int64_t(blockIdx.y) * quads + q] = sum;
+      });
+  if (cut.slices == 1) return;
+  __shared__ bool is_last;
+  __syncthreads();
+  if (threadIdx.x == 0)
+    is_last = reduction::is_last_arrival(meeting.arrivals + blockIdx.x, unsigned(cut.slices));
+  __syncthreads();
+  if (!is_last) return;
+  fold<kThreads>(
+      shared, quads, used, cut.slices,
+      [&](int s, int q) { return __ldcg(partials + int64_t(s) * quads + q); },
+      [&](int q, const float4& sum) { finish_quad<T>(args, left + q * 4, sum); });
+}
+
+// The same for `workspace` and `launch`.
+template <class Tuning>
+Cut cut_for(const Args& a, const DeviceInfo& device) {
+  const auto size = int64_t(size_of(a.dtype)), pack = kPackBytes / size;
+  const bool is_aligned = is_pack_aligned(a.a) && (a.rows <= 1 || a.a_stride % pack == 0);
+  const int64_t resident = int64_t(device.sm_count) * Tuning::kBlocksPerSm;
+  Cut cut = {};
+  const auto cut_in_lanes = [&](int64_t lanes) {
+    const int64_t workers = Tuning::kThreads / lanes, a_step = workers * Tuning::kRows;
+    const int64_t tile_packs = lanes * Tuning::kPacks - (is_aligned ? 0 : 1);
+    cut.lanes = int(lanes);
+    cut.tile_columns = int(tile_packs * pack);
+    cut.tiles = (a.cols + cut.tile_columns - 1) / cut.tile_columns;
+    cut.steps = (a.rows + a_step - 1) / a_step;
+    const int64_t at_once = std::min(std::max<int64_t>(resident / cut.tiles, 1), cut.steps);
+    const int64_t in_waves =
+        std::min(int64_t(Tuning::kWaves * double(resident) / double(cut.tiles) + 0.5),
+                 cut.steps / Tuning::kLeastSteps);
+    cut.slices = int(std::clamp<int64_t>(std::max(at_once, in_waves), 1, 65535));
+    cut.taper = cut.slices > at_once ? Tuning::kTaper : 0;
+  };
+  // As many lanes as a row has packs for, up to what suits its length; more, where there are not
+  // rows enough for the workers; fewer, where the last block would have too much to add.
+  int64_t most = a.cols * size < Tuning::kWideBytes ? Tuning::kLanes : Tuning::kWideLanes;
+  while (most < Tuning::kThreads && Tuning::kThreads / most * Tuning::kRows >= 2 * a.rows)
+    most *= 2;
+  // Rows that lie unlike: workers take all rows of one distance from a boundary.
+  if (!is_aligned) most = std::min(most, Tuning::kThreads / pack);
+  int64_t lanes = 1;
+  const auto has_room = [&] {
+    return (lanes * Tuning::kPacks - (is_aligned ? 0 : 1)) * pack >= a.cols;
+  };
+  while (lanes < most && !has_room()) lanes *= 2;
+  cut_in_lanes(lanes);
+  const auto quads_a_thread = [&] {
+    return int64_t(cut.slices) * cut.lanes * Tuning::kPacks * pack / 4 / Tuning::kThreads;
+  };
+  while (cut.lanes > Tuning::kFewLanes && quads_a_thread() > Tuning::kMostQuads)
+    cut_in_lanes(cut.lanes / 2);
+  const int64_t stride = std::max<int64_t>(a.a_stride, 1);
+  cut.edge_rows =
+      is_aligned && a.cols % pack == 0 ? 0 : std::min(a.rows, (pack - 1 + stride - 1) / stride);
+  if (a.a_stride < 1) cut.edge_rows = a.rows;
+  return cut;
+}
+
+template <class Tuning>
+size_t workspace_for(const Args& a, const DeviceInfo& device) {
+  if (a.cols == 0) return 0;
+  const Cut cut = cut_for<Tuning>(a, device);
+  if (cut.slices == 1) return 0;
+  const auto pack = int64_t(kPackBytes / size_of(a.dtype));
+  return reduction::meeting_bytes<float4>(
+      cut.tiles, cut.tiles * cut.slices * cut.lanes * Tuning::kPacks * pack / 4);
+}
+
+template <class T, class Tuning>
+Status launch_cut(const Args& a, const Cut& cut, cudaStream_t stream) {
+  const dim3 grid(unsigned(cut.tiles), unsigned(cut.slices));
+  gemv_t_tapered<T, Tuning><<<grid, Tuning::kThreads, 0, stream>>>(
+      a, cut, reduction::meeting_at<float4>(a.workspace, cut.tiles));
+  return launch_status();
+}
+
+static Support supports(const Args& a, const DeviceInfo&) {
+  return is_compute_float(a.dtype) ? kSupported : "multiplies f32, f16 and bf16";
+}
+static size_t workspace(const Args& a, const DeviceInfo& device) {
+  return workspace_for<Tuning>(a, device);
+}
+static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t stream) {
+  if (a.cols == 0) return Status::ok();
+  return with_float_type(a.dtype, [&](auto t) {
+    return launch_cut<decltype(t), Tuning>(a, cut_for<Tuning>(a, device), stream);
+  });
+}
+static double cost(const Args& a, const DeviceInfo& device) {
+  return streaming_us(kTuned, gemv_t::bytes_read(a) + gemv_t::bytes_written(a), device);
+}
+constinit const Rung rung = {.name = "tapered",
+                             .idea = "slices get shorter, rows at their own boundaries",
+                             .supports = supports,
+                             .launch = launch,
+                             .workspace = workspace,
+                             .cost = cost};
+
+}  // namespace ridge::gemv_t::tapered
