@@ -2,11 +2,11 @@
 """Times PyTorch beside Ridge in one process, launch by launch.
 
 Each line of the file of cases is one, {"operator": …, "dtype": …, "shape": …}; each gets one line of JSON on stdout: the samples
-of PyTorch's eager operator (and of torch.compile where asked) and those of our chosen rung, taken in turn with a cold
-L2. An operator without a counterpart here gets {"skipped": …}. `ridge climb` runs this where a Python with a
+of PyTorch's eager operator, of torch.compile where eager takes several launches, and of our chosen rung, taken in turn
+with a cold L2. An operator without a counterpart here gets {"skipped": …}. `ridge climb` runs this where a Python with a
 CUDA-enabled PyTorch is found.
 
-  torch_rivals.py --library build/gpu/programs/libridge_bench.so --cases cases.jsonl [--pairs 50] [--compile]
+  torch_rivals.py --library build/gpu/programs/libridge_bench.so --cases cases.jsonl [--pairs 50]
 """
 import argparse
 import ctypes
@@ -55,6 +55,59 @@ def activation_bwd(f):
     return make
 
 
+def dropout_bwd(t):
+    mask = torch.rand(t["dy"].shape, device="cuda") >= 0.1
+    return lambda: torch.ops.aten.native_dropout_backward(t["dy"], mask, 1 / 0.9)
+
+
+ADAMW_SHARES = [16, 1, 0, 23, 1, 5, 48, 0, 3, 11] * 10  # as the cases of adamw_many cut their arrays
+
+
+def adamw(parts):
+    def make(t):
+        n = t["m"].numel()
+        if t["grad"].dtype != torch.float32:
+            raise RuntimeError("PyTorch's fused AdamW keeps no f32 master of bf16 weights")
+        sizes = [share * n // sum(parts) for share in parts]
+        sizes[-1] += n - sum(sizes)
+        cut = lambda name: [x for x in t[name][:n].split(sizes) if x.numel()]
+        weights, grads, m, v = cut("weight"), cut("grad"), cut("m"), cut("v")
+        steps = [torch.ones((), device="cuda") for _ in weights]
+        return lambda: torch._fused_adamw_(weights, grads, m, v, [], steps, lr=3e-3, beta1=0.9, beta2=0.999,
+                                           weight_decay=0.1, eps=1e-8, amsgrad=False, maximize=False)
+    return make
+
+
+def rope(interleaved):
+    def turned(x, cos, sin):
+        x = x.float()
+        first, second = (x[..., ::2], x[..., 1::2]) if interleaved else x.chunk(2, -1)
+        pair = first * cos - second * sin, second * cos + first * sin
+        return torch.stack(pair, -1).flatten(-2) if interleaved else torch.cat(pair, -1)
+
+    def both(q, k, cos, sin):
+        return turned(q, cos, sin).to(q.dtype), turned(k, cos, sin).to(k.dtype)
+
+    def make(t, wrap=lambda f: f):
+        rows = slice(-t["q"].shape[1], None)
+        cos, sin = (t[name][rows][None, :, None, :] for name in ("cos", "sin"))
+        f = wrap(both)
+        return lambda: f(t["q"], t["k"], cos, sin)
+    return make
+
+
+def pure(f, *names):
+    """Of the named tensors, something that torch.compile can take as a whole."""
+    def make(t, wrap=lambda f: f):
+        wrapped = wrap(f)
+        return lambda: wrapped(*(t[name] for name in names))
+    return make
+
+
+def clipped(x):
+    return x * torch.clamp(1 / (torch.linalg.vector_norm(x) + 1e-6), max=1)
+
+
 ACTIVATIONS = {
     "relu": F.relu, "leaky_relu": lambda x: F.leaky_relu(x, 0.01), "hardtanh": F.hardtanh,
     "clip": lambda x: torch.clamp(x, -1, 1), "sigmoid": torch.sigmoid, "tanh": torch.tanh, "gelu": F.gelu,
@@ -66,6 +119,13 @@ OPERATORS = {
     "matrix_copy": lambda t: lambda: t["out"].copy_(t["in"]),
     "transpose": lambda t: lambda: t["out"].copy_(t["in"].transpose(-1, -2)),
     "reverse_array": lambda t: lambda: torch.flip(t["in"], (0,)),
+    "dropout": lambda t: lambda: F.dropout(t["x"], 0.1),
+    "dropout_bwd": dropout_bwd,
+    "adamw": adamw([1]),
+    "adamw_many": adamw(ADAMW_SHARES),
+    "embedding": lambda t: lambda: F.embedding(t["tokens"], t["table"]),
+    "embedding_bwd": lambda t: lambda: torch.ops.aten.embedding_dense_backward(t["dy"], t["tokens"],
+                                                                               t["dtable"].shape[0], -1, False),
     "sum": lambda t: lambda: torch.sum(t["x"], dim=0, out=t["out"][0]),
     "mean": lambda t: lambda: torch.mean(t["x"], dim=0, out=t["out"][0]),
     "max": lambda t: lambda: torch.max(t["x"]),
@@ -75,20 +135,37 @@ OPERATORS = {
     "norm_l1": lambda t: lambda: torch.linalg.vector_norm(t["x"], 1),
     "norm_l2": lambda t: lambda: torch.linalg.vector_norm(t["x"], 2),
     "dot": lambda t: lambda: torch.dot(t["x"], t["y"]),
+    "count_equal": lambda t: lambda: torch.count_nonzero(t["x"] == 2),
     "sum_axis": lambda t: lambda: torch.sum(t["x"], dim=1),
     "mean_axis": lambda t: lambda: torch.mean(t["x"], dim=1),
     "max_axis": lambda t: lambda: torch.amax(t["x"], dim=1),
+    "min_axis": lambda t: lambda: torch.amin(t["x"], dim=1),
+    "product_axis": lambda t: lambda: torch.prod(t["x"], dim=1),
+    "argmax_axis": lambda t: lambda: torch.argmax(t["x"], dim=1),
+    "norm_l1_axis": lambda t: lambda: torch.linalg.vector_norm(t["x"], 1, dim=1),
+    "norm_l2_axis": lambda t: lambda: torch.linalg.vector_norm(t["x"], 2, dim=1),
     "inclusive_scan": lambda t: lambda: torch.cumsum(t["in"], 0, out=t["out"]),
-    "softmax": lambda t: lambda: torch.softmax(t["x"], -1, out=t["y"]),
-    "log_softmax": lambda t: lambda: torch.log_softmax(t["x"], -1, out=t["y"]),
+    "softmax": lambda t: lambda: torch.softmax(t["x"], -1, out=t["out"]),
+    "log_softmax": lambda t: lambda: torch.log_softmax(t["x"], -1, out=t["out"]),
+    "softmax_bwd": lambda t: lambda: torch.ops.aten._softmax_backward_data(t["dy"], t["y"], -1, t["y"].dtype),
+    "log_softmax_bwd": lambda t: lambda: torch.ops.aten._log_softmax_backward_data(t["dy"], t["y"], -1, t["y"].dtype),
     "gemv": lambda t: lambda: torch.mv(t["A"], t["x"], out=t["y"]),
     "gemv_t": lambda t: lambda: torch.mv(t["A"].t(), t["x"], out=t["y"]),
-    "swiglu": lambda t: lambda: F.silu(t["gate"]) * t["up"],
-    "geglu": lambda t: lambda: F.gelu(t["gate"]) * t["up"],
 }
 for name, f in ACTIVATIONS.items():
     OPERATORS[name] = unary(f)
     OPERATORS[name + "_bwd"] = activation_bwd(f)
+# Several launches of eager PyTorch each: these are compiled as well.
+FUSED = {
+    "swiglu": pure(lambda gate, up: F.silu(gate) * up, "gate", "up"),
+    "geglu": pure(lambda gate, up: F.gelu(gate) * up, "gate", "up"),
+    "rope": rope(interleaved=False),
+    "rope_interleaved": rope(interleaved=True),
+    "l1_normalize": pure(lambda x: F.normalize(x, p=1, dim=-1), "x"),
+    "l2_normalize": pure(lambda x: F.normalize(x, p=2, dim=-1), "x"),
+    "clip_by_global_norm": pure(clipped, "x"),
+}
+OPERATORS.update(FUSED)
 
 
 class Contestant:
@@ -158,7 +235,7 @@ def ours(library, bench, tensors):
     return rung, launch
 
 
-def run_case(library, case, pairs, with_compile):
+def run_case(library, case, pairs):
     make = OPERATORS.get(case["operator"])
     if make is None:
         return {"skipped": "PyTorch has no counterpart here"}
@@ -175,8 +252,9 @@ def run_case(library, case, pairs, with_compile):
         rung, launch = ours(library, bench, tensors)
         launches.append(launch)
     contestants = [Contestant("ridge", launches), Contestant("torch", [make(t) for t in inputs])]
-    if with_compile:
-        contestants.append(Contestant("compile", [torch.compile(make(t)) for t in inputs]))
+    if case["operator"] in FUSED:
+        torch._dynamo.reset()  # else the second shape is compiled for any
+        contestants.append(Contestant("torch.compile", [make(t, torch.compile) for t in inputs]))
     flush = torch.empty(2 * l2, dtype=torch.uint8, device="cuda")
     for contestant in contestants:
         for turn in range(3):
@@ -204,15 +282,14 @@ def main():
     parser.add_argument("--library", required=True, help="libridge_bench.so of a gpu build")
     parser.add_argument("--cases", type=argparse.FileType(), default=sys.stdin)
     parser.add_argument("--pairs", type=int, default=50)
-    parser.add_argument("--compile", action="store_true", help="torch.compile as well")
     arguments = parser.parse_args()
     library = load(os.path.abspath(arguments.library))
     for line in arguments.cases:
         case = json.loads(line)
         with torch.no_grad() if not case["operator"].endswith("_bwd") else torch.enable_grad():
             try:
-                result = run_case(library, case, arguments.pairs, arguments.compile)
-            except (RuntimeError, torch.OutOfMemoryError) as error:
+                result = run_case(library, case, arguments.pairs)
+            except (RuntimeError, KeyError, TypeError, torch.OutOfMemoryError) as error:
                 result = {"skipped": str(error).splitlines()[0]}
         print(json.dumps({**case, **result}), flush=True)
         torch.cuda.empty_cache()

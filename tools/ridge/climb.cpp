@@ -233,12 +233,15 @@ void ask_torch(ClimbRecord& record, Progress& progress) {
     Climb& climb = record.climbs[answered++];
     progress.show(fmt::format("[{}/{}] PyTorch {} {}", answered, record.climbs.size(),
                               climb.operator_, climb.shape));
-    if (!line.contains("torch_us")) return;
-    Step& step = step_of(climb, "torch", true);
-    step.us = line["torch_us"].get<std::vector<double>>();
-    step.beside = line["rung"];
-    step.beside_us = line["ridge_us"].get<std::vector<double>>();
-    step.by_graph = line["by_graph"];
+    for (const char* rival : {"torch", "torch.compile"}) {
+      const std::string key = fmt::format("{}_us", rival);
+      if (!line.contains(key)) continue;
+      Step& step = step_of(climb, rival, true);
+      step.us = line[key].get<std::vector<double>>();
+      step.beside = line["rung"];
+      step.beside_us = line["ridge_us"].get<std::vector<double>>();
+      step.by_graph = line["by_graph"];
+    }
   };
   (void)run(command);  // no Python, no PyTorch, no GPU for it: a rival less
   std::error_code error;
