@@ -49,6 +49,7 @@ Family::Family() : Erased(gemv_t::rungs()) {
                          .dtypes = dtypes,
                          .shapes = {{20011, 8}, {4099, 24}, {2311, 509}, {1201, 1016}},
                          .specials = false}));
+  tests.push_back({.shape = {131, 68001}, .seed = 2});  // tiles for all SMs, and slices of them
   const Shapes real = {{16384, 16384}, {4096, 4096},   {8192, 28672}, {28672, 8192}, {1024, 131072},
                        {131072, 1024}, {16383, 16383}, {16, 1 << 20}, {1 << 20, 64}};
   for (const Dtype dtype : {Dtype::f32, Dtype::bf16})
