@@ -1,10 +1,9 @@
 // A row of any width at any address, cut into packs for the threads that share it.
 //
 // Slots are the 16-byte pieces between the boundaries of the *output*; slot 0 and the last may be
-// partly outside the row. Thread `first` takes slots first, first + lanes, first + 2 lanes …, where
-// `lanes` is a power of two. All loads of full slots come before anything else, in a loop without
-// other branches, so that they are under way together; what is at the edges is loaded element by
-// element.
+// partly outside the row. Thread `first` takes slots first, first + lanes, first + 2 lanes …. All
+// loads of full slots come before anything else, in a loop without other branches, so that they are
+// under way together; what is at the edges is loaded element by element.
 #pragma once
 
 #include "device/pack.cuh"
@@ -98,8 +97,11 @@ __device__ __forceinline__ void load_row(Pack<T> (&packs)[Packs], const T* row,
   }
   if (first == 0 && !full.has(0)) packs[0] = row::load_edge(row, s, 0, fill);
   const int last = s.last();
-  if (last > 0 && !full.has(last) && last >= first && last < first + Packs * lanes &&
-      ((last - first) & (lanes - 1)) == 0) {
+  if (last == 0 || full.has(last)) return;
+  bool has_last = false;
+#pragma unroll
+  for (int p = 0; p < Packs; ++p) has_last |= first + p * lanes == last;
+  if (has_last) {
     const Pack<T> edge = row::load_edge(row, s, last, fill);
 #pragma unroll
     for (int p = 0; p < Packs; ++p)

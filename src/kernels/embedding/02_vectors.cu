@@ -6,6 +6,7 @@
 //   the last bits of the sums, differ from run to run.
 #include "device/convert_pack.cuh"
 #include "device/divide.cuh"
+#include "device/shifted.cuh"
 #include "kernels/embedding/embedding.h"
 #include "select/select.h"
 
@@ -13,12 +14,12 @@ namespace ridge::embedding::vectors {
 
 constexpr int kThreads = 256;
 constexpr int kUnroll = 4;
+constexpr int kUnrollAnywhere = 2;  // each of two packs
 constexpr Tuned kForward = {2.0, 0.88};
 constexpr Tuned kBackward = {2.0, 0.45};
 
-// T: a word of the elements' size. Aligned: every row starts at a 16-byte boundary. Otherwise those
-// of the output decide where its packs are, and what is before the first is a slot too.
-template <class T, int Unroll, bool Aligned>
+// T: a word of the elements' size. Every row starts at a 16-byte boundary.
+template <class T, int Unroll>
 __global__ void __launch_bounds__(kThreads) embedding_gather(Args args, Divider slots) {
   constexpr int kSize = kPackSize<T>;
   const int64_t first = int64_t(blockIdx.x) * (kThreads * Unroll) + threadIdx.x;
@@ -28,33 +29,74 @@ __global__ void __launch_bounds__(kThreads) embedding_gather(Args args, Divider 
 #pragma unroll
   for (int u = 0; u < Unroll; ++u) {
     const int64_t slot = first + u * kThreads, row = slots.quotient(slot);
-    const int64_t s = slot - row * slots.divisor();
     begin[u] = end[u] = 0;
     if (row >= args.count) continue;
     from[u] = static_cast<const T*>(args.table) + args.tokens[row] * args.table_stride;
     to[u] = static_cast<T*>(args.out) + row * args.row_stride;
-    const int head = Aligned ? kSize : elements_to_alignment(to[u]);
-    begin[u] = s == 0 ? 0 : head + (s - 1) * kSize;
-    end[u] = min(s == 0 ? int64_t(head) : begin[u] + kSize, args.dim);
+    begin[u] = (slot - row * slots.divisor()) * kSize;
+    end[u] = min(begin[u] + kSize, args.dim);
   }
   Pack<T> x[Unroll];
 #pragma unroll
-  for (int u = 0; u < Unroll; ++u) {
-    if (end[u] - begin[u] != kSize) continue;
-    const T* p = from[u] + begin[u];
-    if (Aligned || is_pack_aligned(p))  // other tokens may want the row: no hint to forget it
-      x[u] = *reinterpret_cast<const Pack<T>*>(p);
-    else if (begin[u] > 0 && end[u] < args.dim) x[u] = load_pack_anywhere(p);
-    else
-#pragma unroll
-      for (int i = 0; i < kSize; ++i) x[u][i] = p[i];
-  }
+  for (int u = 0; u < Unroll; ++u)  // other tokens may want the row: no hint to forget it
+    if (end[u] - begin[u] == kSize) x[u] = *reinterpret_cast<const Pack<T>*>(from[u] + begin[u]);
 #pragma unroll
   for (int u = 0; u < Unroll; ++u) {
     if (end[u] - begin[u] == kSize) {
       store_pack(to[u] + begin[u], x[u]);
     } else {
       for (int64_t c = begin[u]; c < end[u]; ++c) to[u][c] = from[u][c];
+    }
+  }
+}
+
+// Rows anywhere: the slots of a row are the packs between the output's boundaries, of which the
+// first and the last may be partly outside. What they take is shifted together from two packs of
+// the table, whose other rows may be read as well; so edges, of which almost every warp has one,
+// wait for no more loads than others.
+template <class T, int Unroll>
+__global__ void __launch_bounds__(kThreads) embedding_gather_anywhere(Args args, Divider slots) {
+  constexpr int kSize = kPackSize<T>;
+  const T* const table = static_cast<const T*>(args.table);
+  const T* const table_end = table + (args.vocab - 1) * args.table_stride + args.dim;
+  const int64_t first = int64_t(blockIdx.x) * (kThreads * Unroll) + threadIdx.x;
+  int64_t row[Unroll], from[Unroll];
+#pragma unroll
+  for (int u = 0; u < Unroll; ++u) {  // the tokens of all slots are under way together
+    row[u] = slots.quotient(first + u * kThreads);
+    from[u] = args.tokens[min(row[u], args.count - 1)] * args.table_stride;
+  }
+  PackRequest<T> request[Unroll];
+  T* to[Unroll];
+  int begin[Unroll], end[Unroll];  // the row's elements of the slot
+#pragma unroll
+  for (int u = 0; u < Unroll; ++u) {
+    T* const out = static_cast<T*>(args.out) + row[u] * args.row_stride;
+    const int64_t c = (first + u * kThreads - row[u] * slots.divisor()) * kSize -
+                      bytes_past_alignment(out) / int(sizeof(T));  // the slot's first column
+    to[u] = out + c;
+    begin[u] = int(max(-c, int64_t(0)));
+    end[u] = row[u] < args.count ? int(min(args.dim - c, int64_t(kSize))) : 0;
+    if (begin[u] < end[u]) request[u].ask(table + from[u] + c, table, table_end);
+  }
+#pragma unroll
+  for (int u = 0; u < Unroll; ++u) {
+    if (begin[u] >= end[u]) continue;
+    const auto has = [&](int i) { return i >= begin[u] && i < end[u]; };
+    Pack<T> x;
+    if (request[u].is_whole) {
+      x = bytes_as<Pack<T>>(request[u].take());
+    } else {  // at an end of the table
+#pragma unroll
+      for (int i = 0; i < kSize; ++i)
+        if (has(i)) x[i] = request[u].at[i];
+    }
+    if (end[u] - begin[u] == kSize) {
+      store_pack(to[u], x);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kSize; ++i)
+        if (has(i)) to[u][i] = x[i];
     }
   }
 }
@@ -100,14 +142,13 @@ template <class T>
 static Status gather(const Args& a, cudaStream_t stream) {
   const bool aligned =
       is_aligned(a.table, a.table_stride, sizeof(T)) && is_aligned(a.out, a.row_stride, sizeof(T));
-  const int64_t slots =
-      aligned ? (a.dim + kPackSize<T> - 1) / kPackSize<T> : a.dim / kPackSize<T> + 2;
-  const int64_t a_block = int64_t(kThreads) * (aligned ? kUnroll : 1);
+  constexpr int kSize = kPackSize<T>;
+  const int64_t slots = (a.dim + (aligned ? 1 : 2) * (kSize - 1)) / kSize;
+  const int64_t a_block = int64_t(kThreads) * (aligned ? kUnroll : kUnrollAnywhere);
   const int64_t blocks = (a.count * slots + a_block - 1) / a_block;
-  const Divider divider(slots, blocks * a_block);
-  if (aligned)
-    embedding_gather<T, kUnroll, true><<<unsigned(blocks), kThreads, 0, stream>>>(a, divider);
-  else embedding_gather<T, 1, false><<<unsigned(blocks), kThreads, 0, stream>>>(a, divider);
+  const auto kernel =
+      aligned ? embedding_gather<T, kUnroll> : embedding_gather_anywhere<T, kUnrollAnywhere>;
+  kernel<<<unsigned(blocks), kThreads, 0, stream>>>(a, Divider(slots, blocks * a_block));
   return launch_status();
 }
 

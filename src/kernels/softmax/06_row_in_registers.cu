@@ -2,23 +2,24 @@
 //
 // Since 05_online: a thread keeps its packs of the row between the sum and the results, so there is
 //   no second read. As many threads share a row as it has packs for, from 4 lanes to a block of
-//   1024, so that an SM has up to 128 KB of rows under way at any width (1024 threads of 64
-//   registers, 8 packs each); warps exchange one (maximum, sum) each, at one barrier.
-// Stops at: HBM, up to 4096 packs a row. Wider, a block of 1024 threads has the SM to itself, and
-//   nothing is loaded while it exchanges and stores.
-// Not for: rows wider than the registers of an SM; and rows of some packs over a power of two times
-//   8 leave up to half of the registers empty.
+//   512, so that an SM has up to 128 KB of rows under way at any width (1024 threads of 64
+//   registers, 8 packs each); warps exchange one (maximum, sum) each, at one barrier. Wider rows
+//   have up to 256 threads with 25 packs each, so that there is still a second block on the SM,
+//   which loads while the first exchanges and stores.
+// Stops at: HBM, up to 6400 packs a row. Wider, a block has the SM to itself, and nothing is loaded
+//   while it exchanges and stores.
+// Not for: rows wider than the registers of an SM.
 #include "kernels/softmax/held.cuh"
 #include "select/select.h"
 
 namespace ridge::softmax::row_in_registers {
 
-constexpr int kPacks = 8;        // a thread; of two tensors, half as many of each
-constexpr int kPacksNarrow = 4;  // where lanes of a warp share a row
-constexpr int kMostLanes = 1024;
-constexpr int kThreadsNarrow = 128;  // a block of narrow rows
+// Threads of a block, packs of a thread; of two tensors, half as many of each.
+constexpr int kThreadsNarrow = 128, kPacksNarrow = 4;  // where lanes of a warp share a row
+constexpr int kThreads = 512, kPacks = 8;              // 64 registers: two blocks an SM
 constexpr Tuned kTuned = {3.0, 0.86};
-constexpr Tuned kTunedWide = {4.0, 0.84};  // one block an SM
+constexpr Tuned kTunedDeep = {3.0, 0.84};
+constexpr Tuned kTunedAlone = {4.0, 0.76};  // one block an SM
 
 template <class T, Op op, int Packs>
 __global__ void __launch_bounds__(kThreadsNarrow, 1024 / kThreadsNarrow)  // 64 registers
@@ -33,7 +34,8 @@ __global__ void __launch_bounds__(kThreadsNarrow, 1024 / kThreadsNarrow)  // 64 
 }
 
 template <class T, Op op, int Packs>
-__global__ void __launch_bounds__(kMostLanes) softmax_row_a_block(Args args) {
+__global__ void __launch_bounds__(kThreads, is_deep(op, Packs) ? 1 : 2)
+    softmax_row_a_block(Args args) {
   constexpr bool kForward = RowOp<op, Fast>::kForward;
   __shared__ float2 partials[kWarpSize];
   const Rows<T> row(args, blockIdx.x);
@@ -44,41 +46,64 @@ __global__ void __launch_bounds__(kMostLanes) softmax_row_a_block(Args args) {
 static int64_t slots_of(const Args& a) {
   return most_slots(a.out, a.rows, a.cols, a.out_stride, int64_t(size_of(a.dtype)));
 }
-static int64_t most_packs(const Args& a) {
-  return int64_t(kMostLanes) * (is_backward(a.op) ? kPacks / 2 : kPacks);
+
+// How a row is shared.
+struct Plan {
+  int lanes;  // none: too wide
+  int packs;
+};
+static Plan plan_for(const Args& a) {
+  const int64_t slots = slots_of(a);
+  const auto lanes_for = [&](int packs) {  // whole warps
+    return int((slots + packs * kWarpSize - 1) / (packs * kWarpSize)) * kWarpSize;
+  };
+  for (int lanes = 4; lanes <= kWarpSize; lanes *= 2) {
+    if (slots <= lanes * 2) return {lanes, 2};
+    if (slots <= lanes * kPacksNarrow) return {lanes, kPacksNarrow};
+  }
+  const int packs = kPacks / tensors(a.op), fewer = packs * 3 / 4, deep = deep_packs(a.op);
+  if (slots > kThreads * deep) return {0, 0};
+  if (slots > kThreads * packs) return {lanes_for(deep), deep};
+  // Of what is past the row's end nothing is loaded, but exponentials are taken.
+  if (lanes_for(fewer) <= kThreads && lanes_for(fewer) * fewer < lanes_for(packs) * packs)
+    return {lanes_for(fewer), fewer};
+  return {lanes_for(packs), packs};
 }
 
 static Support supports(const Args& a, const DeviceInfo&) {
   if (const Support s = supports_any(a); !s) return s;
-  return slots_of(a) <= most_packs(a) ? kSupported
-                                      : "the row does not fit the registers of a block";
+  return plan_for(a).lanes > 0 ? kSupported : "the row does not fit the registers of a block";
 }
 
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.rows == 0 || a.cols == 0) return Status::ok();
-  const int64_t slots = slots_of(a);
+  const Plan plan = plan_for(a);
   return with_type_and_op(a, [&](auto t, auto op_constant) {
     using T = decltype(t);
     constexpr Op op = op_constant.value;
-    constexpr int kMost = is_backward(op) ? kPacks / 2 : kPacks;
-    const auto narrow = [&](auto kernel, int lanes) {
+    constexpr int kMost = kPacks / tensors(op), kDeep = deep_packs(op);
+    const unsigned lanes = unsigned(plan.lanes);
+    if (lanes <= kWarpSize) {
+      const auto kernel = plan.packs == 2              ? softmax_narrow_rows<T, op, 2>
+                          : plan.packs == kPacksNarrow ? softmax_narrow_rows<T, op, kPacksNarrow>
+                          : plan.packs == kMost        ? softmax_narrow_rows<T, op, kMost>
+                                                       : softmax_narrow_rows<T, op, kMost * 3 / 4>;
       const int64_t blocks = (a.rows * lanes + kThreadsNarrow - 1) / kThreadsNarrow;
-      kernel<<<unsigned(blocks), kThreadsNarrow, 0, stream>>>(a, lanes);
-      return launch_status();
-    };
-    for (int lanes = 4; lanes <= kWarpSize; lanes *= 2)
-      if (slots <= lanes * kPacksNarrow)
-        return narrow(softmax_narrow_rows<T, op, kPacksNarrow>, lanes);
-    if (slots <= kWarpSize * kMost) return narrow(softmax_narrow_rows<T, op, kMost>, kWarpSize);
-    int lanes = 2 * kWarpSize;
-    while (slots > lanes * kMost) lanes *= 2;
-    softmax_row_a_block<T, op, kMost><<<unsigned(a.rows), unsigned(lanes), 0, stream>>>(a);
+      kernel<<<unsigned(blocks), kThreadsNarrow, 0, stream>>>(a, plan.lanes);
+    } else {
+      const auto kernel = plan.packs == kDeep   ? softmax_row_a_block<T, op, kDeep>
+                          : plan.packs == kMost ? softmax_row_a_block<T, op, kMost>
+                                                : softmax_row_a_block<T, op, kMost * 3 / 4>;
+      kernel<<<unsigned(a.rows), lanes, 0, stream>>>(a);
+    }
     return launch_status();
   });
 }
 static double cost(const Args& a, const DeviceInfo& device) {
-  const bool is_wide = slots_of(a) > most_packs(a) / 2;
-  return streaming_us(is_wide ? kTunedWide : kTuned, bytes_read(a) + bytes_written(a), device);
+  const Plan plan = plan_for(a);
+  const bool deep = is_deep(a.op, plan.packs);
+  const int64_t an_sm = kRegisters / (deep ? 128 : 64) / plan.lanes;  // rows
+  return rows_us(an_sm == 1 ? kTunedAlone : deep ? kTunedDeep : kTuned, a, an_sm, device);
 }
 constinit const Rung rung = {.name = "row_in_registers",
                              .idea = "one read: the row stays in registers",

@@ -2,7 +2,7 @@
 //
 // Since 06_row_in_registers: the blocks of a cluster write their warps' (maximum, sum) pairs into
 //   each other's shared memory and meet once; so a row of 262144 columns is held in registers too,
-//   by few blocks, each with an SM's registers to itself.
+//   by few blocks, and an SM still has those of two rows: one loads while the other exchanges.
 // Since 07_row_in_shared: nothing passes through shared memory but those pairs.
 // Stops at: HBM; for few rows, at the cluster's barriers, which nothing else is there to hide.
 // Not for: rows that one block holds with room for a second block on its SM (06): the blocks of a
@@ -13,10 +13,11 @@
 
 namespace ridge::softmax::cluster {
 
-constexpr int kPacks = 8;                       // a thread; of two tensors, half as many of each
-constexpr int kMostThreads = 1024;              // a block
+constexpr int kMostThreads = 2 * kThreadsDeep;  // a block, of two in an SM or alone
 constexpr int kPortable = 8, kMostBlocks = 16;  // a cluster, without and with leave
-constexpr Tuned kTuned = {5.0, 0.82};
+constexpr Tuned kTuned = {5.0, 0.83};
+constexpr Tuned kTunedLarge = {6.0, 0.80};  // more than kPortable blocks
+constexpr Tuned kTunedAlone = {6.0, 0.76};  // one block an SM
 
 template <class T, Op op, int Packs>
 __global__ void __launch_bounds__(kMostThreads) softmax_cluster(Args args) {
@@ -47,17 +48,17 @@ __global__ void __launch_bounds__(kMostThreads) softmax_cluster(Args args) {
       });
 }
 
-// Two blocks while they suffice, then more: the fewer there are, the sooner they meet.
+// As few blocks as can hold the row, two in an SM: the fewer there are, the sooner they meet.
 struct Shape {
   int threads, blocks;  // none: too wide
 };
 static Shape shape_for(const Args& a) {
   const int64_t slots = most_slots(a.out, a.rows, a.cols, a.out_stride, int64_t(size_of(a.dtype)));
-  const int64_t packs = is_backward(a.op) ? kPacks / 2 : kPacks;
-  int threads = 256, blocks = 2;
-  while (threads < kMostThreads && slots > threads * packs * blocks) threads *= 2;
-  while (blocks <= kMostBlocks && slots > threads * packs * blocks) blocks *= 2;
-  return blocks <= kMostBlocks ? Shape{threads, blocks} : Shape{0, 0};
+  const int64_t packs = deep_packs(a.op), a_block = kThreadsDeep * packs;
+  const int64_t blocks = std::clamp<int64_t>((slots + a_block - 1) / a_block, 2, kMostBlocks);
+  const int64_t a_warp = blocks * packs * kWarpSize;
+  const int64_t threads = std::max<int64_t>((slots + a_warp - 1) / a_warp, 1) * kWarpSize;
+  return threads <= kMostThreads ? Shape{int(threads), int(blocks)} : Shape{0, 0};
 }
 
 static Support supports(const Args& a, const DeviceInfo& device) {
@@ -72,8 +73,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.rows == 0 || a.cols == 0) return Status::ok();
   const Shape shape = shape_for(a);
   return with_type_and_op(a, [&](auto t, auto op) -> Status {
-    constexpr int kMost = is_backward(op.value) ? kPacks / 2 : kPacks;
-    const auto kernel = softmax_cluster<decltype(t), op.value, kMost>;
+    const auto kernel = softmax_cluster<decltype(t), op.value, deep_packs(op.value)>;
     if (shape.blocks > kPortable)
       if (const cudaError_t error =
               cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
@@ -95,7 +95,10 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   });
 }
 static double cost(const Args& a, const DeviceInfo& device) {
-  return streaming_us(kTuned, bytes_read(a) + bytes_written(a), device);
+  const Shape shape = shape_for(a);
+  const int blocks = shape.threads <= kThreadsDeep ? 2 : 1;  // an SM
+  const Tuned& tuned = blocks == 1 ? kTunedAlone : shape.blocks > kPortable ? kTunedLarge : kTuned;
+  return rows_us(tuned, a, double(blocks) / shape.blocks, device);
 }
 constinit const Rung rung = {.name = "cluster",
                              .idea = "2 to 16 blocks hold a wide row together",

@@ -2,12 +2,26 @@
 // the one store.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "device/row.cuh"
 #include "kernels/softmax/max_sum.cuh"
+#include "select/select.h"
 
 namespace ridge::softmax {
 
-constexpr int kKeptFloats = 32;  // exponentials kept a thread; where there are more, made again
+// Exponentials kept a thread, where they take more registers than the numbers they come from; where
+// there are more, they are made again.
+constexpr int kKeptFloats = 32;
+
+// Packs a thread holds of each tensor where rows are wide: with 128 registers, all but thirty of
+// them packs. An SM has room for 512 such threads, and so for two rows of 6400 packs.
+constexpr int kPacksDeep = 25, kThreadsDeep = 256;
+constexpr int kRegisters = 65536;  // of an SM
+constexpr int tensors(Op op) { return is_backward(op) ? 2 : 1; }
+constexpr int deep_packs(Op op) { return kPacksDeep / tensors(op); }
+constexpr bool is_deep(Op op, int packs) { return packs == deep_packs(op); }
 
 // A thread's packs of a row's two inputs; forward operators have one.
 template <class T, Op op, int Packs>
@@ -19,6 +33,18 @@ struct Held {
   Pack<T> a[Packs], b[kForward ? 1 : Packs];
 };
 
+// The same pack, of which the compiler cannot know that it is: it would keep the f32 of two-byte
+// numbers from one pass to the other, twice the registers of their packs, and spill. Blocks are one
+// thread deep, so nothing changes.
+template <class T>
+__device__ __forceinline__ Pack<T> seen_anew(Pack<T> pack) {
+  if constexpr (sizeof(T) == 2) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) pack.words[i] ^= blockDim.z - 1;
+  }
+  return pack;
+}
+
 // `width` lanes of a warp share its row; `exchange` makes one MaxSum of those of all warps that do;
 // `store` is given a function from p to what goes where held pack p came from.
 template <class T, Op op, int Packs, class Exchange, class Store>
@@ -27,7 +53,7 @@ __device__ __forceinline__ void finish_row(const Held<T, op, Packs>& held, int w
   using Operator = RowOp<op, Fast>;
   constexpr int kSize = kPackSize<T>;
   constexpr bool kForward = Operator::kForward;
-  constexpr bool kKeeps = op == Op::softmax && Packs * kSize <= kKeptFloats;
+  constexpr bool kKeeps = op == Op::softmax && (sizeof(T) == 4 || Packs * kSize <= kKeptFloats);
 
   MaxSum warp = empty<kForward>();
   if constexpr (kForward) {
@@ -35,16 +61,18 @@ __device__ __forceinline__ void finish_row(const Held<T, op, Packs>& held, int w
   }
   const float base = base_of(warp.max);
   float kept[kKeeps ? Packs : 1][kSize];
-  const auto a = [&](int p, int i) { return to_float(held.a[p][i]); };
-  const auto b = [&](int p, int i) { return kForward ? 0.0f : to_float(held.b[p][i]); };
 #pragma unroll
-  for (int p = 0; p < Packs; ++p)
+  for (int p = 0; p < Packs; ++p) {
+    float a[kSize], b[kSize] = {};
+    to_floats(held.a[p], a);
+    if constexpr (!kForward) to_floats(held.b[p], b);
 #pragma unroll
     for (int i = 0; i < kSize; ++i) {
-      const float term = Operator::term(a(p, i), b(p, i), base);
+      const float term = Operator::term(a[i], b[i], base);
       warp.sum += term;
       if constexpr (kKeeps) kept[p][i] = term;
     }
+  }
   warp.sum = lanes_sum(warp.sum, width);
 
   const MaxSum whole = exchange(warp);
@@ -52,13 +80,17 @@ __device__ __forceinline__ void finish_row(const Held<T, op, Packs>& held, int w
   // Not rescaled(): in a row of nothing but -inf, this makes the NaN there should be.
   const float scale = kKeeps ? Fast::exp(warp.max - whole.max) * finished : 0.0f;
   store([&](int p) {
-    float y[kSize];
+    float y[kSize], a[kSize], b[kSize] = {};
+    if constexpr (!kKeeps) {
+      to_floats(seen_anew(held.a[p]), a);
+      if constexpr (!kForward) to_floats(seen_anew(held.b[p]), b);
+    }
 #pragma unroll
     for (int i = 0; i < kSize; ++i) {
       if constexpr (kKeeps) {
         y[i] = kept[p][i] * scale;
       } else {
-        y[i] = Operator::result(a(p, i), b(p, i), whole.max, finished);
+        y[i] = Operator::result(a[i], b[i], whole.max, finished);
       }
     }
     return from_floats<T>(y);
@@ -76,6 +108,16 @@ __device__ __forceinline__ void hold_row(const Rows<T>& row, int cols, int first
   finish_row<T, op, Packs>(held, width, exchange, [&](auto result) {
     if (stores) store_row<T, Packs>(row.out, slots, first, lanes, result);
   });
+}
+
+// The time of a grid where an SM works on `an_sm` rows together. Those left over for its last round
+// have more of the bandwidth each, but only so much more.
+inline double rows_us(Tuned tuned, const Args& a, double an_sm, const DeviceInfo& device) {
+  constexpr double kLeastOfRound = 0.3;
+  const double rounds = double(a.rows) / (an_sm * device.sm_count);
+  const double left = rounds - std::floor(rounds);
+  const double longer = left > 0 ? std::max(kLeastOfRound - left, 0.0) / rounds : 0;
+  return streaming_us(tuned, (bytes_read(a) + bytes_written(a)) * (1 + longer), device);
 }
 
 }  // namespace ridge::softmax
