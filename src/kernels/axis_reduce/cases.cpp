@@ -96,11 +96,17 @@ Family::Family() : Erased(axis_reduce::rungs()) {
                          .padding = {3, 8},
                          .specials = false}));
   // Wide rows that start anywhere, in one block and in many.
-  append(tests, crossed({.ops = every,
+  const Shapes wide = {{2, 70, 299}, {1, 300, 523}, {1, 33, 1033}};
+  append(tests, crossed({.ops = {int(Kind::sum), int(Kind::argmax)},
                          .dtypes = dtypes,
-                         .shapes = {{2, 70, 299}, {1, 300, 523}, {1, 33, 1033}},
+                         .shapes = wide,
                          .misalignments = {0, 1},
                          .padding = {0, 2},
+                         .specials = false}));
+  append(tests, crossed({.ops = every,
+                         .dtypes = {Dtype::f32, Dtype::bf16},
+                         .shapes = wide,
+                         .misalignments = {3},
                          .specials = false}));
   // Few and long: blocks share them.
   append(tests, crossed({.ops = every,
