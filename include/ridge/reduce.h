@@ -100,8 +100,9 @@ constexpr Dtype reduced_dtype(Reduction reduction, Dtype dtype) {
                                  std::size_t workspace_bytes, cudaStream_t stream = nullptr);
 
 // --- One axis ---
-// Sums, maxima or means along dimension `axis` of x (negative: from the end). `out` has the format
-// and the shape of x, but for the axis: there it has 1 element, or no dimension at all.
+// Any reduction along dimension `axis` of x (negative: from the end); argmax gives places along it.
+// `out` is of reduced_dtype. It has the shape of x, but for the axis: there it has 1 element, or no
+// dimension at all.
 //
 // The dimensions of x and out behind the axis are contiguous, and those before it merge to one
 // stride; the axis may have any. A contiguous tensor has that for every axis; others are told so.

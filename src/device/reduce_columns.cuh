@@ -60,8 +60,14 @@ __device__ __forceinline__ void fold_columns(const Op& op, const Columns<T>& m, 
       [&](Pack<T>& to, int64_t a) { to = load_columns<Lie>(m, x + a * m.axis_stride, column); },
       [&](const Pack<T>& from, int64_t a) {
 #pragma unroll
-        for (int j = 0; j < kPackSize<T>; ++j)
-          acc[j] = op.combine(acc[j], transformed(op, a, element(from[j])));
+        for (int j = 0; j < kPackSize<T>; ++j) {
+          if constexpr (kAccumulates<Op, ElementOf<T>, 1>) {
+            const ElementOf<T> one[1] = {element(from[j])};
+            op.accumulate(acc[j], one, a);
+          } else {
+            acc[j] = op.combine(acc[j], transformed(op, a, element(from[j])));
+          }
+        }
       });
 }
 
@@ -82,8 +88,10 @@ __global__ void __launch_bounds__(kColumnThreads)
   Pack<Out, kSize> y;
 #pragma unroll
   for (int j = 0; j < kSize; ++j) y[j] = finished<Out>(op, acc[j], m.axis);
-  if (sizeof(y) == kPackBytes && column + kSize <= m.inner && is_pack_aligned(to)) {
-    *reinterpret_cast<int4*>(to) = *reinterpret_cast<const int4*>(&y);
+  if (sizeof(y) % kPackBytes == 0 && column + kSize <= m.inner && is_pack_aligned(to)) {
+#pragma unroll
+    for (int k = 0; k < int(sizeof(y) / kPackBytes); ++k)
+      reinterpret_cast<int4*>(to)[k] = reinterpret_cast<const int4*>(&y)[k];
   } else {
 #pragma unroll
     for (int j = 0; j < kSize; ++j)

@@ -16,9 +16,11 @@ using ops::Named;
 
 constexpr const char* kReductionNames[] = {"sum",     "max",    "min",     "mean",
                                            "product", "argmax", "norm_l1", "norm_l2"};
-constexpr reduce::Kind kKinds[] = {
-    reduce::Kind::sum,     reduce::Kind::max,    reduce::Kind::min,     reduce::Kind::mean,
-    reduce::Kind::product, reduce::Kind::argmax, reduce::Kind::norm_l1, reduce::Kind::norm_l2};
+
+// What a family of kernels calls a reduction: the same, in one order or another.
+template <class Kind>
+constexpr Kind kKinds[] = {Kind::sum,     Kind::max,    Kind::min,     Kind::mean,
+                           Kind::product, Kind::argmax, Kind::norm_l1, Kind::norm_l2};
 
 // Calls without a result to write.
 bool is_nothing(const reduce::Args&) { return false; }
@@ -47,7 +49,7 @@ Status run(const char* name, std::span<const RungOf<Args>* const> rungs, Expecte
 }
 
 void check_known(Check& check, Reduction reduction) {
-  check.that(size_t(reduction) < std::size(kKinds),
+  check.that(size_t(reduction) < std::size(kReductionNames),
              "reduction " + std::to_string(int(reduction)) + " is none");
 }
 void check_one_result(Check& check, Named out, Dtype wanted, const std::string& what) {
@@ -70,7 +72,7 @@ Expected<reduce::Args> whole_args(const char* name, Reduction reduction, const T
   check_known(check, reduction);
   if (!check) return check.status().error();
   const Named in = {"x", x}, result = {"out", out};
-  const reduce::Kind kind = kKinds[size_t(reduction)];
+  const reduce::Kind kind = kKinds<reduce::Kind>[size_t(reduction)];
   check.valid(in).valid(result);
   if (reduce::supports_format(kind, Dtype::i32))
     check.dtype(in, {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::i32});
@@ -149,13 +151,13 @@ Expected<axis_reduce::Args> axis_args(Reduction reduction, const Tensor& x, int 
   Check check("reduce_axis");
   check_known(check, reduction);
   if (!check) return check.status().error();
-  check.that(
-      reduction == Reduction::sum || reduction == Reduction::max || reduction == Reduction::mean,
-      std::string("there is no ") + kReductionNames[size_t(reduction)] +
-          " along an axis; there are sum, max and mean");
   const Named in = {"x", x}, result = {"out", out};
   check.valid(in).valid(result);
-  check.dtype(in, {Dtype::f32, Dtype::f16, Dtype::bf16}).same_dtype(result, in);
+  check.dtype(in, {Dtype::f32, Dtype::f16, Dtype::bf16});
+  if (!check) return check.status().error();
+  const std::string what =
+      std::string("the ") + kReductionNames[size_t(reduction)] + " of " + name_of(x.dtype);
+  ops::check_dtype_is(check, result, reduced_dtype(reduction, x.dtype), what.c_str());
   check.that(axis >= -x.rank && axis < x.rank,
              "axis is " + std::to_string(axis) + ", but x is " + ops::text(x));
   if (!check) return check.status().error();
@@ -185,9 +187,7 @@ Expected<axis_reduce::Args> axis_args(Reduction reduction, const Tensor& x, int 
              "out has strides " + ops::strides_text(out) + ", by which its elements overlap");
   if (!check) return check.status().error();
   return axis_reduce::Args{
-      .kind = reduction == Reduction::sum   ? axis_reduce::Kind::sum
-              : reduction == Reduction::max ? axis_reduce::Kind::max
-                                            : axis_reduce::Kind::mean,
+      .kind = kKinds<axis_reduce::Kind>[size_t(reduction)],
       .x = x.data,
       .out = out.data,
       .outer = outer.size,

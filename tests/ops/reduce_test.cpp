@@ -167,7 +167,32 @@ TEST(Reduce, TheWorkspaceAndAGraph) {
   EXPECT_EQ(out.values()[0], float(n));
 }
 
-// Element i is i % 13; reduced by the API, and one by one.
+// One by one, in an order in which numbers like those of try_axis are exact.
+template <class Element>
+double reduced_one_by_one(Reduction reduction, int64_t length, Element element) {
+  double sum = 0, sizes = 0, squares = 0, product = 1, greatest = -kInf, least = kInf;
+  int64_t place = -1;
+  for (int64_t k = 0; k < length; ++k) {
+    const double v = element(k);
+    sum += v, sizes += std::fabs(v), squares += v * v, product *= v;
+    if (place < 0 || v > greatest) greatest = v, place = k;
+    least = std::min(least, v);
+  }
+  switch (reduction) {
+    case Reduction::sum: return sum;
+    case Reduction::max: return greatest;
+    case Reduction::min: return least;
+    case Reduction::mean: return sum / double(length);
+    case Reduction::product: return product;
+    case Reduction::argmax: return double(place);
+    case Reduction::norm_l1: return sizes;
+    case Reduction::norm_l2: return std::sqrt(squares);
+  }
+  return NAN;
+}
+
+// Element i is i % 13 - 5; reduced by the API, and one by one.
+template <class Out = float>
 void try_axis(Reduction reduction, const std::vector<int64_t>& shape, int axis, bool keep) {
   int64_t outer = 1, inner = 1;
   Tensor x, out;
@@ -189,33 +214,41 @@ void try_axis(Reduction reduction, const std::vector<int64_t>& shape, int axis, 
     }
   }
   std::vector<float> values(size_t(outer * length * inner));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = float(i % 13);
-  const DeviceArray<float> from(values), to(size_t(outer * inner), -1.f);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = float(i % 13) - 5;
+  const DeviceArray<float> from(values);
+  const DeviceArray<Out> to(size_t(outer * inner), Out(-7));
   x.data = from.data();
   out.data = to.data();
+  out.dtype = reduced_dtype(reduction, x.dtype);
   with_workspace(
       [&] { return reduce_axis_workspace(reduction, x, axis, out); },
       [&](void* w, size_t bytes) { return reduce_axis(reduction, x, axis, out, w, bytes); });
   const auto got = to.values();
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t i = 0; i < inner; ++i) {
-      float wanted = reduction == Reduction::max ? -kInf : 0;
-      for (int64_t k = 0; k < length; ++k) {
-        const float v = values[size_t((o * length + k) * inner + i)];
-        wanted = reduction == Reduction::max ? std::max(wanted, v) : wanted + v;
-      }
-      if (reduction == Reduction::mean) wanted /= float(length);
-      ASSERT_EQ(got[size_t(o * inner + i)], wanted) << "axis " << axis << ": " << o << " " << i;
+      const auto wanted = Out(reduced_one_by_one(reduction, length, [&](int64_t k) {
+        return values[size_t((o * length + k) * inner + i)];
+      }));
+      ASSERT_EQ(got[size_t(o * inner + i)], wanted)
+          << "reduction " << int(reduction) << ", axis " << axis << ": " << o << " " << i;
     }
 }
 
 TEST(ReduceAxis, EveryAxis) {
-  for (const int axis : {0, 1, 2, 3, -1, -4})
-    for (const Reduction r : {Reduction::sum, Reduction::max, Reduction::mean})
+  for (const int axis : {0, 1, 2, 3, -1, -4}) {
+    for (const Reduction r : {Reduction::sum, Reduction::max, Reduction::min, Reduction::mean,
+                              Reduction::product, Reduction::norm_l1, Reduction::norm_l2})
       try_axis(r, {3, 4, 5, 6}, axis, axis % 2 == 0);
+    try_axis<int64_t>(Reduction::argmax, {3, 4, 5, 6}, axis, axis % 2 == 0);
+  }
   try_axis(Reduction::sum, {7}, 0, false);
-  try_axis(Reduction::sum, {3, 0, 2}, 1, false);  // 0
-  try_axis(Reduction::max, {3, 0}, 1, true);      // -inf
+  try_axis(Reduction::sum, {3, 0, 2}, 1, false);              // 0
+  try_axis(Reduction::max, {3, 0}, 1, true);                  // -inf
+  try_axis(Reduction::min, {3, 0}, 1, true);                  // inf
+  try_axis(Reduction::product, {3, 0, 2}, 1, false);          // 1
+  try_axis<int64_t>(Reduction::argmax, {3, 0, 2}, 1, false);  // -1
+  try_axis<int64_t>(Reduction::argmax, {2, 40000}, 1, false);
+  try_axis<int64_t>(Reduction::argmax, {5000, 3}, 0, false);
   try_axis(Reduction::sum, {0, 4}, 1, false);
   try_axis(Reduction::sum, {2, 40000}, 1, false);
   try_axis(Reduction::sum, {5000, 3}, 0, false);
@@ -245,8 +278,11 @@ TEST(ReduceAxis, SaysWhatIsWrong) {
   const auto message = [](Reduction r, const Tensor& a, int axis, const Tensor& b) {
     return reduce_axis(r, a, axis, b, nullptr, 0).message();
   };
-  EXPECT_EQ(message(Reduction::min, t, 1, to),
-            "reduce_axis: there is no min along an axis; there are sum, max and mean");
+  EXPECT_EQ(message(Reduction(99), t, 1, to), "reduce_axis: reduction 99 is none");
+  EXPECT_EQ(message(Reduction::argmax, t, 1, to),
+            "reduce_axis: out is f32; the argmax of f32 is i64");
+  EXPECT_EQ(message(Reduction::min, t, 1, {out.data(), Dtype::f16, {2, 4}}),
+            "reduce_axis: out is f16; the min of f32 is f32");
   EXPECT_EQ(message(Reduction::sum, t, 3, to), "reduce_axis: axis is 3, but x is f32 (2, 3, 4)");
   EXPECT_EQ(message(Reduction::sum, t, -4, to), "reduce_axis: axis is -4, but x is f32 (2, 3, 4)");
   EXPECT_EQ(message(Reduction::sum, t, 0, to),

@@ -10,19 +10,20 @@ namespace ridge::axis_reduce::block_per_row {
 
 constexpr int kThreads = 256;
 
-template <class Op, class T>
+template <class Op, class T, class Out>
 __global__ void __launch_bounds__(kThreads) reduce_block_per_row(Op op, Args a) {
   const Place place = place_of(a, blockIdx.x);
   auto acc = walk(op, a, static_cast<const T*>(a.x) + place.in, threadIdx.x, kThreads);
   acc = reduction::block_combine<kThreads>(op, acc);
-  if (threadIdx.x == 0) static_cast<T*>(a.out)[place.out] = reduction::finished<T>(op, acc, a.axis);
+  if (threadIdx.x == 0)
+    static_cast<Out*>(a.out)[place.out] = reduction::finished<Out>(op, acc, a.axis);
 }
 
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   const int64_t results = a.outer * a.inner;
   if (results == 0) return Status::ok();
-  return with_operator(a, [&](auto op, auto t) {
-    reduce_block_per_row<decltype(op), decltype(t)>
+  return with_operator(a, [&](auto op, auto t, auto result) {
+    reduce_block_per_row<decltype(op), decltype(t), decltype(result)>
         <<<unsigned(results), kThreads, 0, stream>>>(op, a);
     return launch_status();
   });

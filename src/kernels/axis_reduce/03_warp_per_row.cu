@@ -12,7 +12,7 @@ namespace ridge::axis_reduce::warp_per_row {
 constexpr int kThreads = 256;
 constexpr int kRows = kThreads / reduction::kWarpSize;  // a block
 
-template <class Op, class T>
+template <class Op, class T, class Out>
 __global__ void __launch_bounds__(kThreads) reduce_warp_per_row(Op op, Args a) {
   const int lane = int(threadIdx.x) % reduction::kWarpSize;
   const int64_t index = int64_t(blockIdx.x) * kRows + threadIdx.x / reduction::kWarpSize;
@@ -20,14 +20,14 @@ __global__ void __launch_bounds__(kThreads) reduce_warp_per_row(Op op, Args a) {
   const Place place = place_of(a, index);
   auto acc = walk(op, a, static_cast<const T*>(a.x) + place.in, lane, reduction::kWarpSize);
   acc = reduction::warp_combine(op, acc);
-  if (lane == 0) static_cast<T*>(a.out)[place.out] = reduction::finished<T>(op, acc, a.axis);
+  if (lane == 0) static_cast<Out*>(a.out)[place.out] = reduction::finished<Out>(op, acc, a.axis);
 }
 
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   const int64_t results = a.outer * a.inner;
   if (results == 0) return Status::ok();
-  return with_operator(a, [&](auto op, auto t) {
-    reduce_warp_per_row<decltype(op), decltype(t)>
+  return with_operator(a, [&](auto op, auto t, auto result) {
+    reduce_warp_per_row<decltype(op), decltype(t), decltype(result)>
         <<<unsigned((results + kRows - 1) / kRows), kThreads, 0, stream>>>(op, a);
     return launch_status();
   });

@@ -10,7 +10,7 @@ namespace ridge::axis_reduce::column_tiles {
 
 constexpr int kColumns = 32, kWarps = 8;
 
-template <class Op, class T>
+template <class Op, class T, class Out>
 __global__ void __launch_bounds__(kColumns* kWarps)
     reduce_column_tiles(Op op, Args a, int64_t tiles_a_row) {
   using Acc = reduction::AccOf<Op>;
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kColumns* kWarps)
   __syncthreads();
   if (warp != 0 || i >= a.inner) return;
   for (int w = 1; w < kWarps; ++w) acc = op.combine(acc, of_warp[w][threadIdx.x]);
-  static_cast<T*>(a.out)[o * a.out_stride + i] = reduction::finished<T>(op, acc, a.axis);
+  static_cast<Out*>(a.out)[o * a.out_stride + i] = reduction::finished<Out>(op, acc, a.axis);
 }
 
 static Support supports(const Args& a, const DeviceInfo& device) {
@@ -35,8 +35,8 @@ static Support supports(const Args& a, const DeviceInfo& device) {
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   const int64_t tiles_a_row = (a.inner + kColumns - 1) / kColumns;
   if (a.outer * tiles_a_row == 0) return Status::ok();
-  return with_operator(a, [&](auto op, auto t) {
-    reduce_column_tiles<decltype(op), decltype(t)>
+  return with_operator(a, [&](auto op, auto t, auto result) {
+    reduce_column_tiles<decltype(op), decltype(t), decltype(result)>
         <<<unsigned(a.outer * tiles_a_row), dim3(kColumns, kWarps), 0, stream>>>(op, a,
                                                                                  tiles_a_row);
     return launch_status();

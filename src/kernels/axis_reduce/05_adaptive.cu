@@ -20,15 +20,14 @@ static AxisView<T> view_of(const Args& a) {
 }
 
 static size_t workspace(const Args& a, const DeviceInfo& device) {
-  return with_operator(a, [&](auto op, auto t) {
+  return with_operator(a, [&](auto op, auto t, auto) {
     return reduce_axis_workspace(op, view_of<decltype(t)>(a), device);
   });
 }
 static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t stream) {
-  return with_operator(a, [&](auto op, auto t) {
-    using T = decltype(t);
-    return launch_reduce_axis(op, view_of<T>(a), static_cast<T*>(a.out), a.out_stride,
-                              {a.workspace, a.workspace_bytes}, device, stream);
+  return with_operator(a, [&](auto op, auto t, auto result) {
+    return launch_reduce_axis(op, view_of<decltype(t)>(a), static_cast<decltype(result)*>(a.out),
+                              a.out_stride, {a.workspace, a.workspace_bytes}, device, stream);
   });
 }
 static double cost(const Args& a, const DeviceInfo& device) {

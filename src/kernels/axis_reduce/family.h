@@ -14,6 +14,7 @@ class Family : public Erased<Family> {
 
   Status check(const Case&) const override;
   Workload workload(const Case&) const override;
+  std::optional<double> input(const Case&, size_t tensor, int64_t index) const override;
   void reference(const Case&, std::vector<HostTensor>&) const override;
 };
 

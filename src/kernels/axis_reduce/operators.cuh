@@ -1,4 +1,5 @@
-// From Args to types: calls f(operator, T()) with the operator and the format.
+// From Args to types: calls f(operator, T(), Out()) with the operator, the format of the elements
+// and that of the results.
 #pragma once
 
 #include "device/reduce_axis.cuh"
@@ -10,9 +11,14 @@ template <class F>
 auto with_operator(const Args& a, F f) {
   return with_float_type(a.dtype, [&](auto t) {
     switch (a.kind) {
-      case Kind::max: return f(reduction::Max<float>(), t);
-      case Kind::mean: return f(reduction::Mean<float>(), t);
-      default: return f(reduction::Sum<float>(), t);
+      case Kind::max: return f(reduction::Max<float>(), t, t);
+      case Kind::min: return f(reduction::Min<float>(), t, t);
+      case Kind::mean: return f(reduction::Mean<float>(), t, t);
+      case Kind::product: return f(reduction::Product<float>(), t, t);
+      case Kind::argmax: return f(reduction::ArgMax<float>(), t, int64_t());
+      case Kind::norm_l1: return f(reduction::NormL1<float>(), t, t);
+      case Kind::norm_l2: return f(reduction::NormL2<float>(), t, t);
+      default: return f(reduction::Sum<float>(), t, t);
     }
   });
 }
