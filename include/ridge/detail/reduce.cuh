@@ -45,6 +45,8 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
   struct Buffer {
     Pack<T> of[In];
   };
+  unsigned long long arrivals = 0;
+  if (gridDim.x > 1 && threadIdx.x == 0) arrivals = before_arrival(meeting.arrivals);
   AccOf<Op> acc = op.identity();
   for_packs<kUnroll, Buffer>(
       int64_t(blockIdx.x) * Tuning::kThreads + threadIdx.x, int64_t(gridDim.x) * Tuning::kThreads,
@@ -77,7 +79,7 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
     bool last = false;
     if (threadIdx.x == 0) {
       meeting.partials[blockIdx.x] = acc;
-      last = is_last_arrival(meeting.arrivals, gridDim.x);
+      last = is_last_arrival(meeting.arrivals, gridDim.x, arrivals);
     }
     if (!__shfl_sync(kAllLanes, last, 0)) return;
     __syncwarp();  // orders the reads below behind the arrival

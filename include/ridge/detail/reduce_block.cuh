@@ -117,23 +117,28 @@ __device__ __forceinline__ AccOf<Op> block_combine_for_all(const Op& op, AccOf<O
 // --- a grid: the last block to arrive finishes the work of all ---
 
 // Counts blocks in a word of memory that needs no preparation. Between launches it holds kMark; a
-// word that was never used holds anything else, and the first to find that out starts the count.
+// word that others have used holds anything else, and the first block to arrive puts that right.
 // Only one of the `expected` - 1 numbers after kMark would be mistaken for a count under way: no
 // launch leaves one behind, and chance hits one with a probability of 2^-54 for a thousand blocks.
 constexpr unsigned long long kMark = 0x9c3b'52f1'd86e'4a00;
 
+// The word as it is before this block arrives: best asked for early, to wait for it at no time.
+__device__ __forceinline__ unsigned long long before_arrival(const unsigned long long* word) {
+  return __ldcg(word);
+}
+
 // What the caller wrote before is seen by the one for which this is true; another thread's writes
 // need a barrier in front, another thread's reads one behind. One thread a block calls it.
-__device__ __forceinline__ bool is_last_arrival(unsigned long long* word, unsigned expected) {
-  unsigned long long before = add_ordered(word, 1) - kMark;
-  while (before >= expected) {  // never used yet
-    const unsigned long long seen = add_ordered(word, 0);
-    const unsigned long long count = seen - kMark < expected ? seen - kMark : 0;
-    if (compare_and_swap_ordered(word, seen, kMark + count + 1) == seen) before = count;
-  }
-  if (before + 1 != expected) return false;
+__device__ __forceinline__ bool is_last_arrival(unsigned long long* word, unsigned expected,
+                                                unsigned long long seen) {
+  // Nobody counts in a word that is not right, so that it has not changed or is right by now.
+  if (seen - kMark >= expected) (void)compare_and_swap_ordered(word, seen, kMark);
+  if (add_ordered(word, 1) - kMark + 1 != expected) return false;
   *word = kMark;
   return true;
+}
+__device__ __forceinline__ bool is_last_arrival(unsigned long long* word, unsigned expected) {
+  return is_last_arrival(word, expected, before_arrival(word));
 }
 
 // The total of `count` values that other blocks left, for a warp: in all its lanes, always in the

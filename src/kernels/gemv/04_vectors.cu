@@ -107,11 +107,12 @@ using Meeting = reduction::Meeting<float>;
 
 // The last block of its rows adds what all have left: a warp a row.
 template <class T, Shape kShape>
-__device__ __forceinline__ void combine_splits(const Args& args, const Meeting& meeting) {
+__device__ __forceinline__ void combine_splits(const Args& args, const Meeting& meeting,
+                                               unsigned long long arrivals) {
   __shared__ bool is_last;
   __syncthreads();
   if (threadIdx.x == 0)
-    is_last = reduction::is_last_arrival(meeting.arrivals + blockIdx.x, gridDim.y);
+    is_last = reduction::is_last_arrival(meeting.arrivals + blockIdx.x, gridDim.y, arrivals);
   __syncthreads();
   if (!is_last) return;
   for (int r = threadIdx.x / kWarpSize; r < kShape.rows_a_block();
@@ -150,6 +151,9 @@ __global__ void __launch_bounds__(Shape{Lanes, Unroll, Rows}.threads(),
   const int64_t first_row =
       int64_t(blockIdx.x) * kShape.rows_a_block() + threadIdx.x / Lanes * Rows;
   const T* const x = static_cast<const T*>(args.x);  // (cols)
+  unsigned long long arrivals = 0;
+  if (!kShape.is_short() && gridDim.y > 1 && threadIdx.x == 0)
+    arrivals = reduction::before_arrival(meeting.arrivals + blockIdx.x);
 
   // Congruent rows differ in nothing but `a`.
   Row<T, Count> rows[Rows];
@@ -269,7 +273,7 @@ __global__ void __launch_bounds__(Shape{Lanes, Unroll, Rows}.threads(),
     }
   }
   if constexpr (!kShape.is_short())
-    if (gridDim.y > 1) combine_splits<T, kShape>(args, meeting);
+    if (gridDim.y > 1) combine_splits<T, kShape>(args, meeting, arrivals);
 }
 
 // How the work is cut; the same for `workspace` and `launch`.

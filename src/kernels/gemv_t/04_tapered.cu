@@ -26,16 +26,16 @@ namespace ridge::gemv_t::tapered {
 
 // How much a block takes, and how the work is cut. Estimates for an H200.
 struct Tuning {
-  static constexpr int kThreads = 512;
-  static constexpr int kBlocksPerSm = 2;
+  static constexpr int kThreads = 256;
+  static constexpr int kBlocksPerSm = 3;
   static constexpr int kPacks = 1;        // side by side, a lane
-  static constexpr int kRows = 6;         // a lane has under way
+  static constexpr int kRows = 8;         // a lane has under way
   static constexpr int kLanes = 64;       // side by side on a row
   static constexpr int kWideLanes = 128;  // on a long one: fewer pages of memory open at a time
   static constexpr int64_t kWideBytes = 128 << 10;  // of a row
   static constexpr int kFewLanes = 16;
-  static constexpr int64_t kMostQuads = 40;  // of slices' sums, a thread of the last block
-  static constexpr double kWaves = 4;        // of blocks
+  static constexpr int64_t kMostQuads = 16;  // of slices' sums, a thread of the last block
+  static constexpr double kWaves = 2;        // of blocks
   static constexpr int64_t kLeastSteps = 3;  // of a slice, on average, where there are waves
   static constexpr double kTaper = 0.9;      // 0: equal slices; 1: the last is next to nothing
 };
@@ -133,6 +133,9 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
   const int64_t right = min(left + cut.tile_columns, args.cols);
   const T* const x = static_cast<const T*>(args.x);  // (rows)
   const T* const matrix = static_cast<const T*>(args.a);
+  unsigned long long arrivals = 0;
+  if (cut.slices > 1 && threadIdx.x == 0)
+    arrivals = reduction::before_arrival(meeting.arrivals + blockIdx.x);
 
   // Rows row, row + workers, … of the slice; all `before` elements past a boundary.
   const int64_t first_row = first_step(cut, blockIdx.y) * (kRows * workers);
@@ -232,7 +235,8 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
   __shared__ bool is_last;
   __syncthreads();
   if (threadIdx.x == 0)
-    is_last = reduction::is_last_arrival(meeting.arrivals + blockIdx.x, unsigned(cut.slices));
+    is_last =
+        reduction::is_last_arrival(meeting.arrivals + blockIdx.x, unsigned(cut.slices), arrivals);
   __syncthreads();
   if (!is_last) return;
   fold<kThreads>(
