@@ -127,5 +127,21 @@ TEST(Gemv, TheWorkspace) {
   EXPECT_EQ(y.values(), (std::vector<float>{float(cols), float(cols)}));
 }
 
+// Blocks that share columns count each other in the workspace, whatever it held before.
+TEST(Gemv, TransposedInAGraph) {
+  const int64_t rows = 4099, cols = 37;
+  const DeviceArray<float> a(size_t(rows * cols), 1.f), x(size_t(rows), 1.f), y(size_t{cols});
+  const Tensor ta(a.data(), Dtype::f32, {rows, cols}), tx(x.data(), Dtype::f32, {rows}),
+      ty(y.data(), Dtype::f32, {cols});
+  const auto bytes = gemv_t_workspace(1, ta, tx, 0, ty);
+  ASSERT_TRUE(bytes);
+  ASSERT_GT(*bytes, 0u);
+  const DeviceArray<char> workspace(*bytes, char(0x5a));
+  run_as_graph([&](cudaStream_t stream) {
+    return gemv_t(1, ta, tx, 0, ty, workspace.data(), *bytes, stream);
+  });
+  EXPECT_EQ(y.values(), std::vector<float>(size_t{cols}, float(rows)));
+}
+
 }  // namespace
 }  // namespace ridge
