@@ -114,10 +114,10 @@ constexpr Dtype reduced_dtype(Reduction reduction, Dtype dtype) {
                                  cudaStream_t stream = nullptr);
 
 // --- Segments ---
-// out[s] = sum or max of x[offsets[s] … offsets[s + 1] - 1]. x is f32 or i32, offsets i32 or i64,
-// one more than there are results; `out` is of reduced_dtype. All are contiguous vectors. Offsets
-// never fall, the first is at least 0 and the last at most the length of x: they lie on the device,
-// where nobody checks that.
+// out[s] = sum, max, min or mean of x[offsets[s] … offsets[s + 1] - 1]. x may be i32 too, but for
+// means. offsets are i32 or i64, one more than there are results; `out` is of reduced_dtype. All
+// are contiguous vectors. Offsets never fall, the first is at least 0 and the last at most the
+// length of x: they lie on the device, where nobody checks that.
 
 [[nodiscard]] Expected<std::size_t> segmented_reduce_workspace(Reduction reduction, const Tensor& x,
                                                                const Tensor& offsets,

@@ -50,7 +50,8 @@ __device__ __forceinline__ Pack<T> load_columns(const Columns<T>& m, const T* ro
   return x;
 }
 
-// Steps `first`, `first` + `step`, … below `end` of a thread's columns.
+// Steps `first`, `first` + `step`, … below `end` of a thread's columns: ascending, so an operator
+// that accumulates may, one element at a time.
 template <Packs Lie, class Op, class T>
 __device__ __forceinline__ void fold_columns(const Op& op, const Columns<T>& m, const T* x,
                                              int64_t column, int64_t first, int64_t step,

@@ -34,10 +34,23 @@ struct SegmentTuning {
   // short ones hide each other's waits, more blocks an SM are worth more than more packs.
   template <int Lanes>
   static constexpr int kUnroll = Lanes == kThreads ? 8 : 4;
-  // Mean lengths, in elements, from which on more lanes take a segment.
-  static constexpr int64_t kFrom8 = 12, kFrom16 = 128, kFromWarp = 512, kFromBlock = 5120;
+  // Lengths, in elements; those that packs decide are what fills as many of them as with 4 bytes.
+  template <class T>
+  static constexpr int64_t kPerWord = 4 / int64_t(sizeof(T));
+  // Means from which on more lanes take a segment.
+  static constexpr int64_t kFrom8 = 12;
+  template <class T>
+  static constexpr int64_t kFrom16 = 128 * kPerWord<T>;
+  template <class T>
+  static constexpr int64_t kFromWarp = 512 * kPerWord<T>;
+  template <class T>
+  static constexpr int64_t kFromBlock = 5120 * kPerWord<T>;
   // What lanes take at most; beyond, a block does.
-  static constexpr int64_t kMostOfOne = 64, kMostOfLane = 64, kMostOfWarp = 8192;
+  static constexpr int64_t kMostOfOne = 64;
+  template <class T>
+  static constexpr int64_t kMostOfLane = 64 * kPerWord<T>;
+  template <class T>
+  static constexpr int64_t kMostOfWarp = 8192 * kPerWord<T>;
   // What a block takes at most: that, or the vector over so many chunks an SM.
   static constexpr int64_t kLeastChunk = 65536;
   static constexpr int kChunksPerSm = 16;
@@ -58,11 +71,11 @@ SegmentPlan plan_segments(const Segments<T, Offset>& v, const DeviceInfo& device
   using Tuning = SegmentTuning;
   const int64_t mean = v.n / v.segments;
   SegmentPlan plan = {};
-  plan.lanes = mean < Tuning::kFrom8       ? 1
-               : mean < Tuning::kFrom16    ? 8
-               : mean < Tuning::kFromWarp  ? 16
-               : mean < Tuning::kFromBlock ? kWarpSize
-                                           : Tuning::kThreads;
+  plan.lanes = mean < Tuning::kFrom8          ? 1
+               : mean < Tuning::kFrom16<T>    ? 8
+               : mean < Tuning::kFromWarp<T>  ? 16
+               : mean < Tuning::kFromBlock<T> ? kWarpSize
+                                              : Tuning::kThreads;
   const int64_t pieces = int64_t(device.sm_count) * Tuning::kChunksPerSm;
   plan.chunk = std::max(Tuning::kLeastChunk, (v.n + pieces - 1) / pieces);
   plan.chunks = v.n > plan.chunk ? unsigned((v.n + plan.chunk - 1) / plan.chunk) : 0;
@@ -89,18 +102,25 @@ __device__ __forceinline__ AccOf<Op> fold_range(const Op& op, const T* x, int64_
           acc = op.combine(acc, transformed(op, index + i, element(from)));
         });
   } else {
-    static_assert(2 * (kSize - 1) <= Lanes);
     const int head = int(min(int64_t(elements_to_alignment(x)), count));
     const Index packs = Index(count - head) / kSize;
     const int edges = int(Index(count) - packs * kSize);
     const Index edge = lane + (lane < head ? 0 : packs * kSize);
     T at_edge = T();
     if (lane < edges) at_edge = x[edge];
+    // Those behind the first `Lanes` lie behind the packs: no more than kSize - 1 lie in front.
+    constexpr bool kMoreEdges = 2 * (kSize - 1) > Lanes;
+    static_assert(kSize - 1 <= Lanes);
+    const Index another = lane + Lanes + packs * kSize;
+    T at_another = T();
+    if (kMoreEdges && lane + Lanes < edges) at_another = x[another];
     for_packs<Unroll, Pack<T>>(
         Index(lane), Index(Lanes), packs,
         [&](Pack<T>& to, Index pack) { to = load_pack(x + head + pack * kSize); },
         [&](const Pack<T>& from, Index pack) { fold(op, acc, index + head + pack * kSize, from); });
     if (lane < edges) acc = op.combine(acc, transformed(op, index + edge, element(at_edge)));
+    if (kMoreEdges && lane + Lanes < edges)
+      acc = op.combine(acc, transformed(op, index + another, element(at_another)));
   }
   return acc;
 }
@@ -185,8 +205,8 @@ struct SegmentKernel {
   __device__ __forceinline__ void by_lanes(int64_t block) const {
     constexpr int kGroups = kThreads / Lanes, kUnroll = SegmentTuning::kUnroll<Lanes>;
     constexpr int64_t kMost = Lanes == 1           ? SegmentTuning::kMostOfOne
-                              : Lanes == kWarpSize ? SegmentTuning::kMostOfWarp
-                                                   : Lanes * SegmentTuning::kMostOfLane;
+                              : Lanes == kWarpSize ? SegmentTuning::kMostOfWarp<T>
+                                                   : Lanes * SegmentTuning::kMostOfLane<T>;
     const int lane = int(threadIdx.x) % Lanes;
     const int64_t s = block * kGroups + threadIdx.x / Lanes;
     int64_t b = 0, e = 0;
@@ -196,7 +216,7 @@ struct SegmentKernel {
     acc = warp_combine<Lanes>(op, acc);
     if (mine && lane == 0 && s < v.segments) out[s] = finished<Out>(op, acc, e - b);
     if constexpr (Lanes < kWarpSize) {
-      const bool waits = !mine && e - b <= SegmentTuning::kMostOfWarp;
+      const bool waits = !mine && e - b <= SegmentTuning::kMostOfWarp<T>;
       unsigned waiting = __ballot_sync(kAllLanes, waits && lane == 0);
       for (; waiting; waiting &= waiting - 1) {
         const int from = __ffs(int(waiting)) - 1;
@@ -208,7 +228,7 @@ struct SegmentKernel {
         if (in_warp == from) out[s] = finished<Out>(op, acc, end - first);
       }
     }
-    const bool for_block = e - b > SegmentTuning::kMostOfWarp && lane == 0;
+    const bool for_block = e - b > SegmentTuning::kMostOfWarp<T> && lane == 0;
     if (!__syncthreads_or(for_block)) return;
     __shared__ int64_t longer[kGroups];
     __shared__ int count;

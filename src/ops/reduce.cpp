@@ -206,12 +206,21 @@ Expected<segmented_reduce::Args> segment_args(Reduction reduction, const Tensor&
   Check check("segmented_reduce");
   check_known(check, reduction);
   if (!check) return check.status().error();
-  check.that(reduction == Reduction::sum || reduction == Reduction::max,
+  // In the order of Reduction, as all kinds are.
+  constexpr segmented_reduce::Kind kSegmentKinds[] = {
+      segmented_reduce::Kind::sum, segmented_reduce::Kind::max, segmented_reduce::Kind::min,
+      segmented_reduce::Kind::mean};
+  check.that(size_t(reduction) < std::size(kSegmentKinds),
              std::string("there is no ") + kReductionNames[size_t(reduction)] +
-                 " of segments; there are sum and max");
+                 " of segments; there are sum, max, min and mean");
+  if (!check) return check.status().error();
+  const segmented_reduce::Kind kind = kSegmentKinds[size_t(reduction)];
   const Named in = {"x", x}, at = {"offsets", offsets}, result = {"out", out};
   check.valid(in).valid(at).valid(result);
-  check.dtype(in, {Dtype::f32, Dtype::i32}).dtype(at, {Dtype::i64, Dtype::i32});
+  if (segmented_reduce::supports_format(kind, Dtype::i32))
+    check.dtype(in, {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::i32});
+  else check.dtype(in, {Dtype::f32, Dtype::f16, Dtype::bf16});
+  check.dtype(at, {Dtype::i64, Dtype::i32});
   if (!check) return check.status().error();
   const std::string what =
       std::string("the ") + kReductionNames[size_t(reduction)] + " of " + name_of(x.dtype);
@@ -223,8 +232,7 @@ Expected<segmented_reduce::Args> segment_args(Reduction reduction, const Tensor&
                                                        "; there is one offset more");
   check.no_overlap(result, in).no_overlap(result, at);
   if (!check) return check.status().error();
-  return segmented_reduce::Args{.kind = reduction == Reduction::sum ? segmented_reduce::Kind::sum
-                                                                    : segmented_reduce::Kind::max,
+  return segmented_reduce::Args{.kind = kind,
                                 .x = x.data,
                                 .offsets = offsets.data,
                                 .out = out.data,

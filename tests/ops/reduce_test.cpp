@@ -319,6 +319,25 @@ TEST(SegmentedReduce, SumsAndMaxima) {
   EXPECT_EQ(maxima.values(), (std::vector<int32_t>{2, INT32_MIN, 5}));
 }
 
+TEST(SegmentedReduce, MinimaAndMeansOfF16) {
+  const DeviceArray<uint16_t> x(std::vector<uint16_t>{0x3c00, 0x4000, 0xc200, 0x4400, 0x4500}),
+      out(3, 0xffff);  // x: 1, 2, -3, 4, 5
+  const DeviceArray<int32_t> offsets(std::vector<int32_t>{0, 2, 2, 5});
+  const Tensor t(x.data(), Dtype::f16, {5}), at(offsets.data(), Dtype::i32, {4}),
+      to(out.data(), Dtype::f16, {3});
+  const auto reduced = [&](Reduction r) {
+    with_workspace([&] { return segmented_reduce_workspace(r, t, at, to); },
+                   [&](void* w, size_t bytes) { return segmented_reduce(r, t, at, to, w, bytes); });
+    return out.values();
+  };
+  EXPECT_EQ(reduced(Reduction::min), (std::vector<uint16_t>{0x3c00, 0x7c00, 0xc200}));
+  const auto means = reduced(Reduction::mean);
+  EXPECT_EQ(means[0], 0x3e00);                    // 1.5
+  EXPECT_GT(means[1] & 0x7fff, 0x7c00);           // NaN
+  EXPECT_EQ(means[2], 0x4000);                    // 2
+  EXPECT_EQ(reduced(Reduction::sum)[2], 0x4600);  // 6
+}
+
 TEST(SegmentedReduce, SaysWhatIsWrong) {
   const DeviceArray<float> x(8), out(8);
   const DeviceArray<int64_t> offsets(8);
@@ -327,8 +346,10 @@ TEST(SegmentedReduce, SaysWhatIsWrong) {
   const auto message = [](Reduction r, const Tensor& a, const Tensor& b, const Tensor& c) {
     return segmented_reduce(r, a, b, c, nullptr, 0).message();
   };
-  EXPECT_EQ(message(Reduction::mean, t, at, to),
-            "segmented_reduce: there is no mean of segments; there are sum and max");
+  EXPECT_EQ(message(Reduction::product, t, at, to),
+            "segmented_reduce: there is no product of segments; there are sum, max, min and mean");
+  EXPECT_EQ(message(Reduction::mean, {x.data(), Dtype::i32, {8}}, at, to),
+            "segmented_reduce: x is i32; it can be f32, f16, bf16");
   EXPECT_EQ(message(Reduction::sum, t, {offsets.data(), Dtype::i64, {3}}, to),
             "segmented_reduce: offsets is i64 (3) but out is f32 (3); there is one offset more");
   EXPECT_EQ(message(Reduction::sum, {x.data(), Dtype::i32, {8}}, at, to),

@@ -3,7 +3,8 @@
 // Since 03_warp_per_row: where the axis is not innermost, a warp's load is 32 neighbours of one
 //   step, not 32 steps of one column, so every byte of a sector is used.
 // Stops at: bytes in flight, one element a lane; lanes, where there are fewer than 32 columns; and
-//   blocks, where there are few columns and a long axis.
+//   blocks, where there are few columns and a long axis. And argmax at shared memory, where a place
+//   and its number are 16 bytes apart from the next and lanes meet in the banks; all else does not.
 #include "kernels/axis_reduce/operators.cuh"
 
 namespace ridge::axis_reduce::column_tiles {

@@ -14,7 +14,7 @@ __global__ void __launch_bounds__(kThreads)
   const int64_t b = v.offsets[blockIdx.x], e = v.offsets[blockIdx.x + 1];
   auto acc = op.identity();
   for (int64_t i = b + threadIdx.x; i < e; i += kThreads)
-    acc = op.combine(acc, reduction::transformed(op, i - b, v.x[i]));
+    acc = op.combine(acc, reduction::transformed(op, i - b, reduction::element(v.x[i])));
   acc = reduction::block_combine<kThreads>(op, acc);
   if (threadIdx.x == 0) out[blockIdx.x] = reduction::finished<Out>(op, acc, e - b);
 }

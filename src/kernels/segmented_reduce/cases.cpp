@@ -52,8 +52,8 @@ int64_t longest(const Case& c) { return c.shape[2] <= kRandom ? 2 * mean_of(c) :
 Family::Family() : Erased(segmented_reduce::rungs()) {
   family = "segmented_reduce";
   summary = "one result for each segment of a vector";
-  operators = {"segmented_sum", "segmented_max"};
-  dtypes = {Dtype::f32, Dtype::i32};
+  operators = {"segmented_sum", "segmented_max", "segmented_min", "segmented_mean"};
+  dtypes = {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::i32};
   shape_help =
       "SEGMENTSxMEAN_LENGTHxSPREAD, the spread being 0: all alike, 1: random, 2: one has half of "
       "all, 3: 15 of 16 are empty";
@@ -64,10 +64,17 @@ Family::Family() : Erased(segmented_reduce::rungs()) {
       const int64_t segments = mean < 100 ? 261 : mean < 1000 ? 67 : 9;
       shapes.push_back({segments, mean, spread});
     }
-  append(tests, crossed({.ops = {0, 1}, .dtypes = dtypes, .shapes = shapes}));
+  const Shapes fewer = {{0, 5, 0},    {3, 0, 0},    {700, 1, 1},  {300, 1, 3},  {261, 8, 1},
+                        {261, 33, 1}, {67, 300, 1}, {67, 700, 3}, {9, 4099, 1}, {9, 9001, 2}};
+  for (int op = 0; op < int(operators.size()); ++op)
+    for (const Dtype dtype : dtypes) {
+      if (!supports_format(Kind(op), dtype)) continue;
+      const bool all = Kind(op) == Kind::sum || (Kind(op) == Kind::max && dtype == Dtype::f32);
+      append(tests, crossed({.ops = {op}, .dtypes = {dtype}, .shapes = all ? shapes : fewer}));
+    }
   // Long ones that many blocks share, alone and among others, and more blocks than short segments.
-  append(tests, crossed({.ops = {0, 1},
-                         .dtypes = dtypes,
+  append(tests, crossed({.ops = {int(Kind::sum), int(Kind::max)},
+                         .dtypes = {Dtype::f32, Dtype::bf16, Dtype::i32},
                          .shapes = {{1, 400'003, 0},
                                     {3, 100'001, 1},
                                     {3, 150'001, 2},
@@ -88,33 +95,43 @@ Family::Family() : Erased(segmented_reduce::rungs()) {
   timings.push_back({.dtype = Dtype::f32, .shape = {kLarge / 256, 256, kOneHuge}});
   timings.push_back({.dtype = Dtype::f32, .shape = {kLarge / 256, 256, kMostEmpty}});
   timings.push_back({.dtype = Dtype::f32, .shape = {16, kLarge / 16, kAlike}});
-  timings.push_back({.op = 1, .dtype = Dtype::f32, .shape = {kLarge / 256, 256, kAlike}});
+  for (int op = 1; op < int(operators.size()); ++op)
+    timings.push_back({.op = op, .dtype = Dtype::f32, .shape = {kLarge / 256, 256, kAlike}});
+  for (const int64_t mean : {8, 64, 256, 4096, 65536})
+    timings.push_back({.dtype = Dtype::bf16, .shape = {kLarge / mean, mean, kRandom}});
   tour = {.shape = {4096, 256, kRandom}};
 }
 
 Status Family::check(const Case& c) const {
   if (const Status s = check_case(*this, c, 3); !s) return s;
+  if (!supports_format(Kind(c.op), c.dtype))
+    return Error{2, operators[size_t(c.op)] + " has no " + name_of(c.dtype)};
   if (c.shape[2] < kSpreads) return Status::ok();
   return Error{2, "there is no spread " + std::to_string(c.shape[2]) + "; " + shape_help};
 }
 
 Workload Family::workload(const Case& c) const {
   const auto n = double(elements_of(c)), segments = double(segments_of(c));
-  const Dtype result = format_of_result(Kind(c.op), c.dtype);
+  const Kind kind = Kind(c.op);
+  const Dtype result = format_of_result(kind, c.dtype);
+  const bool ordering = kind == Kind::max || kind == Kind::min;
+  const bool rounded = is_rounded(c) && is_floating(c.dtype);
   TensorSpec out = {.name = "out",
                     .dtype = result,
                     .shape = {segments_of(c)},
                     .role = Role::out,
                     .rounding = 0,
                     .arithmetic = 0};
-  // As many roundings as additions.
-  if (Kind(c.op) == Kind::sum && c.dtype == Dtype::f32 && is_rounded(c))
-    out.arithmetic = double(longest(c)) + 1;
+  // As many roundings as additions, one more for the quotient of a mean, and one to a format that
+  // is not f32. Of exact sums, only means are rounded.
+  if (!ordering && is_floating(result) && (rounded || kind == Kind::mean)) {
+    out.arithmetic = rounded ? double(longest(c)) + 1 : 1;
+    if (result != Dtype::f32) out.rounding = 1;
+  }
   return {.tensors = {{.name = "x",
                        .dtype = c.dtype,
                        .shape = {elements_of(c)},
-                       .fill = c.dtype == Dtype::f32 && is_rounded(c) ? Fill::uniform
-                                                                      : Fill::small_ints},
+                       .fill = rounded ? Fill::uniform : Fill::small_ints},
                       {.name = "offsets",
                        .dtype = offset_dtype(c),
                        .shape = {segments_of(c) + 1},

@@ -8,21 +8,30 @@ namespace ridge::segmented_reduce {
 
 template <class T, class Offset, class F>
 auto with_types(const Args& a, F f) {
-  using Sum = std::conditional_t<std::is_same_v<T, int32_t>, int64_t, T>;
+  using E = reduction::ElementOf<T>;
+  using Sums = std::conditional_t<std::is_same_v<T, int32_t>, int64_t, T>;
   const Segments<T, Offset> v = {static_cast<const T*>(a.x), a.n,
                                  static_cast<const Offset*>(a.offsets), a.segments};
-  if (a.kind == Kind::max) return f(reduction::Max<T>(), v, static_cast<T*>(a.out));
-  return f(reduction::Sum<T>(), v, static_cast<Sum*>(a.out));
+  if constexpr (std::is_same_v<E, float>)
+    if (a.kind == Kind::mean) return f(reduction::Mean<E>(), v, static_cast<T*>(a.out));
+  switch (a.kind) {
+    case Kind::max: return f(reduction::Max<E>(), v, static_cast<T*>(a.out));
+    case Kind::min: return f(reduction::Min<E>(), v, static_cast<T*>(a.out));
+    default: return f(reduction::Sum<E>(), v, static_cast<Sums*>(a.out));
+  }
 }
 template <class F>
 auto with_operator(const Args& a, F f) {
-  const bool wide = a.offset_dtype == Dtype::i64;
-  if (a.dtype == Dtype::i32)
-    return wide ? with_types<int32_t, int64_t>(a, f) : with_types<int32_t, int32_t>(a, f);
-  return wide ? with_types<float, int64_t>(a, f) : with_types<float, int32_t>(a, f);
+  const auto with_format = [&](auto t) {
+    using T = decltype(t);
+    return a.offset_dtype == Dtype::i64 ? with_types<T, int64_t>(a, f)
+                                        : with_types<T, int32_t>(a, f);
+  };
+  if (a.dtype == Dtype::i32) return with_format(int32_t());
+  return with_float_type(a.dtype, with_format);
 }
 inline Support supports_all(const Args& a, const DeviceInfo&) {
-  if (a.dtype != Dtype::f32 && a.dtype != Dtype::i32) return "reduces f32 and i32";
+  if (!supports_format(a.kind, a.dtype)) return "reduces f32, f16, bf16 and i32; no mean of i32";
   if (a.offset_dtype != Dtype::i64 && a.offset_dtype != Dtype::i32) return "offsets are i64 or i32";
   return kSupported;
 }

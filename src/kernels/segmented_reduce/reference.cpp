@@ -9,18 +9,23 @@ void Family::reference(const Case& c, std::vector<HostTensor>& t) const {
   const std::vector<double>&x = t[0].values, &offsets = t[1].values;
   HostTensor& out = t[2];
   out.magnitude.resize(out.values.size());
-  const double least =
-      c.dtype == Dtype::i32 ? double(INT32_MIN) : -std::numeric_limits<double>::infinity();
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const bool integers = c.dtype == Dtype::i32;
+  const Kind kind = Kind(c.op);
   for (size_t s = 0; s < out.values.size(); ++s) {
-    double sum = 0, magnitude = 0, greatest = least;
+    double sum = 0, magnitude = 0;
+    double greatest = integers ? double(INT32_MIN) : -kInf;
+    double least = integers ? double(INT32_MAX) : kInf;
     for (auto i = size_t(offsets[s]); i < size_t(offsets[s + 1]); ++i) {
       sum += x[i];
       magnitude += std::fabs(x[i]);
       // NaN wins, and stays.
       if (!std::isnan(greatest) && !(x[i] <= greatest)) greatest = x[i];
+      if (!std::isnan(least) && !(x[i] >= least)) least = x[i];
     }
-    out.values[s] = Kind(c.op) == Kind::sum ? sum : greatest;
-    out.magnitude[s] = magnitude;
+    const double divisor = kind == Kind::mean ? offsets[s + 1] - offsets[s] : 1;
+    out.values[s] = kind == Kind::max ? greatest : kind == Kind::min ? least : sum / divisor;
+    out.magnitude[s] = magnitude / divisor;
   }
 }
 

@@ -1,4 +1,4 @@
-// segmented_sum, segmented_max: one result for each segment of a vector, whatever their lengths.
+// Sums, maxima, minima and means: one result for each segment of a vector, whatever their lengths.
 #pragma once
 
 #include <span>
@@ -8,14 +8,14 @@
 
 namespace ridge::segmented_reduce {
 
-enum class Kind : uint8_t { sum, max };
+enum class Kind : uint8_t { sum, max, min, mean };
 
 // Segment s is elements [offsets[s], offsets[s + 1]): offsets never fall, and the last is at most
-// n. Sums of i32 are i64; all else has the format of x. Of an empty segment: 0, or the least
-// number.
+// n. Sums of i32 are i64; all else has the format of x. f16 and bf16 are computed in f32. Of an
+// empty segment: 0, the least number, the greatest, NaN.
 struct Args {
   Kind kind = Kind::sum;
-  const void* x = nullptr;        // (n), f32 or i32
+  const void* x = nullptr;        // (n), f32, f16, bf16 or i32
   const void* offsets = nullptr;  // (segments + 1), i64 or i32
   void* out = nullptr;            // (segments)
   int64_t n = 0, segments = 0;
@@ -26,6 +26,10 @@ struct Args {
 using Rung = RungOf<Args>;
 std::span<const Rung* const> rungs();
 
+constexpr bool supports_format(Kind kind, Dtype dtype) {
+  return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16 ||
+         (dtype == Dtype::i32 && kind != Kind::mean);
+}
 constexpr Dtype format_of_result(Kind kind, Dtype dtype) {
   return kind == Kind::sum && dtype == Dtype::i32 ? Dtype::i64 : dtype;
 }
