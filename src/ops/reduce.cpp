@@ -72,6 +72,7 @@ Expected<reduce::Args> whole_args(const char* name, Reduction reduction, const T
   const Named in = {"x", x}, result = {"out", out};
   const reduce::Kind kind = kKinds[size_t(reduction)];
   check.valid(in).valid(result);
+  if (!check) return check.status().error();
   if (reduce::supports_format(kind, Dtype::i32))
     check.dtype(in, {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::i32});
   else check.dtype(in, {Dtype::f32, Dtype::f16, Dtype::bf16});
@@ -156,6 +157,7 @@ Expected<axis_reduce::Args> axis_args(Reduction reduction, const Tensor& x, int 
   const Named in = {"x", x}, result = {"out", out};
   check.valid(in).valid(result);
   check.dtype(in, {Dtype::f32, Dtype::f16, Dtype::bf16}).same_dtype(result, in);
+  if (!check) return check.status().error();
   check.that(axis >= -x.rank && axis < x.rank,
              "axis is " + std::to_string(axis) + ", but x is " + ops::text(x));
   if (!check) return check.status().error();
