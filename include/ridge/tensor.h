@@ -19,22 +19,25 @@ struct Tensor {
   std::array<std::int64_t, kMaxRank> strides = {};  // in elements
 
   Tensor() = default;
-  // Contiguous, the last dimension fastest.
+  // Contiguous, the last dimension fastest. Of more than kMaxRank sizes only the rank is kept,
+  // which every operator then refuses.
   Tensor(void* pointer, Dtype format, std::initializer_list<std::int64_t> sizes)
-      : data(pointer), dtype(format) {
+      : data(pointer), dtype(format), rank(int(sizes.size())) {
+    int d = 0;
     for (const std::int64_t size : sizes)
-      if (rank < kMaxRank) shape[rank++] = size;
-    std::int64_t stride = 1;
-    for (int d = rank - 1; d >= 0; --d) {
-      strides[d] = stride;
-      stride *= shape[d];
+      if (d < kMaxRank) shape[d++] = size;
+    std::uint64_t stride = 1;
+    while (--d >= 0) {
+      strides[d] = std::int64_t(stride);
+      stride *= std::uint64_t(shape[d]);
     }
   }
 
+  // Unsigned inside: sizes that no memory holds wrap around here, and operators refuse them.
   std::int64_t elements() const {
-    std::int64_t count = 1;
-    for (int d = 0; d < rank; ++d) count *= shape[d];
-    return count;
+    std::uint64_t count = 1;
+    for (int d = 0; d < rank && d < kMaxRank; ++d) count *= std::uint64_t(shape[d]);
+    return std::int64_t(count);
   }
 };
 

@@ -25,6 +25,9 @@ void check_options(Check& check, const AdamwOptions& o) {
              "beta1 is " + number(o.beta1) + "; it must be at least 0 and under 1");
   check.that(o.beta2 >= 0 && o.beta2 < 1,
              "beta2 is " + number(o.beta2) + "; it must be at least 0 and under 1");
+  check.that(o.lr >= 0, "lr is " + number(o.lr) + "; it must be at least 0");
+  check.that(o.weight_decay >= 0,
+             "weight_decay is " + number(o.weight_decay) + "; it must be at least 0");
   check.that(o.eps >= 0, "eps is " + number(o.eps) + "; it must be at least 0");
 }
 

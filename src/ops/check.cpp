@@ -16,11 +16,39 @@ Range range_of(const Tensor& t) {
   const auto start = reinterpret_cast<uintptr_t>(t.data);
   int64_t low = 0, high = 0;
   for (int d = 0; d < t.rank; ++d) {
+    if (t.shape[size_t(d)] <= 1) continue;
     const int64_t reach = (t.shape[size_t(d)] - 1) * t.strides[size_t(d)];
     (reach < 0 ? low : high) += reach;
   }
   const auto size = int64_t(size_of(t.dtype));
   return {start + uintptr_t(low * size), start + uintptr_t((high + 1) * size)};
+}
+
+// Beyond any memory, and so far below 2^63 that sums of a few such spans never pass it.
+constexpr int64_t kMost = int64_t(1) << 60;
+
+// Dimensions without elements count as one, so that sizes can be multiplied in any order.
+bool has_possible_sizes(const Tensor& t) {
+  int64_t count = int64_t(size_of(t.dtype));
+  for (int d = 0; d < t.rank; ++d)
+    if (__builtin_mul_overflow(count, std::max<int64_t>(t.shape[size_t(d)], 1), &count) ||
+        count > kMost)
+      return false;
+  return true;
+}
+
+// Of a tensor that has elements. Strides of dimensions with a single one are never taken.
+bool has_possible_strides(const Tensor& t) {
+  int64_t reach = 0;
+  for (int d = 0; d < t.rank; ++d) {
+    if (t.shape[size_t(d)] <= 1) continue;
+    int64_t bytes = 0;
+    if (__builtin_mul_overflow(t.strides[size_t(d)], int64_t(size_of(t.dtype)), &bytes) ||
+        __builtin_mul_overflow(bytes, t.shape[size_t(d)], &bytes) || bytes > kMost ||
+        bytes < -kMost || (reach += std::abs(bytes)) > kMost)
+      return false;
+  }
+  return true;
 }
 
 // The grid on which the elements of one tensor lie, or of two with the same strides: its dimensions
@@ -106,6 +134,13 @@ std::string text(const Tensor& tensor) {
   return out + ")";
 }
 
+std::string strides_text(const Tensor& t) {
+  std::string out = "(";
+  for (int d = 0; d < t.rank && d < kMaxRank; ++d)
+    out += (d ? ", " : "") + std::to_string(t.strides[size_t(d)]);
+  return out + ")";
+}
+
 Check& Check::that(bool holds, const std::string& complaint) {
   if (status_ && !holds) status_ = Error{kInvalid, std::string(op_) + ": " + complaint};
   return *this;
@@ -120,7 +155,12 @@ Check& Check::valid(Named t) {
   that(size_of(t.tensor.dtype) != 0, name + " has an unknown dtype");
   for (int d = 0; d < t.tensor.rank; ++d)
     that(t.tensor.shape[size_t(d)] >= 0, name + " has a negative size: " + text(t.tensor));
+  if (!status_) return *this;
+  that(has_possible_sizes(t.tensor),
+       name + " is " + text(t.tensor) + ": more elements than memory can hold");
   if (!status_ || t.tensor.elements() == 0) return *this;
+  that(has_possible_strides(t.tensor), name + " has strides " + strides_text(t.tensor) + " for " +
+                                           text(t.tensor) + ": they reach beyond any memory");
   that(t.tensor.data != nullptr, name + " is null");
   return that(reinterpret_cast<uintptr_t>(t.tensor.data) % size_of(t.tensor.dtype) == 0,
               name + " is not aligned to its elements, which are " +

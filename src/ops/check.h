@@ -29,8 +29,9 @@ class Check {
  public:
   explicit Check(const char* op) : op_(op) {}
 
-  Check& valid(
-      Named t);  // rank, sizes, a pointer where there are elements, aligned to its elements
+  // Rank, sizes and strides that memory can have; a pointer where there are elements, aligned to
+  // them.
+  Check& valid(Named t);
   Check& dtype(Named t, std::initializer_list<Dtype> allowed);
   Check& same_dtype(Named a, Named b);
   Check& same_shape(Named a, Named b);
@@ -48,7 +49,8 @@ class Check {
   Status status_;
 };
 
-std::string text(const Tensor& tensor);  // "f32 (3, 5)"
+std::string text(const Tensor& tensor);     // "f32 (3, 5)"
+std::string strides_text(const Tensor& t);  // "(5, 1)"
 
 // Tensors of one shape as few rows and columns as possible. Dimensions that lie one after another
 // in all of them are merged; what is left beyond two is walked, slab by slab.

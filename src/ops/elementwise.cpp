@@ -189,10 +189,11 @@ Status activation_backward(Activation kind, ActivationParameters parameters, con
 
 namespace {
 
-Status glu_forward(const char* op, glu::Gate f, const Tensor& gate, const Tensor& up,
-                   const Tensor& y, cudaStream_t stream) {
+Status glu_forward(const char* op, glu::Gate f, Named gate_arg, Named up_arg, Named y_arg,
+                   cudaStream_t stream) {
+  const Tensor &gate = gate_arg.tensor, &up = up_arg.tensor, &y = y_arg.tensor;
   Check check(op);
-  check_alike(check, {{"gate", gate}, {"up", up}}, {{"y", y}});
+  check_alike(check, {gate_arg, up_arg}, {y_arg});
   if (!check) return check.status();
   if (y.elements() == 0) return Status::ok();
   return each_slab_in_order<3>({&gate, &up, &y}, [&](const ops::Slab<3>& s) {
@@ -214,10 +215,12 @@ Status glu_forward(const char* op, glu::Gate f, const Tensor& gate, const Tensor
   });
 }
 
-Status glu_backward(const char* op, glu::Gate f, const Tensor& gate, const Tensor& up,
-                    const Tensor& dy, const Tensor& dgate, const Tensor& dup, cudaStream_t stream) {
+Status glu_backward(const char* op, glu::Gate f, Named gate_arg, Named up_arg, Named dy_arg,
+                    Named dgate_arg, Named dup_arg, cudaStream_t stream) {
+  const Tensor &gate = gate_arg.tensor, &up = up_arg.tensor, &dy = dy_arg.tensor,
+               &dgate = dgate_arg.tensor, &dup = dup_arg.tensor;
   Check check(op);
-  check_alike(check, {{"gate", gate}, {"up", up}, {"dy", dy}}, {{"dgate", dgate}, {"dup", dup}});
+  check_alike(check, {gate_arg, up_arg, dy_arg}, {dgate_arg, dup_arg});
   if (!check) return check.status();
   if (dy.elements() == 0) return Status::ok();
   return each_slab_in_order<5>({&gate, &up, &dy, &dup, &dgate}, [&](const ops::Slab<5>& s) {
@@ -276,7 +279,7 @@ Status glu_packed_forward(const char* op, glu::Gate f, const Tensor& x, const Te
   check_packed(check, {"x", x}, {"y", y});
   if (!check) return check.status();
   const Halves in(x);
-  return glu_forward(op, f, in.gate, in.up, y, stream);
+  return glu_forward(op, f, {"x's gate", in.gate}, {"x's up", in.up}, {"y", y}, stream);
 }
 
 Status glu_packed_backward(const char* op, glu::Gate f, const Tensor& x, const Tensor& dy,
@@ -287,7 +290,8 @@ Status glu_packed_backward(const char* op, glu::Gate f, const Tensor& x, const T
   check.no_partial_overlap({"dx", dx}, {"x", x});
   if (!check) return check.status();
   const Halves in(x), out(dx);
-  return glu_backward(op, f, in.gate, in.up, dy, out.gate, out.up, stream);
+  return glu_backward(op, f, {"x's gate", in.gate}, {"x's up", in.up}, {"dy", dy},
+                      {"dx's gate", out.gate}, {"dx's up", out.up}, stream);
 }
 
 }  // namespace
@@ -295,11 +299,12 @@ Status glu_packed_backward(const char* op, glu::Gate f, const Tensor& x, const T
 inline namespace api {
 
 Status swiglu(const Tensor& gate, const Tensor& up, const Tensor& y, cudaStream_t stream) {
-  return glu_forward("swiglu", glu::Gate::silu, gate, up, y, stream);
+  return glu_forward("swiglu", glu::Gate::silu, {"gate", gate}, {"up", up}, {"y", y}, stream);
 }
 Status swiglu_backward(const Tensor& gate, const Tensor& up, const Tensor& dy, const Tensor& dgate,
                        const Tensor& dup, cudaStream_t stream) {
-  return glu_backward("swiglu_backward", glu::Gate::silu, gate, up, dy, dgate, dup, stream);
+  return glu_backward("swiglu_backward", glu::Gate::silu, {"gate", gate}, {"up", up}, {"dy", dy},
+                      {"dgate", dgate}, {"dup", dup}, stream);
 }
 Status swiglu_packed(const Tensor& x, const Tensor& y, cudaStream_t stream) {
   return glu_packed_forward("swiglu_packed", glu::Gate::silu, x, y, stream);
@@ -309,11 +314,12 @@ Status swiglu_packed_backward(const Tensor& x, const Tensor& dy, const Tensor& d
   return glu_packed_backward("swiglu_packed_backward", glu::Gate::silu, x, dy, dx, stream);
 }
 Status geglu(const Tensor& gate, const Tensor& up, const Tensor& y, cudaStream_t stream) {
-  return glu_forward("geglu", glu::Gate::gelu, gate, up, y, stream);
+  return glu_forward("geglu", glu::Gate::gelu, {"gate", gate}, {"up", up}, {"y", y}, stream);
 }
 Status geglu_backward(const Tensor& gate, const Tensor& up, const Tensor& dy, const Tensor& dgate,
                       const Tensor& dup, cudaStream_t stream) {
-  return glu_backward("geglu_backward", glu::Gate::gelu, gate, up, dy, dgate, dup, stream);
+  return glu_backward("geglu_backward", glu::Gate::gelu, {"gate", gate}, {"up", up}, {"dy", dy},
+                      {"dgate", dgate}, {"dup", dup}, stream);
 }
 Status geglu_packed(const Tensor& x, const Tensor& y, cudaStream_t stream) {
   return glu_packed_forward("geglu_packed", glu::Gate::gelu, x, y, stream);

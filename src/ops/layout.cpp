@@ -45,12 +45,6 @@ bool same_strides(const Tensor& a, const Tensor& b) {
   return true;
 }
 
-std::string strides_text(const Tensor& t) {
-  std::string out = "(";
-  for (int d = 0; d < t.rank; ++d) out += (d ? ", " : "") + std::to_string(t.strides[size_t(d)]);
-  return out + ")";
-}
-
 Rows rows_of(Check& check, Named t, bool is_output) {
   const std::string name = t.name;
   check.that(t.tensor.rank >= 1, name + " has no dimension; its last one is what rows are made of");

@@ -19,8 +19,6 @@ bool is_contiguous(const Tensor& t);                  // without gaps, the last 
 bool is_dense(const Tensor& t);                       // without gaps, dimensions in any order
 bool same_strides(const Tensor& a, const Tensor& b);  // of dimensions where they matter
 
-std::string strides_text(const Tensor& t);  // "(5, 1)"
-
 // A tensor as (rows, cols), the last dimension being the columns; where it cannot be one, `check`
 // says so.
 struct Rows {

@@ -151,7 +151,8 @@ Status transpose(const Tensor& in, const Tensor& out, cudaStream_t stream) {
   ops::swap_dimensions(view, in.rank - 2, in.rank - 1);
   bool fits = out.rank == in.rank;
   for (int d = 0; fits && d < in.rank; ++d) fits = out.shape[size_t(d)] == view.shape[size_t(d)];
-  check.that(fits, "out is " + ops::text(out) + " but must be " + ops::text(view));
+  check.that(fits, "out is " + ops::text(out) + " but must be " + ops::text(view) + ": in is " +
+                       ops::text(in));
   check.distinct({"out", out}).no_overlap({"out", out}, {"in", in});
   if (!check) return check.status();
   if (out.elements() == 0) return Status::ok();
@@ -203,7 +204,8 @@ Status interleave(const Tensor& a, const Tensor& b, const Tensor& out, cudaStrea
   wanted.shape[last] *= 2;
   bool fits = out.rank == a.rank;
   for (size_t d = 0; fits && d <= last; ++d) fits = out.shape[d] == wanted.shape[d];
-  check.that(fits, "out is " + ops::text(out) + " but must be " + ops::text(wanted));
+  check.that(fits, "out is " + ops::text(out) + " but must be " + ops::text(wanted) + ": a is " +
+                       ops::text(a));
   check.distinct({"out", out});
   check.no_overlap({"out", out}, {"a", a}).no_overlap({"out", out}, {"b", b});
   if (!check) return check.status();
@@ -278,7 +280,8 @@ void check_lookup(Check& check, const Tensor& tokens, Named rows, Named table) {
     wanted.dtype = rows.tensor.dtype;
     if (check) wanted.shape[size_t(wanted.rank++)] = table.tensor.shape[1];
     check.that(false, std::string(rows.name) + " is " + ops::text(rows.tensor) + " but must be " +
-                          ops::text(wanted));
+                          ops::text(wanted) + ": tokens is " + ops::text(tokens) + " and " +
+                          table.name + " " + ops::text(table.tensor));
     return;
   }
   if (rows.tensor.elements() == 0) return;

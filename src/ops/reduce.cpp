@@ -74,6 +74,7 @@ Expected<reduce::Args> whole_args(const char* name, Reduction reduction, const T
   const Named in = {"x", x}, result = {"out", out};
   const reduce::Kind kind = kKinds<reduce::Kind>[size_t(reduction)];
   check.valid(in).valid(result);
+  if (!check) return check.status().error();
   if (reduce::supports_format(kind, Dtype::i32))
     check.dtype(in, {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::i32});
   else check.dtype(in, {Dtype::f32, Dtype::f16, Dtype::bf16});

@@ -83,8 +83,11 @@ Status turn(const char* op, bool backward, Pair q, Pair k, const RopeOptions& o,
                std::string(k.in_name) + " is " + ops::text(*k.in) + " but " + q.in_name + " is " +
                    ops::text(*q.in) + "; they may differ in heads only");
   }
+  constexpr int64_t kMostPositions = int64_t(1) << 60;
   check.that(o.first_position >= 0,
              "first_position is " + std::to_string(o.first_position) + "; it must be at least 0");
+  check.that(o.first_position <= kMostPositions,
+             "first_position is " + std::to_string(o.first_position) + "; it ends at 2^60");
   const bool has_table = o.cos.data || o.sin.data;
   if (!has_table) check.that(o.base > 0, "base must be above 0");
   if (check && has_table) {

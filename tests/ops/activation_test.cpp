@@ -211,6 +211,8 @@ TEST(Glu, SaysWhatIsWrong) {
   EXPECT_EQ(swiglu_backward(t, up, ty, t, t).message(),
             "swiglu_backward: dup and dgate overlap in memory");
   EXPECT_EQ(swiglu(t, up, {nullptr, Dtype::f32, {8}}).message(), "swiglu: y is null");
+  EXPECT_EQ(swiglu_packed(t, {x.data() + 2, Dtype::f32, {4}}).message(),
+            "swiglu_packed: y and x's gate overlap in memory without being the same tensor");
   const Tensor none(nullptr, Dtype::f32, {0});
   EXPECT_TRUE(swiglu(none, none, none));
   EXPECT_TRUE(geglu_packed(none, none));

@@ -1,5 +1,6 @@
 // AdamW and rotary position embedding of include/ridge/elementwise.h.
 #include <cmath>
+#include <limits>
 
 #include "device_array.h"
 #include "graph.h"
@@ -103,6 +104,12 @@ TEST(Adamw, SaysWhatIsWrong) {
   o = {};
   o.beta2 = 1;
   EXPECT_EQ(message(good, o), "adamw: beta2 is 1; it must be at least 0 and under 1");
+  o = {};
+  o.lr = -1;
+  EXPECT_EQ(message(good, o), "adamw: lr is -1; it must be at least 0");
+  o = {};
+  o.weight_decay = std::nan("");
+  EXPECT_EQ(message(good, o), "adamw: weight_decay is nan; it must be at least 0");
   AdamwTensors bad = good;
   bad.weight.dtype = Dtype::f16;
   EXPECT_EQ(message(bad), "adamw: weight is f16; it can be f32, bf16");
@@ -231,6 +238,9 @@ TEST(Rope, SaysWhatIsWrong) {
             "rope: k_out and q_out overlap in memory");
   o.first_position = -1;
   EXPECT_EQ(rope(q, q_out, o).message(), "rope: first_position is -1; it must be at least 0");
+  o.first_position = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(rope(q, q_out, o).message(),
+            "rope: first_position is 9223372036854775807; it ends at 2^60");
   o.first_position = 6;
   EXPECT_EQ(rope(q, q_out, o).message(), "rope: cos is f32 (8, 3); it must be (at least 9, 3)");
   o = good;

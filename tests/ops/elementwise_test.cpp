@@ -1,5 +1,7 @@
 #include "ridge/elementwise.h"
 
+#include <limits>
+#include <string>
 #include <thread>
 
 #include "device_array.h"
@@ -68,6 +70,29 @@ TEST(Add, SaysWhatIsWrong) {
   EXPECT_EQ(message({a.data(), Dtype::f32, {-1}}, tb, to), "add: a has a negative size: f32 (-1)");
   EXPECT_EQ(message({reinterpret_cast<char*>(a.data()) + 2, Dtype::f32, {8}}, tb, to),
             "add: a is not aligned to its elements, which are 4 bytes");
+}
+
+TEST(Add, SizesAndStridesThatNoMemoryHas) {
+  const DeviceArray<float> a(8), b(8), out(8);
+  const Tensor tb(b.data(), Dtype::f32, {8}), to(out.data(), Dtype::f32, {8});
+  const auto message = [&](const Tensor& x) { return add(x, tb, to).message(); };
+  const int64_t large = int64_t(1) << 32, larger = std::numeric_limits<int64_t>::max();
+  // Their product wraps around to 0: taken for that, it would be a call that has nothing to do.
+  EXPECT_EQ(message({a.data(), Dtype::f32, {large, large}}),
+            "add: a is f32 (4294967296, 4294967296): more elements than memory can hold");
+  EXPECT_EQ(message({nullptr, Dtype::f32, {0, larger, larger}}),
+            "add: a is f32 (0, 9223372036854775807, 9223372036854775807): more elements than "
+            "memory can hold");
+  Tensor far(a.data(), Dtype::f32, {2, 4});
+  for (const int64_t stride : {larger, -larger - 1, int64_t(1) << 60}) {
+    far.strides[0] = stride;
+    EXPECT_EQ(message(far), "add: a has strides (" + std::to_string(stride) +
+                                ", 1) for f32 (2, 4): they reach beyond any memory");
+  }
+  EXPECT_EQ(message({a.data(), Dtype::f32, {1, 1, 1, 1, 1, 1, 1, 1, 8}}),
+            "add: a has rank 9; at most 8 dimensions are possible");
+  far.rank = 100000;
+  EXPECT_EQ(message(far), "add: a has rank 100000; at most 8 dimensions are possible");
 }
 
 TEST(Add, NothingIsFine) {

@@ -138,7 +138,7 @@ TEST(Transpose, SaysWhatIsWrong) {
   const DeviceArray<float> x(12), y(12);
   const Tensor t(x.data(), Dtype::f32, {3, 4});
   EXPECT_EQ(transpose(t, {y.data(), Dtype::f32, {3, 4}}).message(),
-            "transpose: out is f32 (3, 4) but must be f32 (4, 3)");
+            "transpose: out is f32 (3, 4) but must be f32 (4, 3): in is f32 (3, 4)");
   EXPECT_EQ(transpose({x.data(), Dtype::f32, {4}}, {y.data(), Dtype::f32, {4}}).message(),
             "transpose: in is f32 (4); it must have two dimensions or more");
   EXPECT_EQ(transpose({x.data(), Dtype::f64, {2, 2}}, {y.data(), Dtype::f64, {2, 2}}).message(),
@@ -189,7 +189,7 @@ TEST(Interleave, PlainStridedAndWide) {
                          {f.data(), Dtype::f64, {4}}));
   EXPECT_EQ(f.values(), (std::vector<double>{1, 3, 2, 4}));
   EXPECT_EQ(interleave(ta, tb, {out.data(), Dtype::i32, {4, 2}}).message(),
-            "interleave: out is i32 (4, 2) but must be i32 (2, 4)");
+            "interleave: out is i32 (4, 2) but must be i32 (2, 4): a is i32 (2, 2)");
   EXPECT_EQ(interleave(ta, {b.data(), Dtype::i32, {4}}, to).message(),
             "interleave: b is i32 (4) but a is i32 (2, 2)");
   EXPECT_EQ(interleave({out.data(), Dtype::i32, {4}}, {a.data(), Dtype::i32, {4}},
@@ -267,8 +267,10 @@ TEST(Embedding, SaysWhatIsWrong) {
             "embedding: tokens is i64; it can be i32");
   EXPECT_EQ(embedding(t, {table.data(), Dtype::f32, {12}}, to).message(),
             "embedding: table is f32 (12); it must be (vocab, dim)");
-  EXPECT_EQ(embedding(t, tt, {out.data(), Dtype::f32, {3, 4}}).message(),
-            "embedding: out is f32 (3, 4) but must be f32 (4, 3)");
+  EXPECT_EQ(
+      embedding(t, tt, {out.data(), Dtype::f32, {3, 4}}).message(),
+      "embedding: out is f32 (3, 4) but must be f32 (4, 3): tokens is i32 (4) and table f32 (4, "
+      "3)");
   EXPECT_EQ(embedding(t, tt, {out.data(), Dtype::bf16, {4, 3}}).message(),
             "embedding: out is bf16 but table is f32");
   EXPECT_EQ(

@@ -131,6 +131,10 @@ TEST(Reduce, SaysWhatIsWrong) {
             "reduce: x is u8; it can be f32, f16, bf16, i32");
   EXPECT_EQ(message(Reduction::sum, {nullptr, Dtype::f32, {8}}, to), "reduce: x is null");
   EXPECT_EQ(message(Reduction::sum, t, {nullptr, Dtype::f32, {1}}), "reduce: out is null");
+  Tensor deep = t;
+  deep.rank = 100000;
+  EXPECT_EQ(message(Reduction::argmax, deep, to),
+            "reduce: x has rank 100000; at most 8 dimensions are possible");
   EXPECT_EQ(message(Reduction::sum, {x.data(), Dtype::f32, {-8}}, to),
             "reduce: x has a negative size: f32 (-8)");
   EXPECT_EQ(message(Reduction::sum, {reinterpret_cast<char*>(x.data()) + 3, Dtype::f32, {8}}, to),

@@ -452,6 +452,18 @@ class Ladders(CliTest):
         rows = (self.folder / "climb.csv").read_text().splitlines()
         self.assertEqual(len(rows), 2)
         self.assertTrue(rows[1].startswith("vector_add,f32,"))
+        self.assertEqual(dict(zip(rows[0].split(","), rows[1].split(",")))["result"], "right")
+
+    def test_climb_keeps_every_record(self):
+        for _ in range(3):  # within a second or two
+            self.ridge("climb", "--device", "vm", "vector_add", "--shape", "100")
+        self.assertEqual(len(list((self.folder / "results").glob("climb-*.json"))), 3)
+
+    def test_climb_where_nothing_can_be_kept(self):
+        self.write("results", "a file, no folder")
+        out, error = self.ridge("climb", "--device", "vm", "vector_add", "--shape", "100", "--csv", "climb.csv")
+        self.assertIn("not kept: cannot write results/", error)
+        self.assertEqual(len((self.folder / "climb.csv").read_text().splitlines()), 4)
 
     def test_climb_refuses(self):
         for arguments, complaint in [
@@ -459,7 +471,12 @@ class Ladders(CliTest):
                 (["vector_add", "--shape", "3x"], "'3x' is no shape"),
                 (["vector_add", "--shape", "3x4"], "takes a shape of 1 number"),
                 (["vector_add", "--dtype", "f64"], "vector_add has no f64; it has f32, f16, bf16"),
-                (["vector_add", "--dtype", "f99"], "there is no dtype 'f99'"),
+                (["vector_add", "--dtype", "f99"], "there is no dtype 'f99'; vector_add has f32, f16, bf16"),
+                (["vector_add", "--rung", "vektors"], "vector_add has no rung 'vektors'. Did you mean 'vectors'?"),
+                (["matrix_add", "--shape", "9999999999x9999999999"], "is more than any memory holds"),
+                (["vector_add", "--seed", "x"], "--seed: 'x' is not a number"),
+                (["vector_add", "--json", "-", "--csv", "-"], "cannot both go to stdout"),
+                (["--dtype", "bf16"], "belong to an operator"),
                 (["--shape", "3"], "belong to an operator")]:
             _, error = self.ridge("climb", "--device", "vm", *arguments, code=2)
             self.assertIn(complaint, error)
@@ -482,7 +499,14 @@ class Ladders(CliTest):
         self.assertRegex(self.ridge("compare", after, before)[0], r"rung .*slower")
         self.assertRegex(self.ridge("compare", before, before)[0], r"rung .*same")
         self.ridge("compare", before, code=2)
-        self.assertIn("is no record of a climb", self.ridge("compare", before, self.write("c.json", "{}"), code=2)[1])
+        for text in ["{}", "[]", "", '{"climbs": [1]}', '{"climbs": {"a": 1}}', '{"climbs": [{"operator": 5}]}',
+                     '{"climbs": [{"steps": [{"us": "x"}]}]}', '{"climbs": [], "device": 3}', '{"climbs": [']:
+            self.assertIn("is no record of a climb",
+                          self.ridge("compare", before, self.write("c.json", text), code=2)[1], text)
+        self.assertIn("is no record of a climb", self.ridge("compare", before, ".", code=2)[1])
+        none = self.write("d.json", json.dumps({"climbs": [{"operator": "x", "dtype": "f32", "shape": "0", "steps": [
+            {"name": "rung", "warp_instructions": 0}]}]}))
+        self.assertRegex(self.ridge("compare", none, none)[0], r"rung .*1\.000 .*same")
 
 
 if __name__ == "__main__":

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -10,8 +11,11 @@
 namespace ridge::ladders {
 namespace {
 
+constexpr int64_t kMostElements = int64_t(1) << 48;
+
 Expected<std::vector<int64_t>> parse_shape(const std::string& text) {
   std::vector<int64_t> shape;
+  int64_t elements = 1;
   const char* at = text.data();
   const char* const end = at + text.size();
   while (true) {
@@ -19,6 +23,9 @@ Expected<std::vector<int64_t>> parse_shape(const std::string& text) {
     const auto [next, error] = std::from_chars(at, end, size);
     if (error != std::errc() || size < 0) break;
     shape.push_back(size);
+    if (__builtin_mul_overflow(elements, std::max<int64_t>(size, 1), &elements) ||
+        elements > kMostElements)
+      return Error{2, "'" + text + "' is more than any memory holds"};
     if (next == end) return shape;
     if (*next != 'x') break;
     at = next + 1;
@@ -80,7 +87,13 @@ Expected<std::vector<Case>> cases_of(const Operator& op, const Options& options,
   }
   if (!options.dtype.empty()) {
     const auto dtype = parse_dtype(options.dtype);
-    if (!dtype) return Error{2, "there is no dtype '" + options.dtype + "'"};
+    if (!dtype) {
+      std::string known;
+      for (const Dtype d : op.ladder->dtypes)
+        known += (known.empty() ? "" : ", ") + std::string(name_of(d));
+      return Error{2, "there is no dtype '" + options.dtype + "'; " +
+                          op.ladder->operators[size_t(op.op)] + " has " + known};
+    }
     cases.front().dtype = *dtype;
   }
   for (Case& c : cases) {

@@ -1,5 +1,5 @@
 // The catalogue: every family of operators there is to be, in the order of teaching. `ridge list`
-// shows it with what exists; a family with a ladder that is missing here fails a test.
+// shows it with what exists, and a family that it does not name at its end.
 #pragma once
 
 #include <string_view>

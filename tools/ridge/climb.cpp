@@ -102,11 +102,9 @@ const Step* best_rival(const Climb& climb) {
 }
 
 std::string verdict(const Step& step) {
-  if (!step.wrong.empty()) return red("wrong");
-  if (!step.unsupported.empty()) return dim("not here");
-  if (!step.failed.empty()) return red("failed");
-  if (step.implausible_under > 0) return red("implausible");
-  return green("right");
+  const std::string_view result = result_of(step);
+  if (result == "right") return green(result);
+  return result == "not here" ? dim(result) : red(result);
 }
 
 void print_title(const Climb& climb) {
@@ -255,9 +253,12 @@ Status keep(const ClimbRecord& record, const ClimbFlags& flags) {
   const fs::path folder = "results";
   std::error_code error;
   fs::create_directories(folder, error);
-  const fs::path file = folder / fmt::format("climb-{:%Y%m%d-%H%M%S}.json", fmt::localtime(now));
-  if (const Status written = write_record(to_json(record), file); !written) return written;
-  if (!flags.quiet)
+  const std::string name = fmt::format("climb-{:%Y%m%d-%H%M%S}", fmt::localtime(now));
+  fs::path file = folder / (name + ".json");
+  for (int n = 2; fs::exists(file, error); ++n) file = folder / fmt::format("{}-{}.json", name, n);
+  if (const Status written = write_record(to_json(record), file); !written)
+    complain("not kept: " + written.message());  // here, at least, it is told
+  else if (!flags.quiet)
     complain(
         fmt::format("kept in {}; `ridge compare` sets two of them side by side", file.string()));
   if (!flags.json.empty())
@@ -287,6 +288,13 @@ int exit_code_of(const ClimbRecord& record) {
 int climb_on(const Target& target, const ClimbFlags& flags) {
   const auto ladders = list_ladders(target);
   Status status = ladders ? check_operators(*ladders, flags.operators) : Status(ladders.error());
+  if (status && !flags.rung.empty()) status = check_rung(*ladders, flags.operators, flags.rung);
+  if (status && !flags.seed.empty())
+    if (const auto seed = whole_number(flags.seed, "--seed"); !seed) status = seed.error();
+  if (status && flags.json == "-" && flags.csv == "-")
+    status = Error{kUsage, "--json and --csv cannot both go to stdout"};
+  if (status) status = check_writable(flags.json);
+  if (status) status = check_writable(flags.csv);
   if (!status) {
     complain(status.message());
     return status.code();
@@ -316,6 +324,14 @@ int climb_on(const Target& target, const ClimbFlags& flags) {
             if (known == rung) return idea;
     return std::string();
   };
+  const auto rungs_of = [&](const std::string& name) {
+    for (const LadderEntry& ladder : *ladders)
+      for (const std::string& op : ladder.operators)
+        if (op == name) return ladder.rungs.size();
+    return size_t(0);
+  };
+  size_t heard = 0;
+  double share = 0;
   status = ask_ladders(target, command_of(flags, *ladders, target), [&](const json& line) {
     const std::string event = line["event"];
     if (event == "roofs") {
@@ -333,10 +349,17 @@ int climb_on(const Target& target, const ClimbFlags& flags) {
         for (Step& step : record.climbs.back().steps)
           if (!step.rival) step.idea = idea_of(record.climbs.back().operator_, step.name);
     }
-    if (!record.climbs.empty())
-      progress.show(fmt::format("[{}/{}] {} {} {} {}", started, ladder_count,
-                                record.climbs.back().operator_, record.climbs.back().shape,
-                                event == "case" ? "verifying" : event, line.value("rung", "")));
+    if (record.climbs.empty()) return;
+    const Climb& climb = record.climbs.back();
+    // A rung is heard of twice: when it is verified, and when it is timed or counted.
+    heard = event == "case" ? 0 : heard + line.contains("rung");
+    const double of_ladder =
+        double(heard) / double(2 * std::max<size_t>(rungs_of(climb.operator_), 1));
+    share =
+        std::max(share, (double(started) - 1 + std::min(of_ladder, 1.0)) / double(ladder_count));
+    progress.show(fmt::format("{} {}/{}  {} {} {} {}", bar(share), started, ladder_count,
+                              climb.operator_, climb.shape, event == "case" ? "verifying" : event,
+                              line.value("rung", "")));
   });
   finish_last();
   progress.clear();
@@ -380,8 +403,8 @@ int climb_verb(const Arguments& arguments) {
   line.add_quiet(flags.quiet);
   line.add_footer("Records are kept in results/, for `ridge compare`.");
   if (const auto done = line.parse(arguments)) return *done;
-  if (flags.tour() && (!flags.shape.empty() || !flags.rung.empty())) {
-    complain("--shape and --rung belong to an operator: ridge climb OPERATOR …");
+  if (flags.tour() && (!flags.shape.empty() || !flags.dtype.empty() || !flags.rung.empty())) {
+    complain("--shape, --dtype and --rung belong to an operator: ridge climb OPERATOR …");
     return kUsage;
   }
   const auto target = choose_target(flags.device);

@@ -1,6 +1,7 @@
 #include "climb_record.h"
 
 #include <fstream>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -57,6 +58,7 @@ json to_json(const ClimbRecord& record) {
         s["us"] = step.us;
         if (!step.beside.empty()) s["beside"] = step.beside, s["beside_us"] = step.beside_us;
         s["by_graph"] = step.by_graph;
+        if (step.implausible_under > 0) s["implausible_under_us"] = step.implausible_under;
       }
       if (step.warp_instructions) s["warp_instructions"] = *step.warp_instructions;
       if (step.thread_instructions) s["thread_instructions"] = *step.thread_instructions;
@@ -79,15 +81,15 @@ json to_json(const ClimbRecord& record) {
   return out;
 }
 
-Expected<ClimbRecord> read_climb_record(const std::string& file) {
-  std::ifstream in(file);
-  if (!in) return Error{kUsage, fmt::format("cannot read {}", file)};
-  const json from = json::parse(in, nullptr, /*allow_exceptions=*/false);
-  if (!from.is_object() || !from.contains("climbs"))
-    return Error{kUsage, fmt::format("{} is no record of a climb", file)};
+namespace {
+
+// Throws where something is not what to_json writes.
+ClimbRecord from_json(const json& from) {
   ClimbRecord record = {.environment = from, .roofs = {}, .climbs = {}};
   record.environment.erase("climbs");
-  for (const json& c : from["climbs"]) {
+  if (record.environment.contains("device"))
+    (void)record.environment["device"].get_ref<const json::object_t&>();
+  for (const json& c : from.at("climbs").get_ref<const json::array_t&>()) {
     Climb climb = {.operator_ = c.value("operator", ""),
                    .dtype = c.value("dtype", ""),
                    .shape = c.value("shape", ""),
@@ -119,19 +121,42 @@ Expected<ClimbRecord> read_climb_record(const std::string& file) {
   return record;
 }
 
+}  // namespace
+
+Expected<ClimbRecord> read_climb_record(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) return Error{kUsage, fmt::format("cannot read {}", file)};
+  std::stringstream text;
+  text << in.rdbuf();  // of a folder there is nothing to read
+  const json from = json::parse(text.str(), nullptr, /*allow_exceptions=*/false);
+  try {
+    return from_json(from);
+  } catch (const json::exception&) {  // something has another type than we wrote
+    return Error{kUsage, fmt::format("{} is no record of a climb", file)};
+  }
+}
+
+std::string_view result_of(const Step& step) {
+  if (!step.wrong.empty()) return "wrong";
+  if (!step.unsupported.empty()) return "not here";
+  if (!step.failed.empty()) return "failed";
+  if (step.implausible_under > 0) return "implausible";
+  return step.rival ? "" : "right";
+}
+
 std::string to_csv(const ClimbRecord& record) {
   std::string text =
-      "operator,dtype,shape,rung,rival,median_us,q1_us,q3_us,samples,bytes,flops,warp_"
-      "instructions\n";
+      "operator,dtype,shape,rung,rival,result,median_us,q1_us,q3_us,samples,bytes,flops,"
+      "warp_instructions\n";
   for (const Climb& climb : record.climbs)
     for (const Step& step : climb.steps) {
       const harness::Summary s = harness::summarize(step.us);
       const auto number = [&](double x) { return step.us.empty() ? "" : fmt::format("{:.4f}", x); };
-      text +=
-          fmt::format("{},{},{},{},{},{},{},{},{},{:.0f},{:.0f},{}\n", climb.operator_, climb.dtype,
-                      climb.shape, step.name, int(step.rival), number(s.median), number(s.q1),
-                      number(s.q3), s.samples, climb.read + climb.written, climb.flops,
-                      step.warp_instructions ? std::to_string(*step.warp_instructions) : "");
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{:.0f},{:.0f},{}\n", climb.operator_,
+                          climb.dtype, climb.shape, step.name, int(step.rival), result_of(step),
+                          number(s.median), number(s.q1), number(s.q3), s.samples,
+                          climb.read + climb.written, climb.flops,
+                          step.warp_instructions ? std::to_string(*step.warp_instructions) : "");
     }
   return text;
 }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -54,6 +55,7 @@ struct ClimbRecord {
 
 nlohmann::json to_json(const ClimbRecord& record);
 Expected<ClimbRecord> read_climb_record(const std::string& file);
+std::string_view result_of(const Step& step);   // right, wrong, not here, failed, implausible
 std::string to_csv(const ClimbRecord& record);  // one line a step, with a header
 
 double median(std::vector<double> samples);

@@ -76,7 +76,8 @@ int compare_verb(const Arguments& arguments) {
         continue;
       }
       if (step.warp_instructions && old->warp_instructions) {
-        const double ratio = double(*step.warp_instructions) / double(*old->warp_instructions);
+        const uint64_t now = *step.warp_instructions, then = *old->warp_instructions;
+        const double ratio = now == then ? 1 : double(now) / double(then);
         const auto change = ratio < 1   ? harness::Change::faster
                             : ratio > 1 ? harness::Change::slower
                                         : harness::Change::same;

@@ -1,9 +1,11 @@
 #include "ladders.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "process.h"
 #include "suggest.h"
@@ -32,6 +34,7 @@ Status ask_ladders(const Target& target, const std::vector<std::string>& argumen
   if (outcome.start_error != 0)
     return Error{kMissing, fmt::format("{} does not start ({}); ./ridge build makes it",
                                        command.program, std::strerror(outcome.start_error))};
+  if (outcome.signal == SIGINT) return Error{kInterrupted, "interrupted"};
   if (outcome.signal != 0)
     return Error{kCudaError, fmt::format("the ladders died of signal {} ({})", outcome.signal,
                                          strsignal(outcome.signal))};
@@ -67,6 +70,24 @@ Status check_operators(const std::vector<LadderEntry>& ladders,
     if (std::find(names.begin(), names.end(), word) == names.end())
       return Error{kUsage, fmt::format("there is no operator '{}'{} `ridge list` shows them.", word,
                                        did_you_mean(word, names))};
+  return Status::ok();
+}
+
+Status check_rung(const std::vector<LadderEntry>& ladders,
+                  const std::vector<std::string>& operators, const std::string& rung) {
+  const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const std::string& name : operators)
+    for (const LadderEntry& ladder : ladders) {
+      if (ladder.family != name && !has(ladder.operators, name)) continue;
+      std::vector<std::string> rungs;
+      for (const auto& [known, idea] : ladder.rungs) rungs.push_back(known);
+      if (!has(rungs, rung))
+        return Error{kUsage, fmt::format("{} has no rung '{}'{} Its rungs are {}.", name, rung,
+                                         did_you_mean(rung, rungs), fmt::join(rungs, ", "))};
+      break;
+    }
   return Status::ok();
 }
 

@@ -29,6 +29,10 @@ Expected<std::vector<LadderEntry>> list_ladders(const Target& target);
 Status check_operators(const std::vector<LadderEntry>& ladders,
                        const std::vector<std::string>& words);
 
+// A rung of each of the operators; where one has none of that name, an error with the nearest.
+Status check_rung(const std::vector<LadderEntry>& ladders,
+                  const std::vector<std::string>& operators, const std::string& rung);
+
 std::string ladders_program();  // its path
 
 }  // namespace ridge::tools

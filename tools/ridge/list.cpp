@@ -1,4 +1,6 @@
 // ridge list: every operator there is, family by family.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,6 +20,12 @@ const LadderEntry* find(const std::vector<LadderEntry>& ladders, std::string_vie
   return nullptr;
 }
 
+std::vector<std::string> row_of(const LadderEntry& ladder) {
+  return {"  " + ladder.family, std::to_string(ladder.rungs.size()),
+          fmt::format("{}", fmt::join(ladder.dtypes, " ")),
+          fmt::format("{}", fmt::join(ladder.operators, " "))};
+}
+
 // One table for all groups, so that its columns stand below each other.
 void print_catalogue(const std::vector<LadderEntry>& ladders) {
   std::vector<std::vector<std::string>> rows = {{"family", "rungs", "formats", "operators"}};
@@ -27,14 +35,21 @@ void print_catalogue(const std::vector<LadderEntry>& ladders) {
     for (const std::string_view family : group.families) {
       const LadderEntry* ladder = find(ladders, family);
       if (!ladder) to_come.push_back(family);
-      else
-        rows.push_back({"  " + ladder->family, std::to_string(ladder->rungs.size()),
-                        fmt::format("{}", fmt::join(ladder->dtypes, " ")),
-                        fmt::format("{}", fmt::join(ladder->operators, " "))});
+      else rows.push_back(row_of(*ladder));
     }
     if (!to_come.empty())
       rows.push_back({dim("  to come"), "", "", dim(fmt::format("{}", fmt::join(to_come, " ")))});
   }
+  std::vector<const LadderEntry*> more;  // that the catalogue did not foresee
+  for (const LadderEntry& ladder : ladders) {
+    const auto has = [&](const CatalogueGroup& group) {
+      return std::find(group.families.begin(), group.families.end(), ladder.family) !=
+             group.families.end();
+    };
+    if (std::none_of(catalogue().begin(), catalogue().end(), has)) more.push_back(&ladder);
+  }
+  if (!more.empty()) rows.push_back({bold("More"), "", "", ""});
+  for (const LadderEntry* ladder : more) rows.push_back(row_of(*ladder));
   fmt::print("{}", table(rows, {Align::left, Align::right, Align::left, Align::left}));
 }
 

@@ -76,6 +76,14 @@ void Progress::clear() {
   shown_ = false;
 }
 
+std::string bar(double share) {
+  constexpr int kWidth = 16;
+  const int done = int(std::clamp(share, 0.0, 1.0) * kWidth);
+  std::string text;
+  for (int i = 0; i < kWidth; ++i) text += i < done ? "━" : "─";
+  return text;
+}
+
 std::string thousands(unsigned long long number) {
   std::string text = std::to_string(number);
   for (int i = int(text.size()) - 3; i > 0; i -= 3) text.insert(size_t(i), 1, ',');

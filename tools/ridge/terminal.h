@@ -33,6 +33,8 @@ class Progress {
   bool shown_ = false;
 };
 
+std::string bar(double share);  // ━━━━━━──────, of a fixed width
+
 std::string thousands(unsigned long long number);  // 1,234,567
 std::string bytes(long long count);                // 228 KiB
 

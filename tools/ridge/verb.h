@@ -18,6 +18,7 @@ enum Exit : int {
   kTooSlow = 7,
   kMissing = 8,  // something this machine lacks
   kImplausible = 9,
+  kInterrupted = 130,  // by Ctrl-C, as shells have it
 };
 
 using Arguments = std::vector<std::string>;  // those after the verb
