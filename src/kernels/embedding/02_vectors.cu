@@ -77,7 +77,11 @@ __global__ void __launch_bounds__(kThreads) embedding_gather_anywhere(Args args,
     to[u] = out + c;
     begin[u] = int(max(-c, int64_t(0)));
     end[u] = row[u] < args.count ? int(min(args.dim - c, int64_t(kSize))) : 0;
-    if (begin[u] < end[u]) request[u].ask(table + from[u] + c, table, table_end);
+    const T* const p = table + from[u] + c;
+    request[u].at = p;
+    request[u].is_whole = false;
+    if (begin[u] < end[u] && p >= table && p + kSize <= table_end)
+      request[u].ask(p, table, table_end);
   }
 #pragma unroll
   for (int u = 0; u < Unroll; ++u) {
