@@ -13,14 +13,18 @@
 
 namespace ridge::softmax::cluster {
 
-constexpr int kMostThreads = 2 * kThreadsDeep;  // a block, of two in an SM or alone
-constexpr int kPortable = 8, kMostBlocks = 16;  // a cluster, without and with leave
+constexpr int kMostThreads = 2 * kThreadsDeep;  // a block of deep threads, two in an SM or alone
+constexpr int kThreadsFull = 1024, kPacksFull = 8;  // the most an SM has under way at once
+constexpr double kLeastFull = 0.9;                  // of that, to be worth having no second block
+constexpr int kPortable = 8, kMostBlocks = 16;      // a cluster, without and with leave
 constexpr Tuned kTuned = {5.0, 0.83};
 constexpr Tuned kTunedLarge = {6.0, 0.80};  // more than kPortable blocks
 constexpr Tuned kTunedAlone = {6.0, 0.76};  // one block an SM
+constexpr Tuned kTunedFull = {5.0, 0.83};
 
 template <class T, Op op, int Packs>
-__global__ void __launch_bounds__(kMostThreads) softmax_cluster(Args args) {
+__global__ void __launch_bounds__(Packs == kPacksFull ? kThreadsFull : kMostThreads)
+    softmax_cluster(Args args) {
   constexpr bool kForward = RowOp<op, Fast>::kForward;
   __shared__ float2 partials[kMostBlocks * kWarpSize];  // (blocks of the cluster, warps)
   const int rank = int(cluster_rank()), blocks = int(cluster_size());
@@ -48,17 +52,27 @@ __global__ void __launch_bounds__(kMostThreads) softmax_cluster(Args args) {
       });
 }
 
-// As few blocks as can hold the row, two in an SM: the fewer there are, the sooner they meet.
+// As few blocks as can hold the row, two in an SM: the fewer there are, the sooner they meet. A
+// forward row that is about whole SMs has them, with eight packs a thread.
 struct Shape {
   int threads, blocks;  // none: too wide
+  int packs;
 };
 static Shape shape_for(const Args& a) {
   const int64_t slots = most_slots(a.out, a.rows, a.cols, a.out_stride, int64_t(size_of(a.dtype)));
+  const auto threads_for = [&](int64_t blocks, int64_t packs) {
+    const int64_t a_warp = blocks * packs * kWarpSize;
+    return int(std::max<int64_t>((slots + a_warp - 1) / a_warp, 1) * kWarpSize);
+  };
+  constexpr int64_t kFull = kThreadsFull * kPacksFull;
+  const int64_t whole = (slots + kFull - 1) / kFull;
+  if (!is_backward(a.op) && whole >= 2 && whole <= kMostBlocks &&
+      double(slots) >= kLeastFull * double(whole * kFull))
+    return {threads_for(whole, kPacksFull), int(whole), kPacksFull};
   const int64_t packs = deep_packs(a.op), a_block = kThreadsDeep * packs;
   const int64_t blocks = std::clamp<int64_t>((slots + a_block - 1) / a_block, 2, kMostBlocks);
-  const int64_t a_warp = blocks * packs * kWarpSize;
-  const int64_t threads = std::max<int64_t>((slots + a_warp - 1) / a_warp, 1) * kWarpSize;
-  return threads <= kMostThreads ? Shape{int(threads), int(blocks)} : Shape{0, 0};
+  const int threads = threads_for(blocks, packs);
+  return threads <= kMostThreads ? Shape{threads, int(blocks), int(packs)} : Shape{0, 0, 0};
 }
 
 static Support supports(const Args& a, const DeviceInfo& device) {
@@ -73,7 +87,10 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.rows == 0 || a.cols == 0) return Status::ok();
   const Shape shape = shape_for(a);
   return with_type_and_op(a, [&](auto t, auto op) -> Status {
-    const auto kernel = softmax_cluster<decltype(t), op.value, deep_packs(op.value)>;
+    using T = decltype(t);
+    auto kernel = softmax_cluster<T, op.value, deep_packs(op.value)>;
+    if constexpr (!is_backward(op.value))
+      if (shape.packs == kPacksFull) kernel = softmax_cluster<T, op.value, kPacksFull>;
     if (shape.blocks > kPortable)
       if (const cudaError_t error =
               cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
@@ -96,8 +113,12 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 }
 static double cost(const Args& a, const DeviceInfo& device) {
   const Shape shape = shape_for(a);
-  const int blocks = shape.threads <= kThreadsDeep ? 2 : 1;  // an SM
-  const Tuned& tuned = blocks == 1 ? kTunedAlone : shape.blocks > kPortable ? kTunedLarge : kTuned;
+  const bool is_full = shape.packs == kPacksFull;
+  const int blocks = !is_full && shape.threads <= kThreadsDeep ? 2 : 1;  // an SM
+  const Tuned& tuned = is_full                    ? kTunedFull
+                       : blocks == 1              ? kTunedAlone
+                       : shape.blocks > kPortable ? kTunedLarge
+                                                  : kTuned;
   return rows_us(tuned, a, double(blocks) / shape.blocks, device);
 }
 constinit const Rung rung = {.name = "cluster",
