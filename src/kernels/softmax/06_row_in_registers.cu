@@ -16,10 +16,12 @@ namespace ridge::softmax::row_in_registers {
 
 // Threads of a block, packs of a thread; of two tensors, half as many of each.
 constexpr int kThreadsNarrow = 128, kPacksNarrow = 4;  // where lanes of a warp share a row
-constexpr int kThreads = 512, kPacks = 8;              // 64 registers: two blocks an SM
+constexpr int kThreads = 1024, kPacks = 8;             // 64 registers
 constexpr Tuned kTuned = {3.0, 0.86};
 constexpr Tuned kTunedDeep = {3.0, 0.84};
-constexpr Tuned kTunedAlone = {4.0, 0.76};  // one block an SM
+constexpr Tuned kTunedAlone = {4.0, 0.85};       // one block an SM
+constexpr Tuned kTunedAloneSmall = {4.0, 0.77};  // and elements of two bytes: twice the arithmetic
+constexpr Tuned kTunedAloneDeep = {4.0, 0.74};
 
 template <class T, Op op, int Packs>
 __global__ void __launch_bounds__(kThreadsNarrow, 1024 / kThreadsNarrow)  // 64 registers
@@ -34,7 +36,7 @@ __global__ void __launch_bounds__(kThreadsNarrow, 1024 / kThreadsNarrow)  // 64 
 }
 
 template <class T, Op op, int Packs>
-__global__ void __launch_bounds__(kThreads, is_deep(op, Packs) ? 1 : 2)
+__global__ void __launch_bounds__(is_deep(op, Packs) ? 2 * kThreadsDeep : kThreads)
     softmax_row_a_block(Args args) {
   constexpr bool kForward = RowOp<op, Fast>::kForward;
   __shared__ float2 partials[kWarpSize];
@@ -62,10 +64,13 @@ static Plan plan_for(const Args& a) {
     if (slots <= lanes * kPacksNarrow) return {lanes, kPacksNarrow};
   }
   const int packs = kPacks / tensors(a.op), fewer = packs * 3 / 4, deep = deep_packs(a.op);
-  if (slots > kThreads * deep) return {0, 0};
-  if (slots > kThreads * packs) return {lanes_for(deep), deep};
+  if (slots > 2 * kThreadsDeep * deep) return {0, 0};
+  const bool is_alone = slots > kThreads / 2 * packs;
+  if (is_alone && (slots <= kThreadsDeep * deep || slots > kThreads * packs))
+    return {lanes_for(deep), deep};
   // Of what is past the row's end nothing is loaded, but exponentials are taken.
-  if (lanes_for(fewer) <= kThreads && lanes_for(fewer) * fewer < lanes_for(packs) * packs)
+  if (!is_alone && lanes_for(fewer) <= kThreads / 2 &&
+      lanes_for(fewer) * fewer < lanes_for(packs) * packs)
     return {lanes_for(fewer), fewer};
   return {lanes_for(packs), packs};
 }
@@ -81,19 +86,20 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   return with_type_and_op(a, [&](auto t, auto op_constant) {
     using T = decltype(t);
     constexpr Op op = op_constant.value;
-    constexpr int kMost = kPacks / tensors(op), kDeep = deep_packs(op);
+    constexpr int kMost = kPacks / tensors(op), kFewer = kMost * 3 / 4, kDeep = deep_packs(op);
+    constexpr int kFewerNarrow = std::max(kFewer, kPacksNarrow);
     const unsigned lanes = unsigned(plan.lanes);
     if (lanes <= kWarpSize) {
       const auto kernel = plan.packs == 2              ? softmax_narrow_rows<T, op, 2>
                           : plan.packs == kPacksNarrow ? softmax_narrow_rows<T, op, kPacksNarrow>
                           : plan.packs == kMost        ? softmax_narrow_rows<T, op, kMost>
-                                                       : softmax_narrow_rows<T, op, kMost * 3 / 4>;
+                                                       : softmax_narrow_rows<T, op, kFewerNarrow>;
       const int64_t blocks = (a.rows * lanes + kThreadsNarrow - 1) / kThreadsNarrow;
       kernel<<<unsigned(blocks), kThreadsNarrow, 0, stream>>>(a, plan.lanes);
     } else {
       const auto kernel = plan.packs == kDeep   ? softmax_row_a_block<T, op, kDeep>
                           : plan.packs == kMost ? softmax_row_a_block<T, op, kMost>
-                                                : softmax_row_a_block<T, op, kMost * 3 / 4>;
+                                                : softmax_row_a_block<T, op, kFewer>;
       kernel<<<unsigned(a.rows), lanes, 0, stream>>>(a);
     }
     return launch_status();
@@ -103,7 +109,11 @@ static double cost(const Args& a, const DeviceInfo& device) {
   const Plan plan = plan_for(a);
   const bool deep = is_deep(a.op, plan.packs);
   const int64_t an_sm = kRegisters / (deep ? 128 : 64) / plan.lanes;  // rows
-  return rows_us(an_sm == 1 ? kTunedAlone : deep ? kTunedDeep : kTuned, a, an_sm, device);
+  if (an_sm > 1) return rows_us(deep ? kTunedDeep : kTuned, a, double(an_sm), device);
+  const Tuned& alone = deep                    ? kTunedAloneDeep
+                       : size_of(a.dtype) == 2 ? kTunedAloneSmall
+                                               : kTunedAlone;
+  return rows_us(alone, a, 1, device);
 }
 constinit const Rung rung = {.name = "row_in_registers",
                              .idea = "one read: the row stays in registers",

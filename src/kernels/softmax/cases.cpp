@@ -85,12 +85,13 @@ Family::Family() : Erased(softmax::rungs()) {
                    .shapes = {{0, 5}, {5, 0}, {1, 1}, {67, 3}, {9, 33}, {9, 256}}});
   append(tests,
          crossed({.ops = all, .dtypes = dtypes, .shapes = {{9, 130}, {5, 517}}, .padding = {3}}));
-  // The widths at which row_in_registers changes its threads: 4 lanes to a block of 1024.
+  // The widths at which row_in_registers changes its threads: 4 lanes to a block of 1024, and those
+  // that have fewer with more packs each.
   append(tests, crossed({.ops = all,
                          .dtypes = dtypes,
                          .shapes = {{8, 1031}, {2, 2048}, {1, 4097}, {1, 8193}, {1, 16385}}}));
   append(tests, crossed({.ops = all,
-                         .dtypes = {Dtype::f32, Dtype::bf16},
+                         .dtypes = dtypes,
                          .shapes = {{1, 33001}},
                          .misalignments = {1},
                          .specials = false}));

@@ -2,12 +2,8 @@
 // the one store.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "device/row.cuh"
 #include "kernels/softmax/max_sum.cuh"
-#include "select/select.h"
 
 namespace ridge::softmax {
 
@@ -108,16 +104,6 @@ __device__ __forceinline__ void hold_row(const Rows<T>& row, int cols, int first
   finish_row<T, op, Packs>(held, width, exchange, [&](auto result) {
     if (stores) store_row<T, Packs>(row.out, slots, first, lanes, result);
   });
-}
-
-// The time of a grid where an SM works on `an_sm` rows together. Those left over for its last round
-// have more of the bandwidth each, but only so much more.
-inline double rows_us(Tuned tuned, const Args& a, double an_sm, const DeviceInfo& device) {
-  constexpr double kLeastOfRound = 0.3;
-  const double rounds = double(a.rows) / (an_sm * device.sm_count);
-  const double left = rounds - std::floor(rounds);
-  const double longer = left > 0 ? std::max(kLeastOfRound - left, 0.0) / rounds : 0;
-  return streaming_us(tuned, (bytes_read(a) + bytes_written(a)) * (1 + longer), device);
 }
 
 }  // namespace ridge::softmax

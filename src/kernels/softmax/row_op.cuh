@@ -4,12 +4,14 @@
 // the row's maximum before the sum, so that no exponential overflows.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
 #include "device/convert.cuh"
 #include "device/ptx/exp2.cuh"
 #include "kernels/softmax/softmax.h"
+#include "select/select.h"
 
 namespace ridge::softmax {
 
@@ -80,6 +82,19 @@ inline Support supports_any(const Args& a) {
   if (!is_compute_float(a.dtype)) return "computes f32, f16 and bf16";
   if (a.cols > kMostCols) return "counts columns up to 2^30";
   return kSupported;
+}
+
+// The time of a grid where an SM works on `an_sm` rows together. Those left over for its last round
+// have more of the bandwidth each, but only so much more: an SM takes about three times its share.
+inline double rows_us(Tuned tuned, const Args& a, double an_sm, const DeviceInfo& device,
+                      int reads = 1) {
+  constexpr double kLeast = 0.3;  // of a round, for one row on every SM where that is a round
+  const double rounds = double(a.rows) / (an_sm * device.sm_count);
+  const double left = rounds - std::floor(rounds), together = std::max(an_sm, 1.0);
+  const double least = kLeast * std::ceil(left * together) / together;
+  const double longer = left > 0 ? std::max(least - left, 0.0) / rounds : 0;
+  const double bytes = reads * bytes_read(a) + bytes_written(a);
+  return streaming_us(tuned, bytes * (1 + longer), device);
 }
 
 // The rows of an Args that a kernel works on.
