@@ -483,6 +483,7 @@ class Ladders(CliTest):
 
     def test_explain(self):
         out, _ = self.ridge("explain", "--device", "vm", "vector_add", "--shape", "1048576", "--dtype", "f16")
+        self.assertIn("vector_add 1048576 f16 on NVIDIA H200 (software GPU)\n", out)
         self.assertRegex(out, r"→ +vectors +[\d.]+ µs +least")
         self.assertRegex(out, r"grid_stride +a lesson")
 
