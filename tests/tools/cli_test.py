@@ -440,6 +440,11 @@ class Ladders(CliTest):
         self.assertRegex(out, r"\n  vectors +right +[\d,]+ ")
         self.assertEqual(len(list((self.folder / "results").glob("climb-*.json"))), 1)
 
+    def test_climb_of_another_rank_than_the_tour(self):
+        for name, shape in [("matrix_add", r"\d+x\d+"), ("clip_by_global_norm", r"\d+")]:
+            out, _ = self.ridge("climb", "--device", "vm", name)
+            self.assertRegex(out, rf"{name} {shape} f32\n")
+
     def test_climb_records(self):
         out, _ = self.ridge("climb", "--device", "vm", "vector_add", "--rung", "vectors", "--json", "-",
                             "--csv", "climb.csv")
