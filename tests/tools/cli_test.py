@@ -184,7 +184,7 @@ class Cache(CliTest):
         self.assertNotIn("c++17", self.calls[0])
         self.assertNotIn("-gencode", self.calls[0])
         self.assertNotIn("-lineinfo", self.calls[0])
-        self.assertIn("-std=c++20 -DX=a b -arch=sm_80 -G", self.calls[0])
+        self.assertRegex(self.calls[0], r"-std=c\+\+20 -DX=a b -arch=sm_80 -G -I /.*/include ")
         self.assertEqual(self.run_and_count("a.cu", "--nvcc", "-D'X", code=2), 0)
 
     def test_errors_are_shown_as_they_are_and_not_kept(self):
