@@ -23,6 +23,7 @@
 // - accumulate(carried&, const element (&)[N], int64_t index of the first) is optional: what a
 //   thread does with N elements in a row, of which it meets the later ones later. Without it, they
 //   are combined as a tree. A template of N serves all formats.
+// - Elements have 1, 2, 4, 8 or 16 bytes. What is carried along may be larger.
 // - With two vectors, reduce(op, x, y, n, …), transform takes an element of each.
 //
 // Of no elements, the result is that of the identity.

@@ -40,15 +40,30 @@ template <bool kInclusive, class T, class Op>
 Status scan_vector(const T* in, T* out, std::int64_t n, const Op& op, void* workspace,
                    std::size_t workspace_bytes, cudaStream_t stream) {
   using Io = VectorIo<T>;
-  if (n < 0)
-    return Error{int(cudaErrorInvalidValue), "a scan of " + std::to_string(n) + " elements"};
+  const auto complain = [](const std::string& what) {
+    return Error{int(cudaErrorInvalidValue), "scan: " + what};
+  };
+  if (n < 0) return complain("a vector of " + std::to_string(n) + " elements");
   if (n == 0) return Status::ok();
-  if (workspace_bytes < scan_workspace<T>(n) ||
-      reinterpret_cast<std::uintptr_t>(workspace) % sizeof(std::uint64_t) != 0)
-    return Error{int(cudaErrorInvalidValue),
-                 "a scan of " + std::to_string(n) + " elements needs a workspace of " +
-                     std::to_string(scan_workspace<T>(n)) + " bytes, aligned to 8; it got " +
-                     std::to_string(workspace_bytes) + ". Ask ridge::scan_workspace"};
+  if (!in) return complain("in is null");
+  if (!out) return complain("out is null");
+  const auto from = reinterpret_cast<std::uintptr_t>(in),
+             to = reinterpret_cast<std::uintptr_t>(out);
+  for (const std::uintptr_t pointer : {from, to})
+    if (pointer % alignof(T) != 0)
+      return complain(std::string(pointer == from ? "in" : "out") + " is not aligned to " +
+                      std::to_string(alignof(T)) + " bytes");
+  const std::uintptr_t length = std::uintptr_t(n) * sizeof(T);
+  if (from != to && from < to + length && to < from + length)
+    return complain("out and in overlap in memory without being the same vector");
+  const std::size_t wanted = scan_workspace<T>(n);
+  if (workspace_bytes < wanted)
+    return complain("the workspace has " + std::to_string(workspace_bytes) + " bytes, but takes " +
+                    std::to_string(wanted));
+  if (!workspace) return complain("the workspace is null");
+  if (reinterpret_cast<std::uintptr_t>(workspace) % sizeof(std::uint64_t) != 0)
+    return complain("the workspace is not aligned to " + std::to_string(sizeof(std::uint64_t)) +
+                    " bytes");
   const Io io = {in, out, n};
   launch_scan<VectorTiles, kInclusive>(io, op, workspace, stream);
   const cudaError_t error = cudaGetLastError();

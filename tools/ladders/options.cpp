@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "core/number.h"
+#include "ladder/cases.h"
 
 namespace ridge::ladders {
 namespace {
@@ -31,6 +32,21 @@ Expected<std::vector<int64_t>> parse_shape(const std::string& text) {
     at = next + 1;
   }
   return Error{2, "'" + text + "' is no shape: numbers with x between them, as in 8192x50257"};
+}
+
+// Of those with nothing special about them.
+Case largest_test(const Operator& op) {
+  Case largest = op.ladder->tour;
+  largest.op = op.op;
+  int64_t most = -1;
+  for (const Case& c : op.ladder->tests) {
+    if (c.op != op.op || c.specials || c.misalignment || c.skew || c.padding) continue;
+    if (c.dtype == op.ladder->dtypes.front() && count(c.shape) > most) {
+      most = count(c.shape);
+      largest = c;
+    }
+  }
+  return largest;
 }
 
 }  // namespace
@@ -78,6 +94,7 @@ Expected<std::vector<Case>> cases_of(const Operator& op, const Options& options,
   if (cases.empty()) {  // listed for another operator of the family; sizes suit this one too
     cases.push_back(fallback.empty() ? op.ladder->tour : fallback.front());
     cases.front().op = op.op;
+    if (!op.ladder->check(cases.front())) cases.front() = largest_test(op);  // or they do not
   }
   if (!options.shape.empty() || !options.dtype.empty()) cases.resize(1);
   if (!options.shape.empty()) {

@@ -190,6 +190,7 @@ Expected<fs::path> compile_into(const fs::path& cache, const CompileRequest& req
 
   std::vector<std::string> flags = default_flags(target, *extra);
   flags.insert(flags.end(), extra->begin(), extra->end());
+  flags.insert(flags.end(), {"-I", RIDGE_INCLUDE});  // ridge/scan.cuh and the like, behind theirs
   // What -lcuda finds where there is no driver; behind the user's folders.
   if (const fs::path stubs = own_folder().parent_path() / "lib" / "stubs"; fs::exists(stubs))
     flags.push_back("-L" + stubs.string());

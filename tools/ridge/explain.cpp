@@ -10,9 +10,10 @@
 namespace ridge::tools {
 namespace {
 
-void print_choice(const nlohmann::json& line) {
-  fmt::print("{} {} {}\n\n", bold(line["operator"].get<std::string>()),
-             line["shape"].get<std::string>(), line["dtype"].get<std::string>());
+void print_choice(const nlohmann::json& line, const Target& target) {
+  fmt::print("{} {} {} on {}{}\n\n", bold(line["operator"].get<std::string>()),
+             line["shape"].get<std::string>(), line["dtype"].get<std::string>(), target.name,
+             target.software ? " (software GPU)" : "");
   const std::string chosen = line["chosen"];
   const double floor_us = line["floor_us"];
   fmt::print("  moves {} at least, {:.1f} µs at the pins' bandwidth\n\n",
@@ -65,7 +66,7 @@ int explain_verb(const Arguments& arguments) {
   if (status)
     status = ask_ladders(*target, command, [&](const nlohmann::json& heard) { answer = heard; });
   if (status && !json.empty()) status = write_record(answer, json);
-  if (status && json != "-") print_choice(answer);
+  if (status && json != "-") print_choice(answer, *target);
   if (status) return kFine;
   complain(status.message());
   return status.code();

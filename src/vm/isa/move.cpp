@@ -100,6 +100,8 @@ constexpr InstrDef kRows[] = {
     {"prefetch{global|local}[L1|L2|L2::evict_last|L2::evict_normal]", "[a]", Unit::memory, kRegs,
      select_prefetch},
     {"prefetchu[L1]", "[a]", Unit::memory, kRegs, select_prefetch},
+    {"cp[async][bulk][prefetch][L2][global]{%hint}", "[a]:global,b:u32", Unit::memory, kRegs,
+     select_prefetch},
     {"applypriority{global}[L2::evict_normal]", "[a],b:b32", Unit::memory, kRegs, select_prefetch},
     {"discard{global}[L2]", "[a],b:b32", Unit::memory, kRegs, select_prefetch},
     {"createpolicy[fractional]" RIDGE_PRIORITIES, "d", Unit::memory, kRegs, select_policy},

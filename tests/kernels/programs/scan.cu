@@ -1,6 +1,5 @@
 // ridge/scan.cuh with types and operators that no ladder has: sizes that do and do not divide 16
-// bytes, an operator that does not commute, in place, out of step, and a workspace that is too
-// small.
+// bytes, an operator that does not commute, in place, out of step, and what is refused.
 #include "ridge/scan.cuh"
 
 #include <cstdint>
@@ -94,6 +93,39 @@ void check_all(const Op& op = Op()) {
       for (const Where where : {kApart, kOutOfStep, kInPlace}) check<T>(n, inclusive, where, op);
 }
 
+struct Sum {
+  __host__ __device__ uint32_t identity() const { return 0; }
+  __host__ __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
+};
+void check_refusals() {
+  uint32_t x[16] = {};  // on the host: nothing is launched
+  alignas(16) char workspace[4096];
+  const size_t bytes = ridge::scan_workspace<uint32_t>(8);
+  auto* const odd = reinterpret_cast<uint32_t*>(reinterpret_cast<char*>(x) + 2);
+  const auto refuse = [&](const uint32_t* in, uint32_t* out, int64_t n, void* memory, size_t size,
+                          const char* because) {
+    for (const bool inclusive : {true, false}) {
+      const ridge::Status s = inclusive ? ridge::inclusive_scan(in, out, n, Sum(), memory, size)
+                                        : ridge::exclusive_scan(in, out, n, Sum(), memory, size);
+      RIDGE_CHECK(!s && s.code() == int(cudaErrorInvalidValue));
+      if (s.message().find(because) == std::string::npos) {
+        std::printf("'%s' has no '%s'\n", s.message().c_str(), because);
+        ++failures;
+      }
+    }
+  };
+  refuse(x, x, -8, workspace, bytes, "scan: a vector of -8 elements");
+  refuse(nullptr, x, 8, workspace, bytes, "scan: in is null");
+  refuse(x, nullptr, 8, workspace, bytes, "scan: out is null");
+  refuse(odd, x, 4, workspace, bytes, "scan: in is not aligned to 4 bytes");
+  refuse(x, odd, 4, workspace, bytes, "scan: out is not aligned to 4 bytes");
+  refuse(x, x + 3, 8, workspace, bytes, "scan: out and in overlap in memory");
+  refuse(x, x, 8, workspace, bytes - 1, "scan: the workspace has ");
+  refuse(x, x, 8, nullptr, bytes, "scan: the workspace is null");
+  refuse(x, x, 8, workspace + 4, bytes, "scan: the workspace is not aligned to 8 bytes");
+  RIDGE_CHECK(bool(ridge::inclusive_scan<uint32_t>(nullptr, nullptr, 0, Sum(), nullptr, 0)));
+}
+
 int main() {
   check_all<uint8_t, LastNonZero>();
   check_all<Affine<uint8_t>, Then<uint8_t>>();              // 2 bytes
@@ -103,9 +135,6 @@ int main() {
   check_all<Heavy<uint32_t, 1>, ThenHeavy<uint32_t, 1>>();  // 12
   check_all<Heavy<uint64_t, 2>, ThenHeavy<uint64_t, 2>>();  // 32
 
-  uint8_t x = 0;
-  uint64_t word = 0;
-  const ridge::Status small = ridge::inclusive_scan(&x, &x, 5, LastNonZero(), &word, sizeof word);
-  RIDGE_CHECK(!small && small.code() == int(cudaErrorInvalidValue));
+  check_refusals();
   return failures != 0;
 }

@@ -213,7 +213,7 @@ std::string_view why_not_run(std::string_view group, const InstrDef& row) {
       root == "getctarank")
     return "addresses differ between devices";
   if (root == "prefetch" || root == "prefetchu" || root == "applypriority" || root == "discard" ||
-      root == "createpolicy")
+      root == "createpolicy" || root == "cp")
     return "no value to compare";
   if ((root == "shfl" || root == "vote") && !contains(row.spelling, "[sync]"))
     return "not on sm_70 and later";
