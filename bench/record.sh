@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Records climbs of the operators with a bar in bench/results, one file a family. Needs a GPU; about ten minutes with
-# PyTorch, three with --quick.
+# Records climbs in bench/results, one file a family: of the operators whose speed is claimed, or of the first one.
+# Needs a GPU; about seven minutes with PyTorch, four with --quick.
 #
 #   bench/record.sh [--quick] [FAMILY…]
 set -euo pipefail
@@ -14,20 +14,25 @@ for word in "$@"; do
   esac
 done
 
-operators() {  # of a family: those whose speed is claimed
+operators() {  # of a family
   case $1 in
     vector_add) echo vector_add matrix_add ;;
     activation) echo gelu gelu_bwd silu ;;
     glu) echo swiglu swiglu_bwd ;;
     reduce) echo sum dot argmax norm_l2 count_equal ;;
+    axis_reduce) echo sum_axis max_axis argmax_axis ;;
     scan) echo inclusive_scan exclusive_scan ;;
     softmax) echo softmax log_softmax softmax_bwd ;;
+    normalize) echo l1_normalize l2_normalize clip_by_global_norm ;;
+    rearrange) echo reverse_array reverse_in_place swap interleave ;;
+    image) echo rgb_invert rgb_to_gray blur_box blur_gaussian ;;
     *) echo "$1" ;;
   esac
 }
 
 [ ${#families[@]} -gt 0 ] || families=(vector_add activation glu dropout adamw rope embedding matrix_copy transpose
-  reduce axis_reduce segmented_reduce normalize scan segmented_scan softmax gemv gemv_t)
+  reduce axis_reduce segmented_reduce normalize scan segmented_scan softmax gemv gemv_t vector_add_streamed rearrange image
+  colour_pattern rainbow_table warp_sum warp_scan vote match_redux matmul_by_shuffles occupancy_vs_ilp launch_overhead)
 for family in "${families[@]}"; do
   echo "== $family" >&2
   # shellcheck disable=SC2046  # one word an operator

@@ -10,7 +10,6 @@
 namespace ridge::reduction {
 
 using detail::add_ordered;
-using detail::compare_and_swap_ordered;
 using detail::elements_to_alignment;
 using detail::kPackSize;
 using detail::load_pack;
@@ -132,7 +131,7 @@ __device__ __forceinline__ unsigned long long before_arrival(const unsigned long
 __device__ __forceinline__ bool is_last_arrival(unsigned long long* word, unsigned expected,
                                                 unsigned long long seen) {
   // Nobody counts in a word that is not right, so that it has not changed or is right by now.
-  if (seen - kMark >= expected) (void)compare_and_swap_ordered(word, seen, kMark);
+  if (seen - kMark >= expected) (void)atomicCAS(word, seen, kMark);
   if (add_ordered(word, 1) - kMark + 1 != expected) return false;
   *word = kMark;
   return true;

@@ -39,7 +39,7 @@ struct Shape {
   __host__ __device__ constexpr bool is_short() const { return turn() <= 64; }
   // That there are registers for.
   __host__ __device__ constexpr int blocks_per_sm(size_t element) const {
-    return (is_short() ? 32 : element == 2 ? 20 : 24) * kWarpSize / threads();
+    return (is_short() ? 32 : element == 2 && rows > 1 ? 20 : 24) * kWarpSize / threads();
   }
 };
 constexpr Shape kShapes[] = {{4, 1, 4},  {8, 1, 4},   {16, 1, 4},
