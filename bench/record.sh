@@ -39,3 +39,4 @@ for family in "${families[@]}"; do
   "$root/ridge" --preset gpu climb --device gpu "${flags[@]}" $(operators "$family") \
     --json "$root/bench/results/$family.json"
 done
+"$root/bench/summary.py"

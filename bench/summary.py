@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Writes bench/results/README.md: what the records of bench/record.sh say, to be read.
+
+  bench/summary.py [--check]     --check: writes nothing, and fails where the file is not up to date
+"""
+import json
+import pathlib
+import statistics
+import sys
+
+RESULTS = pathlib.Path(__file__).resolve().parent / "results"
+HEAD = """# What the ladders reach
+
+Written by [bench/summary.py](../summary.py) from the records beside this file, which [bench/record.sh](../record.sh) makes:
+the whole ladder at the first of an operator's sizes, then the fastest rung at every size. Times are medians with a cold L2,
+± half the distance of the quartiles. *Of roof* compares with a kernel that reads and writes as many bytes and does nothing
+else, timed in the same run; *× library* is the library's time over ours, launch by launch in turn. What is called *torch*
+runs eagerly; *torch.compile* stands where that would be several launches.
+"""
+
+
+def time_text(us):
+    return f"{us / 1000:.2f} ms" if us >= 1000 else f"{us:.1f} µs"
+
+
+def rate(climb, us):
+    per_us = climb["flops"] if climb["unit"] == "GOP/s" else climb["read"] + climb["written"]
+    return f"{per_us / us / 1000:.0f} {climb['unit']}"
+
+
+def of_roof(climb, us):
+    return f"{climb['memory']['median_us'] / us * 100:.0f} %" if "memory" in climb else ""
+
+
+def beside(step, ours):
+    """How much faster than this rival we are, from what was timed in turn with it."""
+    return step["median_us"] / statistics.median(step["beside_us"] if "beside_us" in step else ours["us"])
+
+
+def timed(climb, rival):
+    return [s for s in climb["steps"] if bool(s.get("rival")) == rival and "median_us" in s]
+
+
+def aligned(rows):
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [cell.ljust(w) if i in (0, len(row) - 1) else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths))]
+        lines.append("  ".join(cells).rstrip())
+    return "```\n" + "\n".join(lines) + "\n```\n"
+
+
+def ladder(climb):
+    rows, before = [["rung", "time", "±", "rate", "of roof", "× before", "the idea"]], None
+    best = min(timed(climb, rival=False), key=lambda s: s["median_us"])
+    for step in climb["steps"]:
+        if "median_us" not in step:
+            rows.append([step["name"], "", "", "", "", "", "not for this: " + step.get("unsupported", "")])
+            continue
+        us = step["median_us"]
+        spread = f"{(step['q3_us'] - step['q1_us']) / 2 / us * 100:.1f} %"
+        if step.get("rival"):
+            faster = f"{beside(step, best):.2f} × the time of {step.get('beside', best['name'])}"
+            rows.append([step["name"], time_text(us), spread, rate(climb, us), of_roof(climb, us), "", faster])
+            continue
+        over = f"{before / us:.2f}" if before else ""
+        rows.append([step["name"], time_text(us), spread, rate(climb, us), of_roof(climb, us), over, step.get("idea", "")])
+        before = us
+    return f"`{climb['operator']}` {climb['shape']} {climb['dtype']}\n\n" + aligned(rows)
+
+
+def sizes(climbs):
+    rows = [["operator", "shape", "format", "rung", "time", "rate", "of roof", "× libraries"]]
+    for climb in climbs:
+        ours = timed(climb, rival=False)
+        if not ours:
+            continue
+        best = min(ours, key=lambda s: s["median_us"])
+        rivals = [f"{s['name']} {beside(s, best):.2f}" for s in timed(climb, rival=True)]
+        rows.append([climb["operator"], climb["shape"], climb["dtype"], best["name"], time_text(best["median_us"]),
+                     rate(climb, best["median_us"]), of_roof(climb, best["median_us"]), ", ".join(rivals)])
+    return aligned(rows)
+
+
+def family_section(path):
+    record = json.loads(path.read_text())
+    if "climbs" not in record:  # bench/vm has a record of another kind
+        return ""
+    text = f"\n## {path.stem}\n\n{record['device']['name']}, {record['date']}\n\n"
+    shown = set()
+    for climb in record["climbs"]:
+        if climb["operator"] not in shown and timed(climb, rival=False):
+            shown.add(climb["operator"])
+            if len(shown) == 1:
+                text += ladder(climb) + "\n"
+    return text + sizes(record["climbs"])
+
+
+def main():
+    text = HEAD + "".join(family_section(path) for path in sorted(RESULTS.glob("*.json")))
+    target = RESULTS / "README.md"
+    if "--check" not in sys.argv[1:]:
+        target.write_text(text)
+    elif not target.exists() or target.read_text() != text:
+        sys.exit("bench/results/README.md is not what its records say: run bench/summary.py")
+
+
+if __name__ == "__main__":
+    main()
