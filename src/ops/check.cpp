@@ -127,6 +127,13 @@ bool same_elements(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
+bool overlaps(const void* memory, size_t bytes, const Tensor& t) {
+  if (bytes == 0 || t.elements() == 0) return false;
+  const Range range = range_of(t);
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  return begin < range.end && range.begin < begin + bytes;
+}
+
 std::string text(const Tensor& tensor) {
   std::string out = std::string(name_of(tensor.dtype)) + " (";
   for (int d = 0; d < tensor.rank && d < kMaxRank; ++d)

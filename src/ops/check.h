@@ -120,10 +120,13 @@ Expected<Chosen<Args>> choose(const char* op, std::span<const RungOf<Args>* cons
   return Chosen<Args>{*device, rung, rung->workspace ? rung->workspace(args, *device) : 0};
 }
 
-// Picks the rung and launches it.
+bool overlaps(const void* memory, size_t bytes, const Tensor& t);
+
+// Picks the rung and launches it. `apart`: the tensors of a call with a workspace, which share no
+// byte with what the rung takes of it.
 template <class Args>
 Status dispatch(const char* op, std::span<const RungOf<Args>* const> rungs, const Args& args,
-                cudaStream_t stream) {
+                cudaStream_t stream, std::initializer_list<Named> apart = {}) {
   const auto chosen = choose(op, rungs, args);
   if (!chosen) return chosen.error();
   const size_t wanted = chosen->workspace_bytes;
@@ -136,6 +139,10 @@ Status dispatch(const char* op, std::span<const RungOf<Args>* const> rungs, cons
   if (wanted && reinterpret_cast<uintptr_t>(args.workspace) % kWorkspaceAlignment != 0)
     return Error{kInvalid, std::string(op) + ": the workspace is not aligned to " +
                                std::to_string(kWorkspaceAlignment) + " bytes"};
+  for (const Named& t : apart)
+    if (overlaps(args.workspace, wanted, t.tensor))
+      return Error{kInvalid,
+                   std::string(op) + ": the workspace and " + t.name + " overlap in memory"};
   return chosen->rung->launch(args, chosen->device, stream);
 }
 

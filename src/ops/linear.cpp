@@ -71,7 +71,7 @@ Status multiply(const char* name, bool transposed, float alpha, const Tensor& a,
   product->args.workspace = workspace;
   product->args.workspace_bytes = bytes;
   return ops::dispatch(name, product->transposed ? gemv_t::rungs() : gemv::rungs(), product->args,
-                       stream);
+                       stream, {{"a", a}, {"x", x}, {"y", y}});
 }
 
 }  // namespace

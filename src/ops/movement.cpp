@@ -392,7 +392,8 @@ Status embedding_backward(const Tensor& tokens, const Tensor& dy, const Tensor& 
                     auto args = backward_args(from, rows, count, row_stride, dtable, dy.dtype);
                     args.workspace = workspace;
                     args.workspace_bytes = workspace_bytes;
-                    return ops::dispatch("embedding_backward", embedding::rungs(), args, stream);
+                    return ops::dispatch("embedding_backward", embedding::rungs(), args, stream,
+                                         {{"tokens", tokens}, {"dy", dy}, {"dtable", dtable}});
                   });
 }
 

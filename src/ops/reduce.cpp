@@ -40,12 +40,13 @@ Expected<size_t> workspace_of(const char* name, std::span<const RungOf<Args>* co
 }
 template <class Args>
 Status run(const char* name, std::span<const RungOf<Args>* const> rungs, Expected<Args> args,
-           void* workspace, size_t workspace_bytes, cudaStream_t stream) {
+           void* workspace, size_t workspace_bytes, cudaStream_t stream,
+           std::initializer_list<Named> tensors) {
   if (!args) return args.error();
   if (is_nothing(*args)) return Status::ok();
   args->workspace = workspace;
   args->workspace_bytes = workspace_bytes;
-  return ops::dispatch(name, rungs, *args, stream);
+  return ops::dispatch(name, rungs, *args, stream, tensors);
 }
 
 void check_known(Check& check, Reduction reduction) {
@@ -306,14 +307,15 @@ Expected<size_t> reduce_workspace(Reduction reduction, const Tensor& x, const Te
 Status reduce(Reduction reduction, const Tensor& x, const Tensor& out, void* workspace,
               size_t workspace_bytes, cudaStream_t stream) {
   return run("reduce", reduce::rungs(), whole_args("reduce", reduction, x, out), workspace,
-             workspace_bytes, stream);
+             workspace_bytes, stream, {{"x", x}, {"out", out}});
 }
 Expected<size_t> dot_workspace(const Tensor& x, const Tensor& y, const Tensor& out) {
   return workspace_of("dot", reduce::rungs(), dot_args(x, y, out));
 }
 Status dot(const Tensor& x, const Tensor& y, const Tensor& out, void* workspace,
            size_t workspace_bytes, cudaStream_t stream) {
-  return run("dot", reduce::rungs(), dot_args(x, y, out), workspace, workspace_bytes, stream);
+  return run("dot", reduce::rungs(), dot_args(x, y, out), workspace, workspace_bytes, stream,
+             {{"x", x}, {"y", y}, {"out", out}});
 }
 Expected<size_t> count_equal_workspace(const Tensor& x, double value, const Tensor& out) {
   return workspace_of("count_equal", reduce::rungs(), count_args(x, value, out));
@@ -321,7 +323,7 @@ Expected<size_t> count_equal_workspace(const Tensor& x, double value, const Tens
 Status count_equal(const Tensor& x, double value, const Tensor& out, void* workspace,
                    size_t workspace_bytes, cudaStream_t stream) {
   return run("count_equal", reduce::rungs(), count_args(x, value, out), workspace, workspace_bytes,
-             stream);
+             stream, {{"x", x}, {"out", out}});
 }
 
 Expected<size_t> reduce_axis_workspace(Reduction reduction, const Tensor& x, int axis,
@@ -331,7 +333,7 @@ Expected<size_t> reduce_axis_workspace(Reduction reduction, const Tensor& x, int
 Status reduce_axis(Reduction reduction, const Tensor& x, int axis, const Tensor& out,
                    void* workspace, size_t workspace_bytes, cudaStream_t stream) {
   return run("reduce_axis", axis_reduce::rungs(), axis_args(reduction, x, axis, out), workspace,
-             workspace_bytes, stream);
+             workspace_bytes, stream, {{"x", x}, {"out", out}});
 }
 
 Expected<size_t> segmented_reduce_workspace(Reduction reduction, const Tensor& x,
@@ -343,7 +345,8 @@ Status segmented_reduce(Reduction reduction, const Tensor& x, const Tensor& offs
                         const Tensor& out, void* workspace, size_t workspace_bytes,
                         cudaStream_t stream) {
   return run("segmented_reduce", segmented_reduce::rungs(),
-             segment_args(reduction, x, offsets, out), workspace, workspace_bytes, stream);
+             segment_args(reduction, x, offsets, out), workspace, workspace_bytes, stream,
+             {{"x", x}, {"offsets", offsets}, {"out", out}});
 }
 
 Expected<size_t> l1_normalize_workspace(const Tensor& x, float epsilon, const Tensor& out) {
@@ -354,7 +357,7 @@ Status l1_normalize(const Tensor& x, float epsilon, const Tensor& out, void* wor
                     size_t workspace_bytes, cudaStream_t stream) {
   return run("l1_normalize", normalize::rungs(),
              normalize_args("l1_normalize", normalize::Kind::l1, x, epsilon, out), workspace,
-             workspace_bytes, stream);
+             workspace_bytes, stream, {{"x", x}, {"out", out}});
 }
 Expected<size_t> l2_normalize_workspace(const Tensor& x, float epsilon, const Tensor& out) {
   return workspace_of("l2_normalize", normalize::rungs(),
@@ -364,7 +367,7 @@ Status l2_normalize(const Tensor& x, float epsilon, const Tensor& out, void* wor
                     size_t workspace_bytes, cudaStream_t stream) {
   return run("l2_normalize", normalize::rungs(),
              normalize_args("l2_normalize", normalize::Kind::l2, x, epsilon, out), workspace,
-             workspace_bytes, stream);
+             workspace_bytes, stream, {{"x", x}, {"out", out}});
 }
 
 Expected<size_t> clip_by_global_norm_workspace(const Tensor& x, float max_norm, const Tensor& out,
@@ -374,7 +377,7 @@ Expected<size_t> clip_by_global_norm_workspace(const Tensor& x, float max_norm, 
 Status clip_by_global_norm(const Tensor& x, float max_norm, const Tensor& out, const Tensor& norm,
                            void* workspace, size_t workspace_bytes, cudaStream_t stream) {
   return run("clip_by_global_norm", normalize::rungs(), clip_args(x, max_norm, out, norm),
-             workspace, workspace_bytes, stream);
+             workspace, workspace_bytes, stream, {{"x", x}, {"out", out}, {"norm", norm}});
 }
 
 }  // namespace api

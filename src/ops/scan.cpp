@@ -73,10 +73,11 @@ Expected<size_t> workspace_for(const char* name, Rungs rungs, const Expected<Arg
   return ops::workspace_for(name, rungs, *args);
 }
 template <class Args, class Rungs>
-Status dispatch(const char* name, Rungs rungs, const Expected<Args>& args, cudaStream_t stream) {
+Status dispatch(const char* name, Rungs rungs, const Expected<Args>& args, cudaStream_t stream,
+                std::initializer_list<Named> tensors) {
   if (!args) return args.error();
   if (args->n == 0) return Status::ok();
-  return ops::dispatch(name, rungs, *args, stream);
+  return ops::dispatch(name, rungs, *args, stream, tensors);
 }
 
 }  // namespace
@@ -91,8 +92,8 @@ Status inclusive_scan(const Tensor& in, const Tensor& out, void* workspace, size
                       cudaStream_t stream) {
   constexpr const char* kName = "inclusive_scan";
   return dispatch(kName, scan::rungs(),
-                  args_of(kName, Combine::sum, true, in, out, {workspace, workspace_bytes}),
-                  stream);
+                  args_of(kName, Combine::sum, true, in, out, {workspace, workspace_bytes}), stream,
+                  {{"in", in}, {"out", out}});
 }
 Expected<size_t> exclusive_scan_workspace(const Tensor& in, const Tensor& out) {
   constexpr const char* kName = "exclusive_scan";
@@ -103,7 +104,7 @@ Status exclusive_scan(const Tensor& in, const Tensor& out, void* workspace, size
   constexpr const char* kName = "exclusive_scan";
   return dispatch(kName, scan::rungs(),
                   args_of(kName, Combine::sum, false, in, out, {workspace, workspace_bytes}),
-                  stream);
+                  stream, {{"in", in}, {"out", out}});
 }
 Expected<size_t> inclusive_max_scan_workspace(const Tensor& in, const Tensor& out) {
   constexpr const char* kName = "inclusive_max_scan";
@@ -113,8 +114,8 @@ Status inclusive_max_scan(const Tensor& in, const Tensor& out, void* workspace,
                           size_t workspace_bytes, cudaStream_t stream) {
   constexpr const char* kName = "inclusive_max_scan";
   return dispatch(kName, scan::rungs(),
-                  args_of(kName, Combine::max, true, in, out, {workspace, workspace_bytes}),
-                  stream);
+                  args_of(kName, Combine::max, true, in, out, {workspace, workspace_bytes}), stream,
+                  {{"in", in}, {"out", out}});
 }
 Expected<size_t> exclusive_max_scan_workspace(const Tensor& in, const Tensor& out) {
   constexpr const char* kName = "exclusive_max_scan";
@@ -125,7 +126,7 @@ Status exclusive_max_scan(const Tensor& in, const Tensor& out, void* workspace,
   constexpr const char* kName = "exclusive_max_scan";
   return dispatch(kName, scan::rungs(),
                   args_of(kName, Combine::max, false, in, out, {workspace, workspace_bytes}),
-                  stream);
+                  stream, {{"in", in}, {"out", out}});
 }
 
 Expected<size_t> inclusive_segmented_scan_workspace(const Tensor& in, const Tensor& heads,
@@ -139,7 +140,8 @@ Status inclusive_segmented_scan(const Tensor& in, const Tensor& heads, const Ten
   constexpr const char* kName = "inclusive_segmented_scan";
   return dispatch(
       kName, segmented_scan::rungs(),
-      segmented_args_of(kName, false, true, in, heads, out, {workspace, workspace_bytes}), stream);
+      segmented_args_of(kName, false, true, in, heads, out, {workspace, workspace_bytes}), stream,
+      {{"in", in}, {"heads", heads}, {"out", out}});
 }
 Expected<size_t> exclusive_segmented_scan_workspace(const Tensor& in, const Tensor& heads,
                                                     const Tensor& out) {
@@ -152,7 +154,8 @@ Status exclusive_segmented_scan(const Tensor& in, const Tensor& heads, const Ten
   constexpr const char* kName = "exclusive_segmented_scan";
   return dispatch(
       kName, segmented_scan::rungs(),
-      segmented_args_of(kName, false, false, in, heads, out, {workspace, workspace_bytes}), stream);
+      segmented_args_of(kName, false, false, in, heads, out, {workspace, workspace_bytes}), stream,
+      {{"in", in}, {"heads", heads}, {"out", out}});
 }
 Expected<size_t> inclusive_scan_by_key_workspace(const Tensor& in, const Tensor& keys,
                                                  const Tensor& out) {
@@ -165,7 +168,7 @@ Status inclusive_scan_by_key(const Tensor& in, const Tensor& keys, const Tensor&
   constexpr const char* kName = "inclusive_scan_by_key";
   return dispatch(kName, segmented_scan::rungs(),
                   segmented_args_of(kName, true, true, in, keys, out, {workspace, workspace_bytes}),
-                  stream);
+                  stream, {{"in", in}, {"keys", keys}, {"out", out}});
 }
 Expected<size_t> exclusive_scan_by_key_workspace(const Tensor& in, const Tensor& keys,
                                                  const Tensor& out) {
@@ -178,7 +181,8 @@ Status exclusive_scan_by_key(const Tensor& in, const Tensor& keys, const Tensor&
   constexpr const char* kName = "exclusive_scan_by_key";
   return dispatch(
       kName, segmented_scan::rungs(),
-      segmented_args_of(kName, true, false, in, keys, out, {workspace, workspace_bytes}), stream);
+      segmented_args_of(kName, true, false, in, keys, out, {workspace, workspace_bytes}), stream,
+      {{"in", in}, {"keys", keys}, {"out", out}});
 }
 
 }  // namespace api

@@ -121,6 +121,8 @@ TEST(Gemv, TheWorkspace) {
   EXPECT_EQ(gemv(1, ta, tx, 0, ty, nullptr, *bytes).message(), "gemv: the workspace is null");
   EXPECT_EQ(gemv(1, ta, tx, 0, ty, workspace.data() + 4, *bytes).message(),
             "gemv: the workspace is not aligned to 16 bytes");
+  EXPECT_EQ(gemv(1, ta, tx, 0, ty, x.data(), *bytes).message(),
+            "gemv: the workspace and x overlap in memory");
   run_as_graph([&](cudaStream_t stream) {
     return gemv(1, ta, tx, 0, ty, workspace.data(), *bytes, stream);
   });

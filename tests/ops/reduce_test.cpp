@@ -166,6 +166,8 @@ TEST(Reduce, TheWorkspaceAndAGraph) {
   EXPECT_EQ(reduce_sum(t, to, nullptr, *bytes).message(), "reduce: the workspace is null");
   EXPECT_EQ(reduce_sum(t, to, workspace.data() + 1, *bytes).message(),
             "reduce: the workspace is not aligned to 16 bytes");
+  EXPECT_EQ(reduce_sum(t, to, x.data() + 1000, *bytes).message(),
+            "reduce: the workspace and x overlap in memory");
   run_as_graph(
       [&](cudaStream_t stream) { return reduce_sum(t, to, workspace.data(), *bytes, stream); });
   EXPECT_EQ(out.values()[0], float(n));

@@ -147,6 +147,8 @@ TEST(Scan, TheWorkspaceAndAGraph) {
             "inclusive_scan: the workspace is null");
   EXPECT_EQ(inclusive_scan(from, to, workspace.data() + 8, *bytes).message(),
             "inclusive_scan: the workspace is not aligned to 16 bytes");
+  EXPECT_EQ(inclusive_scan(from, to, out.data(), *bytes).message(),
+            "inclusive_scan: the workspace and out overlap in memory");
   run_as_graph([&](cudaStream_t stream) {
     return inclusive_scan(from, to, workspace.data(), *bytes, stream);
   });
