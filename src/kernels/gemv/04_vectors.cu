@@ -356,7 +356,7 @@ static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes_read(a) + bytes_written(a), device);
 }
 constinit const Rung rung = {.name = "vectors",
-                             .idea = "16 bytes a lane, two rows share x, blocks share rows",
+                             .idea = "16 bytes a lane, rows share x, blocks share rows",
                              .supports = supports,
                              .launch = launch,
                              .workspace = workspace,
