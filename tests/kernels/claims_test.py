@@ -69,9 +69,11 @@ def main():
         if FAMILIES and ladder["family"] not in FAMILIES:
             continue
         for rung in ladder["rungs"]:
-            if not rung["claims"]:
-                continue
             name = f"{ladder['family']}/{rung['name']}"
+            if not rung["claims"]:
+                print(f"{name} claims nothing")
+                broken += 1
+                continue
             for operator in ladder["operators"]:  # until one that the rung can do
                 header, launches = profile(operator, rung["name"], SHAPES.get(ladder["family"]))
                 if "error" not in header:

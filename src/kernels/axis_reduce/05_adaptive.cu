@@ -38,6 +38,7 @@ constinit const Rung rung = {.name = "adaptive",
                              .supports = supports_all,
                              .launch = launch,
                              .workspace = workspace,
-                             .cost = cost};
+                             .cost = cost,
+                             .claims = {.conflict_free = true}};
 
 }  // namespace ridge::axis_reduce::adaptive

@@ -208,12 +208,13 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.name = "sorted",
-                             .idea = "rows in order of their tokens, no atomics",
-                             .supports = supports,
-                             .launch = launch,
-                             .workspace = workspace,
-                             .cost = cost,
-                             .claims = {}};
+constinit const Rung rung = {
+    .name = "sorted",
+    .idea = "rows in order of their tokens, no atomics",
+    .supports = supports,
+    .launch = launch,
+    .workspace = workspace,
+    .cost = cost,
+    .claims = {.barriers = 4 * order::kRounds}};  // where keys are put in order
 
 }  // namespace ridge::embedding::sorted

@@ -360,6 +360,7 @@ constinit const Rung rung = {.name = "vectors",
                              .supports = supports,
                              .launch = launch,
                              .workspace = workspace,
-                             .cost = cost};
+                             .cost = cost,
+                             .claims = {.conflict_free = true}};
 
 }  // namespace ridge::gemv::vectors

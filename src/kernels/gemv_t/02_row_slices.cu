@@ -55,6 +55,7 @@ constinit const Rung rung = {.name = "row_slices",
                              .idea = "rows in slices, as many as fill the GPU",
                              .supports = supports,
                              .launch = launch,
-                             .workspace = workspace};
+                             .workspace = workspace,
+                             .claims = {.global_loads_per_element = 2, .conflict_free = true}};
 
 }  // namespace ridge::gemv_t::row_slices

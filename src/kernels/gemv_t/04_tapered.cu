@@ -329,6 +329,7 @@ constinit const Rung rung = {.name = "tapered",
                              .supports = supports,
                              .launch = launch,
                              .workspace = workspace,
-                             .cost = cost};
+                             .cost = cost,
+                             .claims = {.global_loads_per_element = 0.5}};
 
 }  // namespace ridge::gemv_t::tapered

@@ -108,6 +108,9 @@ constinit const Rung rung = {.name = "row_in_registers",
                              .idea = "a row is kept until its norm is known",
                              .supports = supports,
                              .launch = launch,
-                             .cost = cost};
+                             .cost = cost,
+                             .claims = {.global_loads_per_element = 0.25,
+                                        .global_stores_per_element = 0.25,
+                                        .conflict_free = true}};
 
 }  // namespace ridge::normalize::row_in_registers

@@ -81,11 +81,13 @@ static double cost(const Args& a, const DeviceInfo& device) {
   const double again = std::max(0.0, bytes(a) / 2 - double(device.l2_bytes) / 2);
   return streaming_us(kTuned, bytes(a) + again, device);
 }
-constinit const Rung rung = {.name = "vectors",
-                             .idea = "the whole device shares a row, then scales it",
-                             .supports = supports_all,
-                             .launch = launch,
-                             .workspace = workspace,
-                             .cost = cost};
+constinit const Rung rung = {
+    .name = "vectors",
+    .idea = "the whole device shares a row, then scales it",
+    .supports = supports_all,
+    .launch = launch,
+    .workspace = workspace,
+    .cost = cost,
+    .claims = {.global_loads_per_element = 0.75, .global_stores_per_element = 0.25}};
 
 }  // namespace ridge::normalize::vectors

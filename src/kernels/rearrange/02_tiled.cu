@@ -75,9 +75,12 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     });
   });
 }
-constinit const Rung rung = {.name = "tiled",
-                             .idea = "four elements a thread, turned in registers or shared memory",
-                             .supports = supports,
-                             .launch = launch};
+constinit const Rung rung = {
+    .name = "tiled",
+    .idea = "four elements a thread, turned in registers or shared memory",
+    .supports = supports,
+    .launch = launch,
+    .claims = {
+        .global_loads_per_element = 1, .global_stores_per_element = 1, .conflict_free = true}};
 
 }  // namespace ridge::rearrange::tiled

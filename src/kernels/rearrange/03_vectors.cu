@@ -191,6 +191,9 @@ constinit const Rung rung = {.name = "vectors",
                              .idea = "16 bytes a lane, shifted together where they must be",
                              .supports = supports,
                              .launch = launch,
-                             .cost = cost};
+                             .cost = cost,
+                             .claims = {.global_loads_per_element = 0.25,
+                                        .global_stores_per_element = 0.25,
+                                        .conflict_free = true}};
 
 }  // namespace ridge::rearrange::vectors

@@ -29,6 +29,7 @@ constinit const Rung rung = {.name = "binned",
                              .supports = supports_all,
                              .launch = launch,
                              .workspace = workspace,
-                             .cost = cost};
+                             .cost = cost,
+                             .claims = {.barriers = 1, .conflict_free = true}};
 
 }  // namespace ridge::segmented_reduce::binned

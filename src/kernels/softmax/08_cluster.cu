@@ -126,6 +126,7 @@ constinit const Rung rung = {.name = "cluster",
                              .idea = "2 to 16 blocks hold a wide row together",
                              .supports = supports,
                              .launch = launch,
-                             .cost = cost};
+                             .cost = cost,
+                             .claims = {.conflict_free = true}};
 
 }  // namespace ridge::softmax::cluster
