@@ -2,6 +2,7 @@
 //
 // Stops at: bytes in flight. A warp asks for 128 bytes at a time, 64 for two-byte formats, and each
 //   thread pays for a division and a jump to do a few instructions' work.
+// Not for: anything but learning.
 #include "device/convert.cuh"
 #include "kernels/activation/activation.h"
 #include "kernels/activation/dispatch.cuh"

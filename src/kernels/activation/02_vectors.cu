@@ -4,6 +4,8 @@
 //   to its function once for a pack. Two-byte formats are converted in pairs.
 // Stops at: HBM. The dearest in bf16, gelu, has 11 instructions of its own of the 27 for which
 //   there is time.
+// Not for: an activation behind a product or a norm. Fused into that kernel it costs no traffic
+//   at all.
 #include "device/map.cuh"
 #include "kernels/activation/activation.h"
 #include "kernels/activation/dispatch.cuh"

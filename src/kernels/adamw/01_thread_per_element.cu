@@ -1,6 +1,7 @@
 // adamw rung 01, thread_per_element: the whole step in one kernel, a launch a tensor.
 //
 // Stops at: bytes in flight, 4 a lane and load; with small tensors, the launches.
+// Not for: a model: a launch a tensor, and a quarter of the bytes under way.
 #include "kernels/adamw/adamw.h"
 #include "kernels/adamw/update.cuh"
 

@@ -3,6 +3,7 @@
 // Since 01_thread_per_element: a thread has four loads of 16 bytes under way instead of four
 //   of 4. Of bf16 it takes 8 bytes, so that a warp's accesses to the f32 states leave no gaps.
 // Stops at: HBM, for large tensors; the launches, where there are many small ones.
+// Not for: hundreds of small tensors, whose launches take longer than their bytes (03).
 #include "kernels/adamw/adamw.h"
 #include "kernels/adamw/update.cuh"
 #include "select/select.h"

@@ -5,6 +5,7 @@
 //   the list of first blocks. A model of hundreds of tensors takes a handful of launches, and the
 //   small ones fill the GPU together.
 // Stops at: HBM.
+// Not for: one large tensor: the table and the search for a block's tensor are for nothing.
 #include "kernels/adamw/adamw.h"
 #include "kernels/adamw/update.cuh"
 #include "select/select.h"

@@ -3,6 +3,7 @@
 // Stops at: sectors, where the axis is innermost: every lane of a warp is in another row, and of
 //   the 32 bytes that each of its loads brings, it uses one number at a time. And at threads, where
 //   there are few results.
+// Not for: an axis that is innermost, or few results: lanes then waste sectors or are missing.
 #include "kernels/axis_reduce/operators.cuh"
 
 namespace ridge::axis_reduce::thread_per_output {

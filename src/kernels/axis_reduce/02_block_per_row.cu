@@ -4,6 +4,7 @@
 //   has 256 threads instead of one.
 // Stops at: the barrier and the idle threads that every short row pays for; and where the axis is
 //   not innermost, at sectors.
+// Not for: rows of fewer elements than the block has threads, and axes that are not innermost.
 #include "kernels/axis_reduce/operators.cuh"
 
 namespace ridge::axis_reduce::block_per_row {

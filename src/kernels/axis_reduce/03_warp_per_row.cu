@@ -5,6 +5,8 @@
 //   lanes busy.
 // Stops at: bytes in flight, one element a lane; warps, where rows are few and long; and where the
 //   axis is not innermost, at sectors.
+// Not for: rows of many thousand elements, of which few warps have too few bytes under way; and
+//   axes that are not innermost.
 #include "kernels/axis_reduce/operators.cuh"
 
 namespace ridge::axis_reduce::warp_per_row {

@@ -5,6 +5,8 @@
 // Stops at: bytes in flight, one element a lane; lanes, where there are fewer than 32 columns; and
 //   blocks, where there are few columns and a long axis. And argmax at shared memory, where a place
 //   and its number are 16 bytes apart from the next and lanes meet in the banks; all else does not.
+// Not for: an innermost axis: neighbouring columns are then whole rows apart, and a sector
+//   serves one lane.
 #include "kernels/axis_reduce/operators.cuh"
 
 namespace ridge::axis_reduce::column_tiles {

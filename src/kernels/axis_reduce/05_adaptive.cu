@@ -7,6 +7,8 @@
 //   Wide rows that start anywhere are read at their own 16-byte boundaries: a warp's rows are all
 //   shifted alike, so its lanes keep their columns.
 // Stops at: HBM; for odd strides of few columns, at the words a shifted pack is read in.
+// Not for: a reduction whose input another kernel has just had in registers: there it is a few
+//   instructions.
 #include "kernels/axis_reduce/operators.cuh"
 #include "select/select.h"
 

@@ -1,6 +1,7 @@
 // colour_pattern rung 01, naive: one thread a pixel, seven sines and cosines each.
 //
 // Stops at: arithmetic, some tens of instructions for each sine; and bytes, written one at a time.
+// Not for: any picture: neighbours share their waves, which 02 makes use of.
 #include "kernels/colour_pattern/waves.cuh"
 
 namespace ridge::colour_pattern::naive {

@@ -5,6 +5,9 @@
 //   itself grows by a constant, so that angle is turned too. Green and blue are red's cosine and
 //   sine, turned by a third. Sixteen pixels are 48 bytes, three stores.
 // Stops at: arithmetic, about 50 instructions a pixel; HBM is not far.
+// Not for: phases that are no linear or quadratic function of the place: those cannot go on by
+//   rotation; and long rows of f32 rotations would drift, which is why a thread starts anew every
+//   sixteen pixels.
 #include "device/divide.cuh"
 #include "device/pack.cuh"
 #include "kernels/colour_pattern/waves.cuh"

@@ -3,6 +3,7 @@
 // Since 01_thread_per_element: 16 bytes a lane and load, and all four numbers of a call are used:
 //   seven instructions an element instead of twenty-eight.
 // Stops at: HBM, with instruction issue close behind in two-byte formats.
+// Not for: a mask that must be seen or changed: none is stored, it is drawn again.
 #include "device/map.cuh"
 #include "device/philox.cuh"
 #include "kernels/dropout/dropout.h"

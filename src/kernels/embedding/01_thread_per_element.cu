@@ -4,6 +4,7 @@
 // Stops at: bytes in flight, 4 (or 2) a lane after waiting for a token; backward, one atomic a
 // lane,
 //   and rows that many tokens share.
+// Not for: anything but learning; backward, tokens that occur often.
 #include "device/convert.cuh"
 #include "kernels/embedding/embedding.h"
 

@@ -4,6 +4,7 @@
 //   forward. Backward four sums travel in one atomic, where the architecture has such.
 // Stops at: HBM forward. Backward, atomics on rows that many tokens share; and their order, and so
 //   the last bits of the sums, differ from run to run.
+// Not for: gradients that must be the same in every run, or tokens that many rows share (03).
 #include "device/convert_pack.cuh"
 #include "device/divide.cuh"
 #include "device/shifted.cuh"

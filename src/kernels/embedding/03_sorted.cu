@@ -6,6 +6,8 @@
 //   more than any other: chunks of rows are summed apart, and what crosses their ends is added in
 //   the order of the chunks.
 // Stops at: the launches of the sort, for few rows; HBM, for many.
+// Not for: few rows: eight launches that order some hundred tokens take longer than all their
+//   atomics.
 #include "device/convert_pack.cuh"
 #include "device/divide.cuh"
 #include "kernels/embedding/embedding.h"

@@ -2,6 +2,7 @@
 // element.
 //
 // Stops at: bytes in flight, 4 (or 2) a lane and load; and the division that finds the row.
+// Not for: anything but learning.
 #include "device/convert.cuh"
 #include "kernels/glu/gate.cuh"
 #include "kernels/glu/glu.h"

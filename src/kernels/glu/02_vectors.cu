@@ -3,6 +3,8 @@
 // Since 01_thread_per_element: a thread has four packs under way forward and three backward; the
 //   row is found by a product instead of a division, once for a pack.
 // Stops at: HBM.
+// Not for: a gate that comes out of a matrix product: its epilogue has both halves in
+//   registers.
 #include "device/map.cuh"
 #include "kernels/glu/gate.cuh"
 #include "kernels/glu/glu.h"

@@ -2,6 +2,8 @@
 //
 // Stops at: the pointwise operators at bytes in flight, three loads of a byte each; the blurs at
 //   load instructions, 81 of them for a pixel, though the cache serves most.
+// Not for: a neighbourhood of more than a few pixels: the cache serves the loads, but each is
+//   an instruction.
 #include "kernels/image/grid.cuh"
 
 namespace ridge::image::naive {

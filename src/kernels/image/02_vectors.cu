@@ -4,6 +4,7 @@
 //   packs by dot products of four bytes with the weights: a pixel is four bytes of which the last
 //   weighs nothing, so it need not even be cut out.
 // Stops at: HBM.
+// Not for: operators that look at neighbours: a pack has its own pixels only.
 #include "device/byte_map.cuh"
 #include "kernels/image/image.h"
 #include "select/select.h"

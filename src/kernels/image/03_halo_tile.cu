@@ -3,6 +3,7 @@
 // Since 01_naive: a pixel is loaded from global memory 1.6 times, by the tiles that see it, and not
 //   81 times.
 // Stops at: shared memory, 81 reads for a pixel.
+// Not for: wide filters, whose halo outgrows the tile; and weights that are a product (04).
 #include "kernels/image/halo.cuh"
 
 namespace ridge::image::halo_tile {

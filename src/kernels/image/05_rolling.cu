@@ -5,6 +5,8 @@
 //   registers as pairs of rows, and sums along columns are dot products of two such halves, five
 //   for a pixel. Rows are loaded 8 ahead. No shared memory, no barrier.
 // Stops at: dot products, eight for a pixel; then HBM.
+// Not for: images narrower than a warp's strip, or so low that few rows are shared; and filters
+//   wider than what a lane's neighbour holds.
 #include "kernels/image/grid.cuh"
 #include "select/select.h"
 

@@ -2,6 +2,8 @@
 //
 // Stops at: the launch. The host takes some two microseconds to hand one over, and the device about
 //   as long from the end of a kernel to the start of the next; the step itself takes less.
+// Not for: steps that take less time than a launch: put them in a graph (02) or in one kernel
+//   (03).
 #include "kernels/launch_overhead/step.cuh"
 
 namespace ridge::launch_overhead::launches {

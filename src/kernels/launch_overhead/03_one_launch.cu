@@ -3,7 +3,7 @@
 // Since 02_graph: nothing is started between steps. A step waits for memory only: counters are read
 //   back as the last step wrote them.
 // Stops at: the latency of a load and a store. Kept in registers they would cost nothing at all.
-// Not so simple where a step needs all blocks of the last one: that takes a barrier of the grid.
+// Not for: steps that need all blocks of the one before: that takes a barrier of the grid.
 #include "kernels/launch_overhead/step.cuh"
 
 namespace ridge::launch_overhead::one_launch {

@@ -1,6 +1,7 @@
 // match_redux rung 01, loop: every lane's key is shown to all, one after the other.
 //
 // Stops at: shuffles, 32 for the counts and 5 for the largest.
+// Not for: any GPU that has match and redux (02).
 #include "kernels/match_redux/match_redux.h"
 
 namespace ridge::match_redux::loop {

@@ -3,6 +3,8 @@
 // Since 01_loop: match.any gives each lane the mask of those with its key, whose bits are counted;
 //   redux takes the maximum of all lanes.
 // Stops at: match, which the hardware does key by key: 32 different keys take longest.
+// Not for: keys that are known to be few: a ballot for each of two or three is cheaper than a
+//   match.
 #include "kernels/match_redux/match_redux.h"
 
 namespace ridge::match_redux::match {

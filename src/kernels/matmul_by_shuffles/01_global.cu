@@ -1,6 +1,8 @@
 // matmul_by_shuffles rung 01, global: both operands of every product are loaded.
 //
 // Stops at: loads, two for each multiplication, though the L1 cache serves nearly all.
+// Not for: operands that are used more than once: the cache serves them, but every use is a
+//   load.
 #include "kernels/matmul_by_shuffles/matmul_by_shuffles.h"
 
 namespace ridge::matmul_by_shuffles::global {

@@ -4,6 +4,7 @@
 //   shows it to the others when its turn comes. Every element is loaded once.
 // Stops at: shuffles, one for each multiplication. The SM does 32 lanes of them a clock, and 128
 //   lanes of multiplications.
+// Not for: values that all lanes want: shared memory gives four of them in one access (03).
 #include "kernels/matmul_by_shuffles/matmul_by_shuffles.h"
 
 namespace ridge::matmul_by_shuffles::shuffles {

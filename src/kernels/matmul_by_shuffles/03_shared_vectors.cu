@@ -3,6 +3,7 @@
 // Since 02_shuffles: a's rows lie in shared memory. All lanes read the same four elements in one
 //   access, which then serve four multiplications; a shuffle brings one.
 // Stops at: HBM, nearly; and a load of shared memory for four multiplications.
+// Not for: large matrices: those want tiles of registers, or tensor cores.
 // A shuffle is right where each lane wants another one's value, once. Where all want the same
 //   values, and more than one, shared memory's wide broadcast is cheaper.
 #include "kernels/matmul_by_shuffles/matmul_by_shuffles.h"

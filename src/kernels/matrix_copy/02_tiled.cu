@@ -4,6 +4,8 @@
 //   flight. The tile itself gains nothing here: nobody reads what another thread loaded. It is the
 //   frame that transpose and every stencil start from.
 // Stops at: the barrier, where all four loads of all warps must be in before a store goes out.
+// Not for: a plain copy: shared memory and its barrier gain nothing where no thread reads what
+//   another has loaded.
 #include <algorithm>
 
 #include "device/raw.cuh"

@@ -4,6 +4,7 @@
 //   that lie one after another are one row. Where input and output differ in their place modulo 16
 //   bytes, a pack is shifted together from two, so that stores stay whole.
 // Stops at: HBM.
+// Not for: a copy that another kernel could do on its way: the cheapest is the one not made.
 #include "device/byte_map.cuh"
 #include "device/raw.cuh"
 #include "kernels/matrix_copy/matrix_copy.h"

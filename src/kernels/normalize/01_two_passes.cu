@@ -2,6 +2,7 @@
 //
 // A row has a block; a vector has many, which add to one word of memory, and a launch for each
 // pass. Stops at: bytes in flight, one element a thread and load; and the second read.
+// Not for: anything but learning: it reads everything twice.
 #include "kernels/normalize/scale.cuh"
 
 namespace ridge::normalize::two_passes {

@@ -4,6 +4,7 @@
 //   under way together; a few lanes, a warp or a block take a row, so that short rows fill them.
 //   Rows that no block can hold are read twice, the second time from the L2.
 // Stops at: HBM; where there are fewer rows than SMs, at idle ones (03 shares a row).
+// Not for: fewer rows than SMs, and rows that no block holds (03).
 #include "device/row.cuh"
 #include "kernels/normalize/scale.cuh"
 #include "select/select.h"

@@ -7,6 +7,7 @@
 //   block had in registers is gone by then: it is read again, backwards, since what was read last
 //   is still in the L2.
 // Stops at: HBM, with a second read of what exceeds the L2; for small vectors, at two launches.
+// Not for: many rows that fit a block: those are read once by 02.
 #include "kernels/normalize/scale.cuh"
 #include "select/select.h"
 

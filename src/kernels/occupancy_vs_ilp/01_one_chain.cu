@@ -2,6 +2,7 @@
 //
 // Stops at: latency. A multiply-add takes four clocks, and until it is done the warp has nothing to
 //   issue: three clocks in four are idle.
+// Not for: anything: it is the measure for the others.
 #include "kernels/occupancy_vs_ilp/chains.cuh"
 
 namespace ridge::occupancy_vs_ilp::one_chain {

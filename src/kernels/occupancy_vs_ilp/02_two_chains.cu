@@ -3,6 +3,7 @@
 // Since 01_one_chain: while one chain waits, the other's next step is issued. Half the threads do
 //   the work.
 // Stops at: latency, two clocks in four.
+// Not for: work that comes in one chain only: then there must be more warps.
 #include "kernels/occupancy_vs_ilp/chains.cuh"
 
 namespace ridge::occupancy_vs_ilp::two_chains {

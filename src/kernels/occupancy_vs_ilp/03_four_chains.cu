@@ -2,6 +2,7 @@
 //
 // Since 02_two_chains: four steps cover four clocks of latency.
 // Stops at: the multipliers, if latency is what it is said to be; the loop's own instructions.
+// Not for: kernels short of registers: every chain has its own.
 #include "kernels/occupancy_vs_ilp/chains.cuh"
 
 namespace ridge::occupancy_vs_ilp::four_chains {

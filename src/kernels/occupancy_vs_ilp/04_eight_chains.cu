@@ -3,6 +3,8 @@
 // Since 03_four_chains: to spare. Where four were not quite enough, this shows it; where they were,
 //   nothing is gained, and registers are spent.
 // Stops at: the multipliers.
+// Not for: arithmetic whose latency four chains cover: the others only cost registers. Loads,
+//   which take a hundred times as long, are another matter.
 #include "kernels/occupancy_vs_ilp/chains.cuh"
 
 namespace ridge::occupancy_vs_ilp::eight_chains {

@@ -4,6 +4,8 @@
 //   sixteen chains, and the code stays simple; but they need threads enough, and registers for all
 //   of them. A kernel that must keep much in registers has few warps, and needs chains.
 // Stops at: the multipliers.
+// Not for: kernels that keep much in registers or in shared memory: there is no room for so
+//   many warps.
 #include "kernels/occupancy_vs_ilp/chains.cuh"
 
 namespace ridge::occupancy_vs_ilp::many_warps {

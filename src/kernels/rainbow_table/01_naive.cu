@@ -3,6 +3,7 @@
 // Stops at: instructions beside the hash, the loop's counter and branch in every round; and at
 //   latency, where there are fewer keys than the GPU has threads: each operation of a chain waits
 //   for the one before.
+// Not for: fewer keys than the GPU has threads.
 #include "kernels/rainbow_table/rainbow_table.h"
 
 namespace ridge::rainbow_table::naive {

@@ -4,6 +4,8 @@
 //   few warps do for what took many; the loop's own instructions are shared by all of them.
 // Stops at: integer issue. A round is 4 products, 4 exclusive ors and 3 shifts; the SM issues 64
 //   lanes of each kind a clock.
+// Not for: rounds that already keep the integer units busy: more chains then only take
+//   registers.
 #include <algorithm>
 
 #include "kernels/rainbow_table/rainbow_table.h"

@@ -2,6 +2,7 @@
 //
 // Stops at: bytes in flight, one or two elements a thread; and interleave at sectors: a warp's
 //   stores leave every other element to the next instruction.
+// Not for: small elements, of which a warp has 32 or 64 bytes under way.
 #include "kernels/rearrange/with_op.cuh"
 
 namespace ridge::rearrange::naive {

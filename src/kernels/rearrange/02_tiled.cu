@@ -4,6 +4,7 @@
 //   only with its partner does so in registers (swap, reverse_in_place); the others go through
 //   shared memory, so that warps write whole runs in rising order.
 // Stops at: bytes in flight, still one element a lane and load.
+// Not for: what stays in its pack (swap): shared memory gains nothing there.
 #include "kernels/rearrange/with_op.cuh"
 
 namespace ridge::rearrange::tiled {

@@ -5,6 +5,8 @@
 //   memory where it is only read, from a tile in shared memory where both sides are written and a
 //   block must own what it reads.
 // Stops at: HBM.
+// Not for: a rearrangement that the next kernel could read through: an index is cheaper than a
+//   copy.
 #include "device/shifted.cuh"
 #include "kernels/rearrange/with_op.cuh"
 #include "select/select.h"

@@ -2,6 +2,7 @@
 //
 // Stops at: the CPU. The result is a round trip away from the GPU, tens of microseconds, and in a
 //   block one thread combines what the others wait to give away.
+// Not for: anything whose result the GPU needs next.
 //
 // A launch only enqueues, so the CPU's part is a host function in the stream. It meets the kernels
 // in managed memory, the only memory both can touch that needs no allocation here: one of a few

@@ -3,6 +3,8 @@
 // Since 01_cpu_partials: the GPU does it alone.
 // Stops at: that one word. The L2 changes it once at a time, whatever the number of threads; and
 //   where there is no such atomic (a product), threads try until they are undisturbed.
+// Not for: more than some thousand elements; and sums of floats that must be the same in every
+//   run.
 #include "kernels/reduce/atomics.cuh"
 
 namespace ridge::reduce::global_atomics {

@@ -4,6 +4,7 @@
 //   to the same place. A launch leaves one value a block, so there are several, one a level.
 // Stops at: divergence. In every step the threads that still work are spread over all warps, and
 //   finding out which they are takes a remainder.
+// Not for: any kernel: 04 is the same tree without its divergence.
 #include "kernels/reduce/levels.cuh"
 
 namespace ridge::reduce::interleaved_tree {

@@ -3,6 +3,7 @@
 // Since 03_interleaved_tree: the threads that still work are neighbours, so whole warps drop out
 //   instead of half of each, lanes read neighbouring words, and there is no remainder to compute.
 // Stops at: idle threads. Half of them only ever load an element.
+// Not for: any kernel that can add on its way in (05).
 #include "kernels/reduce/levels.cuh"
 
 namespace ridge::reduce::sequential_addressing {

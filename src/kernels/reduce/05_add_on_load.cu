@@ -3,6 +3,7 @@
 // Since 04_sequential_addressing: half as many blocks, and every thread does something before the
 //   tree begins.
 // Stops at: barriers. Eight for 512 elements, the last five of them for a single warp.
+// Not for: any GPU with shuffles (06).
 #include "kernels/reduce/levels.cuh"
 
 namespace ridge::reduce::add_on_load {

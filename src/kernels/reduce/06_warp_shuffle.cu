@@ -4,6 +4,7 @@
 //   barrier is left, between the warps and the one that combines what they found.
 // Stops at: blocks. Every 512 elements pay for a launch of one, a barrier and a partial result, and
 //   a thread that waits for two elements leaves the memory idle.
+// Not for: long vectors: blocks, barriers and partial results grow with them (07).
 #include "kernels/reduce/levels.cuh"
 
 namespace ridge::reduce::warp_shuffle {

@@ -5,6 +5,7 @@
 //   blocks have meets in one word instead of another launch.
 // Stops at: bytes in flight, one element a thread and load. Its sums of floats depend on the order
 //   in which blocks end; and that word needs a launch in front of it and another behind.
+// Not for: sums of floats that must be the same in every run; and values wider than an atomic.
 #include "kernels/reduce/atomics.cuh"
 
 namespace ridge::reduce::multi_block_atomic {

@@ -5,6 +5,8 @@
 //   keep the memory busy; and the last block to finish combines what all have left, in a fixed
 //   order: no launch around it, and the same bits every time.
 // Stops at: HBM; for small vectors, the latency of a launch, a load and the meeting of the blocks.
+// Not for: many short vectors, which are rows of a matrix or segments; and numbers that another
+//   kernel has just had in registers.
 #include "kernels/reduce/operators.cuh"
 #include "select/select.h"
 

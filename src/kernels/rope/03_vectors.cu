@@ -5,6 +5,7 @@
 //   of divisions, and a token's cosines and sines, which all its heads share, come from L1. Slices
 //   of several heads a thread would read them once, but have fewer threads on an SM: no faster.
 // Stops at: HBM.
+// Not for: attention kernels that load q and k themselves: they can turn them on the way.
 //
 // A slice is two packs, half a head apart, in either layout: half-split they are partners, and
 // interleaved each holds its own pairs.

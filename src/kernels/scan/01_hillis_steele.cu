@@ -3,6 +3,7 @@
 // Stops at: work and barriers. A chunk of 1024 takes 10 steps, each 1024 additions and two
 // barriers,
 //   where a serial loop makes 1023 additions in all; and one SM does everything.
+// Not for: more than a warp's elements: ten additions an element where one would do.
 #include "kernels/scan/walk.cuh"
 
 namespace ridge::scan::hillis_steele {

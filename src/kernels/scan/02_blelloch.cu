@@ -6,6 +6,8 @@
 //   four-byte words keeps them apart.
 // Stops at: 20 barriers a chunk, with fewer and fewer threads at work between them; and one SM does
 //   everything.
+// Not for: any GPU with shuffles (03): it saves additions, which are cheap, and pays in
+//   barriers.
 #include "kernels/scan/walk.cuh"
 
 namespace ridge::scan::blelloch {

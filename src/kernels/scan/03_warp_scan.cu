@@ -4,6 +4,7 @@
 //   neither barriers nor shared memory: a shuffle hands a register to another lane.
 // Stops at: one SM, which moves a small share of what the memory could, and waits for each chunk
 //   before it asks for the next.
+// Not for: vectors longer than a block's share, while other SMs are idle.
 #include "kernels/scan/block_scan.cuh"
 
 namespace ridge::scan::warp_scan {

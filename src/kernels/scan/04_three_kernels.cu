@@ -4,6 +4,7 @@
 //   second scans the totals, the third is rung 03 on each part, with the value of all parts before
 //   it as its carry. A launch is the barrier between blocks.
 // Stops at: HBM, for the input is read twice: 3 n of traffic where 2 n would do.
+// Not for: long vectors: the second read of the input is half of what a scan has to move.
 #include "kernels/scan/block_scan.cuh"
 
 namespace ridge::scan::three_kernels {

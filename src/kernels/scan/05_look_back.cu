@@ -7,6 +7,8 @@
 //   kernel).
 // Stops at: the look-back, which takes about a tenth of the time at 2^28 elements; HBM after that.
 //   Below some millions of elements, the two launches and the latency of one look-back.
+// Not for: vectors that one block can hold: the look-back and the words it needs are for
+//   nothing there.
 #include "device/scan.cuh"
 #include "kernels/scan/operators.cuh"
 #include "select/select.h"

@@ -2,6 +2,7 @@
 //
 // Stops at: idle threads. A segment of 8 elements has 256 threads and a barrier; one of a million
 //   has 256 threads too, while the rest of the GPU has nothing left to do.
+// Not for: segments much shorter than a block, or so long that a few of them hold up the rest.
 #include "kernels/segmented_reduce/operators.cuh"
 
 namespace ridge::segmented_reduce::block_per_segment {

@@ -5,6 +5,7 @@
 //   the longest are cut into chunks with a block each. 16 bytes a lane and load, four under way.
 // Stops at: HBM; where segments have about one element, at the offsets and results that move with
 //   it.
+// Not for: segments of one fixed length: those are rows, and need no offsets (axis_reduce).
 #include "kernels/segmented_reduce/operators.cuh"
 #include "select/select.h"
 

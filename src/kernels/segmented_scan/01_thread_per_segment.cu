@@ -3,6 +3,7 @@
 // Stops at: one load after another. A thread waits for each element before it asks for the next,
 // the
 //   lanes of a warp wait for the longest segment among them, and their loads are a segment apart.
+// Not for: long segments, or such of very different lengths.
 #include "kernels/segmented_scan/segments.cuh"
 
 namespace ridge::segmented_scan::thread_per_segment {

@@ -5,6 +5,7 @@
 //   stop there: the flags themselves are never shuffled. One block walks along the vector and
 //   carries the sum of the segment it is in.
 // Stops at: one SM, which moves a small share of what the memory could.
+// Not for: long vectors, while other SMs are idle.
 #include "device/scan.cuh"
 #include "kernels/segmented_scan/segments.cuh"
 

@@ -4,6 +4,7 @@
 //   its operator is that it is associative; a pair of (sum since the last head, whether there was
 //   one) is. So this is scan's rung 05, with another operator and marks beside the elements.
 // Stops at: HBM; a pair costs twice the shuffles of a number.
+// Not for: vectors without heads: a plain scan reads no marks and carries half as much.
 #include "kernels/segmented_scan/segmented_io.cuh"
 #include "select/select.h"
 

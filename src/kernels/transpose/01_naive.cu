@@ -2,6 +2,7 @@
 //
 // Stops at: sectors. The 32 stores of a warp go to 32 rows of the output: each writes 4 of a
 //   sector's 32 bytes (1 of 32 for bytes), and the L2 must put them together.
+// Not for: anything but learning: seven eighths of what it writes to is somebody else's.
 #include "kernels/transpose/tiles.cuh"
 
 namespace ridge::transpose::naive {

@@ -3,6 +3,7 @@
 // Since 01_naive: a warp writes 32 neighbours of an output row: whole sectors.
 // Stops at: shared memory. A column of the tile is 32 numbers at a distance of 32 words: all in the
 //   same bank, so its read takes 32 turns (f32; two-byte elements 16, bytes 8).
+// Not for: tiles whose rows are a multiple of 32 words, without padding (03) or a swizzle (04).
 #include "kernels/transpose/tiles.cuh"
 
 namespace ridge::transpose::shared_tile {

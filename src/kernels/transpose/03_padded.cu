@@ -3,6 +3,7 @@
 // Since 02_shared_tile: rows of the tile start one bank further each, so a column lies in 32
 //   different banks and is read in one turn.
 // Stops at: bytes in flight: 4 (2, 1) a lane and load, four loads before the barrier.
+// Not for: accesses of 16 bytes: the padding takes rows off their boundaries (04).
 #include "kernels/transpose/tiles.cuh"
 
 namespace ridge::transpose::padded {

@@ -4,6 +4,8 @@
 //   in registers, so shared memory too is written and read 16 bytes at a time, swizzled by pack.
 //   P loads of 16 bytes are under way at once.
 // Stops at: HBM. Takes only rows that start at multiples of 16 bytes, on both sides; 08 takes all.
+// Not for: rows off their 16-byte boundaries (08); and a transpose that a product could read
+//   through.
 #include <algorithm>
 
 #include "device/register_transpose.cuh"

@@ -5,6 +5,8 @@
 //   registers into a tile of the same kind, which leaves as boxes. Ragged edges are the engine's
 //   business: it reads zeros outside and writes nothing there.
 // Stops at: HBM. Takes only rows that start, and output rows that end, at multiples of 16 bytes.
+// Not for: small matrices: making the descriptors takes longer than the copy; and strides that
+//   are no multiple of 16 bytes (08).
 #include <algorithm>
 
 #include "device/ptx/tma.cuh"

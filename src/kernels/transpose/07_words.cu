@@ -6,6 +6,8 @@
 //   two of the tile. Each output row starts at its own multiple of 32 bytes, so a tile reads 8
 //   words of rows more than it writes, and no two tiles write to one sector.
 // Stops at: the instructions of a word; HBM for 4-byte elements.
+// Not for: elements of four bytes and more, and rows at their boundaries (05); 08 moves four
+//   times as much an instruction.
 #include "kernels/transpose/tiles.cuh"
 
 namespace ridge::transpose::words {

@@ -7,6 +7,7 @@
 //   lane. All packs of a thread are under way at once, in registers: it has them to spare while it
 //   loads, and cp.async, which needs none, took 6 % longer on an H200.
 // Stops at: HBM; for 1-byte elements, at shared memory's instructions.
+// Not for: small matrices, of which its large tiles leave most SMs idle.
 #include "device/pack.cuh"
 #include "kernels/transpose/tiles.cuh"
 #include "select/select.h"

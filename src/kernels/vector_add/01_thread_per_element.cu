@@ -2,6 +2,7 @@
 //
 // Stops at: bytes in flight. A warp asks for 128 bytes at a time (64 for two-byte formats), and a
 //   thread that has its two numbers has nothing else to wait for.
+// Not for: two-byte formats above all: half of what a request could bring is not asked for.
 #include "device/convert.cuh"
 #include "kernels/vector_add/vector_add.h"
 

@@ -4,6 +4,8 @@
 // Since 01_thread_per_element: the grid fits the device, whatever the size; a thread's next loads
 //   can start before its last store is done.
 // Stops at: bytes in flight, still 4 (or 2) a lane and load.
+// Not for: arrays the GPU can hold threads for: a grid that strides loses a few percent to one
+//   that ends.
 #include "device/convert.cuh"
 #include "kernels/vector_add/vector_add.h"
 

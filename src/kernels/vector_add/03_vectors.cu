@@ -4,6 +4,8 @@
 // that
 //   fewer warps cover the memory's latency.
 // Stops at: HBM.
+// Not for: an addition that another kernel could make on its way: three quarters of its traffic
+//   is for nothing.
 #include "device/map.cuh"
 #include "kernels/vector_add/vector_add.h"
 #include "select/select.h"

@@ -3,6 +3,7 @@
 //
 // Stops at: the driver. The system may move such memory at any time, so the driver copies it piece
 //   by piece into pinned memory of its own first, with the host waiting.
+// Not for: copies that should overlap with anything: the host waits, and so does the stream.
 #include "kernels/vector_add_streamed/pipeline.cuh"
 
 namespace ridge::vector_add_streamed::pageable_copy {

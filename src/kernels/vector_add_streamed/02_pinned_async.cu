@@ -3,6 +3,7 @@
 // Since 01_pageable_copy: not a line of code, but where the arrays lie. The copy engine reads them
 //   itself, at the link's speed, and the host does not wait.
 // Stops at: one thing at a time. While copying in, the way out is idle, and the other way round.
+// Not for: memory without limit: what is pinned the system cannot use for anything else.
 #include "kernels/vector_add_streamed/pipeline.cuh"
 
 namespace ridge::vector_add_streamed::pinned_async {

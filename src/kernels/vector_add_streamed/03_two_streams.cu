@@ -5,6 +5,7 @@
 //   for the two directions and the SMs work at the same time, each on another chunk.
 // Stops at: gaps. A chunk has three stages and there are two chunks under way, so the way in waits
 //   when one chunk's addition and the other's way out are both not done.
+// Not for: small arrays: every chunk pays for its copies and its launch.
 #include "kernels/vector_add_streamed/pipeline.cuh"
 
 namespace ridge::vector_add_streamed::two_streams {

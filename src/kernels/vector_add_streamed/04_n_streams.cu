@@ -3,6 +3,8 @@
 // Since 03_two_streams: four streams, for three stages and one to spare; smaller chunks, so that
 //   less time passes before the first result goes out and after the last input came in.
 // Stops at: the link: two arrays in, while one goes out.
+// Not for: stages of which one takes nearly all the time: then two streams hide the others as
+//   well.
 #include "kernels/vector_add_streamed/pipeline.cuh"
 
 namespace ridge::vector_add_streamed::n_streams {

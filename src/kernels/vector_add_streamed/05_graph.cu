@@ -4,6 +4,7 @@
 //   and the gaps while it falls behind; what it costs is making the graph. A program that runs the
 //   pipeline often makes it once and keeps it; a rung keeps nothing, so here each call pays.
 // Stops at: the link; below some millions of elements, at making the graph.
+// Not for: a pipeline that runs once: making the graph takes longer than it saves.
 #include "kernels/vector_add_streamed/pipeline.cuh"
 
 namespace ridge::vector_add_streamed::graph {

@@ -3,6 +3,8 @@
 // Stops at: divergence. Where signs are mixed, a warp runs the first series with some of its lanes
 //   and then the second with the others. Where all agree, in long runs of a sign, the branch costs
 //   next to nothing.
+// Not for: branches that neighbouring lanes take at random; where warps agree it is as good as
+//   any.
 #include "kernels/vote/bits.cuh"
 
 namespace ridge::vote::branchy {

@@ -3,6 +3,7 @@
 // Since 02_predicated: a ballot gives every lane the bits of all, and one lane stores the word: no
 //   atomics, and nothing to clear before. any and all are the same vote with less of an answer.
 // Stops at: multiply-adds; on shorter series, HBM.
+// Not for: numbers: a vote has one bit a lane. For sums and maxima of integers there is redux.
 #include "kernels/vote/bits.cuh"
 
 namespace ridge::vote::ballot {

@@ -2,6 +2,7 @@
 //
 // Stops at: five rounds of a load, a barrier, a store and a barrier: a lane must have read before
 //   its neighbour writes.
+// Not for: any GPU with shuffles (02).
 #include "kernels/warp_scan/warps.cuh"
 
 namespace ridge::warp_scan::shared {

@@ -3,7 +3,7 @@
 // Since 01_shared: a round is one shuffle and one addition. All lanes read before any writes: a
 //   shuffle is one instruction.
 // Stops at: loads and stores of 4 bytes a lane.
-// Not for rows much longer than a warp: there a thread should scan several elements of its own
+// Not for: rows much longer than a warp: there a thread should scan several elements of its own
 //   first, and the warp their sums.
 #include "kernels/warp_scan/warps.cuh"
 

@@ -1,6 +1,7 @@
 // warp_sum rung 01, shared_tree: halves of the row are added through shared memory.
 //
 // Stops at: five rounds of a store, a load and a warp barrier, each waiting for the one before.
+// Not for: any GPU with shuffles (02).
 #include "kernels/warp_sum/warps.cuh"
 
 namespace ridge::warp_sum::shared_tree {
