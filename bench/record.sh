@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Records climbs in bench/results, one file a family: of the operators whose speed is claimed, or of the first one.
-# Needs a GPU; about seven minutes with PyTorch, four with --quick.
+# Needs a GPU; about seven minutes with PyTorch, less with --quick.
 #
 #   bench/record.sh [--quick] [FAMILY…]
 set -euo pipefail
@@ -30,9 +30,11 @@ operators() {  # of a family
   esac
 }
 
-[ ${#families[@]} -gt 0 ] || families=(vector_add activation glu dropout adamw rope embedding matrix_copy transpose
-  reduce axis_reduce segmented_reduce normalize scan segmented_scan softmax gemv gemv_t vector_add_streamed rearrange image
-  colour_pattern rainbow_table warp_sum warp_scan vote match_redux matmul_by_shuffles occupancy_vs_ilp launch_overhead)
+if [ ${#families[@]} -eq 0 ]; then
+  names=$("$root/ridge" --preset gpu list --json - |
+    python3 -c 'import json, sys; print(*(ladder["family"] for ladder in json.load(sys.stdin)["ladders"]), sep="\n")')
+  mapfile -t families <<< "$names"
+fi
 for family in "${families[@]}"; do
   echo "== $family" >&2
   # shellcheck disable=SC2046  # one word an operator

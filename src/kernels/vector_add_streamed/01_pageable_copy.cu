@@ -13,13 +13,12 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.n == 0) return Status::ok();
   return add_chunk(a, 0, a.n, static_cast<float*>(a.workspace), stream);
 }
-constinit const Rung rung = {
-    .name = "pageable_copy",
-    .idea = "copy in, add, copy out, from ordinary memory",
-    .supports = supports,
-    .launch = launch,
-    .workspace = whole_workspace,
-    .claims = {.global_loads_per_element = 0.5, .global_stores_per_element = 0.25, .barriers = 0},
-    .pageable = true};
+constinit const Rung rung = {.name = "pageable_copy",
+                             .idea = "copy in, add, copy out, from ordinary memory",
+                             .supports = supports,
+                             .launch = launch,
+                             .workspace = whole_workspace,
+                             .claims = kAddClaims,
+                             .pageable = true};
 
 }  // namespace ridge::vector_add_streamed::pageable_copy

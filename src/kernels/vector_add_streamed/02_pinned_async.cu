@@ -13,12 +13,11 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.n == 0) return Status::ok();
   return add_chunk(a, 0, a.n, static_cast<float*>(a.workspace), stream);
 }
-constinit const Rung rung = {
-    .name = "pinned_async",
-    .idea = "pinned memory, which the copy engine reads itself",
-    .supports = supports,
-    .launch = launch,
-    .workspace = whole_workspace,
-    .claims = {.global_loads_per_element = 0.5, .global_stores_per_element = 0.25, .barriers = 0}};
+constinit const Rung rung = {.name = "pinned_async",
+                             .idea = "pinned memory, which the copy engine reads itself",
+                             .supports = supports,
+                             .launch = launch,
+                             .workspace = whole_workspace,
+                             .claims = kAddClaims};
 
 }  // namespace ridge::vector_add_streamed::pinned_async

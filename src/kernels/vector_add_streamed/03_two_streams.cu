@@ -18,12 +18,11 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.n == 0) return Status::ok();
   return run_pipeline<kStreams, kChunks>(a, stream);
 }
-constinit const Rung rung = {
-    .name = "two_streams",
-    .idea = "chunks in two streams: both directions at once",
-    .supports = supports,
-    .launch = launch,
-    .workspace = pipeline_workspace<kStreams, kChunks>,
-    .claims = {.global_loads_per_element = 0.5, .global_stores_per_element = 0.25, .barriers = 0}};
+constinit const Rung rung = {.name = "two_streams",
+                             .idea = "chunks in two streams: both directions at once",
+                             .supports = supports,
+                             .launch = launch,
+                             .workspace = pipeline_workspace<kStreams, kChunks>,
+                             .claims = kAddClaims};
 
 }  // namespace ridge::vector_add_streamed::two_streams

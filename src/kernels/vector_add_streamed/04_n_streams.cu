@@ -22,13 +22,12 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo&) {
   return kFixedUs + 2.0 * double(a.n) * sizeof(float) / kLinkBandwidth * 1e6;
 }
-constinit const Rung rung = {
-    .name = "n_streams",
-    .idea = "four streams: one for each stage, one to spare",
-    .supports = supports,
-    .launch = launch,
-    .workspace = pipeline_workspace<kStreams, kChunks>,
-    .cost = cost,
-    .claims = {.global_loads_per_element = 0.5, .global_stores_per_element = 0.25, .barriers = 0}};
+constinit const Rung rung = {.name = "n_streams",
+                             .idea = "four streams: one for each stage, one to spare",
+                             .supports = supports,
+                             .launch = launch,
+                             .workspace = pipeline_workspace<kStreams, kChunks>,
+                             .cost = cost,
+                             .claims = kAddClaims};
 
 }  // namespace ridge::vector_add_streamed::n_streams

@@ -49,12 +49,11 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   (void)cudaGraphExecDestroy(*exec);  // the driver frees it once it has run
   return s;
 }
-constinit const Rung rung = {
-    .name = "graph",
-    .idea = "the whole pipeline as one graph",
-    .supports = supports,
-    .launch = launch,
-    .workspace = pipeline_workspace<kStreams, kChunks>,
-    .claims = {.global_loads_per_element = 0.5, .global_stores_per_element = 0.25, .barriers = 0}};
+constinit const Rung rung = {.name = "graph",
+                             .idea = "the whole pipeline as one graph",
+                             .supports = supports,
+                             .launch = launch,
+                             .workspace = pipeline_workspace<kStreams, kChunks>,
+                             .claims = kAddClaims};
 
 }  // namespace ridge::vector_add_streamed::graph

@@ -136,7 +136,7 @@ def main(dump, nvcc, sources, *rest):
     for space, (agree, differ) in totals.items():
         print(f"{space}: {agree} of {agree + differ} accesses have the machine's width")
         wrong |= differ > ALLOWED[space] * (agree + differ) or not agree
-    return int(wrong)
+    return int(wrong or not totals)
 
 
 if __name__ == "__main__":
