@@ -1,9 +1,8 @@
 // adamw rung 03, multi_tensor: many tensors in one launch.
 //
 // Since 02_vectors: a table of tensors travels with the launch, and a block finds its own by
-// halving
-//   the list of first blocks. A model of hundreds of tensors takes a handful of launches, and the
-//   small ones fill the GPU together.
+//   halving the list of first blocks. A model of hundreds of tensors takes a handful of launches,
+//   and the small ones fill the GPU together.
 // Stops at: HBM.
 // Not for: one large tensor: the table and the search for a block's tensor are for nothing.
 #include "kernels/adamw/adamw.h"

@@ -1,8 +1,7 @@
 // axis_reduce rung 03, warp_per_row: 32 lanes share an axis, and meet by shuffles.
 //
 // Since 02_block_per_row: no barrier, no shared memory, and a row of some hundred elements keeps
-// all
-//   lanes busy.
+//   all lanes busy.
 // Stops at: bytes in flight, one element a lane; warps, where rows are few and long; and where the
 //   axis is not innermost, at sectors.
 // Not for: rows of many thousand elements, of which few warps have too few bytes under way; and

@@ -2,8 +2,7 @@
 // adds with an atomic.
 //
 // Stops at: bytes in flight, 4 (or 2) a lane after waiting for a token; backward, one atomic a
-// lane,
-//   and rows that many tokens share.
+//   lane, and rows that many tokens share.
 // Not for: anything but learning; backward, tokens that occur often.
 #include "device/convert.cuh"
 #include "kernels/embedding/embedding.h"

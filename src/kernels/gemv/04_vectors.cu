@@ -1,10 +1,10 @@
-// gemv rung 04, vectors: 16 bytes a lane and load, eight loads of A under way.
+// gemv rung 04, vectors: 16 bytes a lane and load, four or eight loads of A under way.
 //
 // Since 03_block_per_row: a lane has four packs of each of two rows under way (one of each of four,
-//   where rows are short), 128 bytes instead of 4; a pack of x serves all of these rows, from L1;
-//   as many lanes work on a row as it has packs for; and where there are too few rows to go round,
-//   several blocks share a row, and the last of them to finish adds their sums, always in the same
-//   order.
+//   where rows are short), 64 or 128 bytes instead of 4; a pack of x serves all of these rows, from
+//   L1; as many lanes work on a row as it has packs for; and where there are too few rows to go
+//   round, several blocks share a row, and the last of them to finish adds their sums, always in
+//   the same order.
 // Stops at: HBM. Every byte of A is read once; x comes from L1.
 // Not for: several vectors x at once. That is a matrix product, whose A serves all of them.
 //

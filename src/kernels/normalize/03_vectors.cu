@@ -2,10 +2,9 @@
 // copy.
 //
 // Since 02_row_in_registers: as many blocks as fit take part in one row's norm, and the last of
-// them
-//   finishes it, so that a few long rows, or one vector of any length, keep all SMs busy. What a
-//   block had in registers is gone by then: it is read again, backwards, since what was read last
-//   is still in the L2.
+//   them finishes it, so that a few long rows, or one vector of any length, keep all SMs busy.
+//   What a block had in registers is gone by then: it is read again, backwards, since what was
+//   read last is still in the L2.
 // Stops at: HBM, with a second read of what exceeds the L2; for small vectors, at two launches.
 // Not for: many rows that fit a block: those are read once by 02.
 #include "kernels/normalize/scale.cuh"

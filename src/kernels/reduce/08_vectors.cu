@@ -1,9 +1,8 @@
 // reduce rung 08, vectors: 16 bytes a lane and load, several under way, in a single launch.
 //
-// Since 07_multi_block_atomic: 64 bytes a thread are under way instead of 4, so that two blocks an
-// SM
-//   keep the memory busy; and the last block to finish combines what all have left, in a fixed
-//   order: no launch around it, and the same bits every time.
+// Since 07_multi_block_atomic: 64 bytes a thread are under way instead of 4, so that two blocks
+//   an SM keep the memory busy; and the last block to finish combines what all have left, in a
+//   fixed order: no launch around it, and the same bits every time.
 // Stops at: HBM; for small vectors, the latency of a launch, a load and the meeting of the blocks.
 // Not for: many short vectors, which are rows of a matrix or segments; and numbers that another
 //   kernel has just had in registers.

@@ -1,9 +1,9 @@
 // rope rung 03, vectors: 16 bytes a lane and load, q and k in one launch.
 //
 // Since 02_table: a thread turns a slice of a head. The place of its work is found by products
-// instead
-//   of divisions, and a token's cosines and sines, which all its heads share, come from L1. Slices
-//   of several heads a thread would read them once, but have fewer threads on an SM: no faster.
+//   instead of divisions, and a token's cosines and sines, which all its heads share, come from
+//   L1. Slices of several heads a thread would read them once, but have fewer threads on an SM: no
+//   faster.
 // Stops at: HBM.
 // Not for: attention kernels that load q and k themselves: they can turn them on the way.
 //

@@ -1,9 +1,8 @@
 // scan rung 02, blelloch: a tree of sums up, and the prefixes down the same tree.
 //
-// Since 01_hillis_steele: about 2 additions an element instead of 10. Nodes of a level lie a power
-// of
-//   two apart, which would put them all in a few banks of shared memory: a gap after every 32
-//   four-byte words keeps them apart.
+// Since 01_hillis_steele: about 2 additions an element instead of 10. Nodes of a level lie a
+//   power of two apart, which would put them all in a few banks of shared memory: a gap after
+//   every 32 four-byte words keeps them apart.
 // Stops at: 20 barriers a chunk, with fewer and fewer threads at work between them; and one SM does
 //   everything.
 // Not for: any GPU with shuffles (03): it saves additions, which are cheap, and pays in

@@ -1,8 +1,8 @@
 // segmented_scan rung 01, thread_per_segment: who finds a head at its element, adds up to the next.
 //
 // Stops at: one load after another. A thread waits for each element before it asks for the next,
-// the
-//   lanes of a warp wait for the longest segment among them, and their loads are a segment apart.
+//   the lanes of a warp wait for the longest segment among them, and their loads are a segment
+//   apart.
 // Not for: long segments, or such of very different lengths.
 #include "kernels/segmented_scan/segments.cuh"
 

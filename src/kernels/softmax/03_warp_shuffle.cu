@@ -4,8 +4,7 @@
 // Since 02_shared_tree: five shuffles instead of a tree, no barrier, no shared memory: warps never
 //   wait for one another.
 // Stops at: bytes in flight, 4 (or 2) a lane and load; a wide row has only 32 lanes, and comes
-// three
-//   times, the later ones from L2 if it is still there.
+//   three times, the later ones from L2 if it is still there.
 // Not for: few wide rows: a warp on each leaves most of the GPU idle.
 #include "device/lanes.cuh"
 #include "kernels/softmax/row_op.cuh"

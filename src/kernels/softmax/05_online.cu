@@ -4,8 +4,7 @@
 //   the maximum before it: two reads of the row, not three.
 // Stops at: the second read, which misses L2 once the rows under way are wider than it.
 // Not for: rows that fit the registers of a block: one read is enough there (06). It is what is
-// left
-//   for rows too wide for any memory on the chip, on GPUs without clusters.
+//   left for rows too wide for any memory on the chip, on GPUs without clusters.
 #include "device/row.cuh"
 #include "kernels/softmax/max_sum.cuh"
 #include "select/select.h"

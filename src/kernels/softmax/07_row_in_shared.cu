@@ -6,8 +6,7 @@
 // Stops at: one block an SM, where the row takes more than half of its shared memory: nothing is
 //   loaded while it exchanges and stores.
 // Not for: rows that fit registers, which are faster to reach; Hopper, where the blocks of a
-// cluster
-//   hold any row in registers (08).
+//   cluster hold any row in registers (08).
 #include "device/row.cuh"
 #include "kernels/softmax/max_sum.cuh"
 #include "select/select.h"
