@@ -434,6 +434,14 @@ class Ladders(CliTest):
         rungs, _ = self.ridge("list", "--rungs")
         self.assertIn("  01  thread_per_element ", rungs)
 
+    def test_a_name_leads_to_one_ladder(self):
+        leads_to = {}
+        for ladder in json.loads(self.ridge("list", "--json", "-")[0])["ladders"]:
+            self.assertEqual(len(set(ladder["operators"])), len(ladder["operators"]), ladder["family"])
+            for name in {ladder["family"], *ladder["operators"]}:
+                self.assertNotIn(name, leads_to)
+                leads_to[name] = ladder["family"]
+
     def test_climb(self):
         out, _ = self.ridge("climb", "--device", "vm", "vector_add", "--shape", "1000", "--dtype", "bf16")
         self.assertRegex(out, r"vector_add 1000 bf16\n")
