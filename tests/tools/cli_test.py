@@ -500,6 +500,11 @@ class Ladders(CliTest):
         self.assertRegex(out, r"→ +vectors +[\d.]+ µs +least")
         self.assertRegex(out, r"grid_stride +a lesson")
 
+    def test_explain_takes_no_rung_of_a_study(self):
+        out, _ = self.ridge("explain", "--device", "vm", "match_redux")
+        self.assertNotIn("→", out)
+        self.assertIn("A study: ", out)
+
     def test_compare(self):
         def record(name, scale):
             samples = [scale * (100 + i % 5) for i in range(40)]

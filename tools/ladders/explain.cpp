@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 
 #include <nlohmann/json.hpp>
@@ -28,14 +29,19 @@ int explain(const Options& options) {
       tensors.push_back(reinterpret_cast<void*>(kNowhere * (t + 1)));
     std::vector<Candidate> candidates;
     const int chosen = op.ladder->choose(c, tensors, *device, &candidates);
+    // Nothing but lessons: there is no call to choose for.
+    const bool is_study = std::ranges::all_of(
+        candidates, [](const Candidate& rung) { return rung.support && rung.predicted_us == 0; });
     const double bytes = workload.cost.read + workload.cost.written;
-    nlohmann::json line = {{"operator", name},
-                           {"dtype", name_of(c.dtype)},
-                           {"shape", shape_text(c.shape)},
-                           {"bytes", bytes},
-                           {"flops", workload.cost.flops},
-                           {"floor_us", bytes / device->pin_bandwidth * 1e6},
-                           {"chosen", chosen < 0 ? "" : op.ladder->rungs[size_t(chosen)].name}};
+    nlohmann::json line = {
+        {"operator", name},
+        {"dtype", name_of(c.dtype)},
+        {"shape", shape_text(c.shape)},
+        {"bytes", bytes},
+        {"flops", workload.cost.flops},
+        {"floor_us", bytes / device->pin_bandwidth * 1e6},
+        {"study", is_study},
+        {"chosen", is_study || chosen < 0 ? "" : op.ladder->rungs[size_t(chosen)].name}};
     for (size_t r = 0; r < candidates.size(); ++r) {
       nlohmann::json row = {{"rung", candidates[r].name}, {"idea", op.ladder->rungs[r].idea}};
       if (!candidates[r].support) row["rejected"] = candidates[r].support.reason;

@@ -33,7 +33,9 @@ void print_choice(const nlohmann::json& line, const Target& target) {
   }
   fmt::print("{}",
              table(rows, {Align::left, Align::left, Align::right, Align::left, Align::left}, "  "));
-  if (chosen.empty()) fmt::print("\n  No rung can do this.\n");
+  if (line["study"])
+    fmt::print("\n  A study: its rungs are lessons, and the library has no call for it.\n");
+  else if (chosen.empty()) fmt::print("\n  No rung can do this.\n");
 }
 
 }  // namespace
