@@ -24,21 +24,16 @@
 
 namespace ridge::gemv_t::tapered {
 
-// How much a block takes, and how the work is cut. Estimates for an H200.
-struct Tuning {
-  static constexpr int kThreads = 256;
-  static constexpr int kBlocksPerSm = 3;
-  static constexpr int kPacks = 1;        // side by side, a lane
-  static constexpr int kRows = 8;         // a lane has under way
-  static constexpr int kLanes = 64;       // side by side on a row
-  static constexpr int kWideLanes = 128;  // on a long one: fewer pages of memory open at a time
-  static constexpr int64_t kWideBytes = 128 << 10;  // of a row
-  static constexpr int kFewLanes = 16;
-  static constexpr int64_t kMostQuads = 16;  // of slices' sums, a thread of the last block
-  static constexpr double kWaves = 2;        // of blocks
-  static constexpr int64_t kLeastSteps = 3;  // of a slice, on average, where there are waves
-  static constexpr double kTaper = 0.9;      // 0: equal slices; 1: the last is next to nothing
-};
+constexpr int kThreads = 256, kBlocksPerSm = 3;
+constexpr int kRows = 8;                   // a lane has under way, a pack of each
+constexpr int kLanes = 64;                 // side by side on a row
+constexpr int kWideLanes = 128;            // on a long one: fewer pages of memory open at a time
+constexpr int64_t kWideBytes = 128 << 10;  // of a row
+constexpr int kFewLanes = 16;
+constexpr int64_t kMostQuads = 16;  // of slices' sums, a thread of the last block
+constexpr double kWaves = 2;        // of blocks
+constexpr int64_t kLeastSteps = 3;  // of a slice, on average, where there are waves
+constexpr double kTaper = 0.9;      // 0: equal slices; 1: the last is next to nothing
 constexpr Tuned kTuned = {3.0, 0.92};
 
 using Meeting = reduction::Meeting<float4>;
@@ -70,13 +65,13 @@ __device__ __forceinline__ void add(float4& sum, const float4& x) {
 // Adds load(0, q) … load(count - 1, q) for each of the first `used` of a power of two of quads of
 // columns, and puts the totals. Where threads are more than quads, several share one. All threads
 // come here; the order of the sum is fixed.
-template <int Threads, class Load, class Put>
+template <class Load, class Put>
 __device__ __forceinline__ void fold(float4* shared, int quads, int used, int count, Load load,
                                      Put put) {
   constexpr int kUnroll = 8;
-  const int across = min(quads, Threads), log_across = __ffs(across) - 1;
-  const int sharers = Threads >> log_across, sharer = int(threadIdx.x) >> log_across;
-  for (int q = int(threadIdx.x) & (across - 1); q < quads; q += Threads) {
+  const int across = min(quads, kThreads), log_across = __ffs(across) - 1;
+  const int sharers = kThreads >> log_across, sharer = int(threadIdx.x) >> log_across;
+  for (int q = int(threadIdx.x) & (across - 1); q < quads; q += kThreads) {
     float4 sum = {};
     for (int k = q < used ? sharer : count; k < count; k += kUnroll * sharers) {
       float4 x[kUnroll];
@@ -119,12 +114,11 @@ __device__ __forceinline__ void finish_quad(const Args& args, int64_t col, const
     if (col + i < args.cols) gemv::finish<T>(args, col + i, sums[i]);
 }
 
-template <class T, class Tuning>
-__global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
+template <class T>
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     gemv_t_tapered(Args args, Cut cut, Meeting meeting) {
-  constexpr int kSize = kPackSize<T>, kThreads = Tuning::kThreads;
-  constexpr int kPacks = Tuning::kPacks, kRows = Tuning::kRows;
-  __shared__ float4 shared[kThreads * kPacks * kSize / 4];
+  constexpr int kSize = kPackSize<T>;
+  __shared__ float4 shared[kThreads * kSize / 4];
   const int lanes = cut.lanes, log_lanes = __ffs(lanes) - 1;
   const int lane = int(threadIdx.x) & (lanes - 1);
   const int worker = int(threadIdx.x) >> log_lanes, workers = kThreads >> log_lanes;
@@ -145,35 +139,26 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
   const T* const start = matrix + row * args.a_stride + left;
   const int before = row < end ? bytes_past_alignment(start) / int(sizeof(T)) : 0;
   // From a row's first column of the tile; packs without any of the tile's columns: the first pack.
-  int offset[kPacks];
-#pragma unroll
-  for (int p = 0; p < kPacks; ++p) {
-    offset[p] = (p * lanes + lane) * kSize - before;
-    if (left + offset[p] >= right) offset[p] = -before;
-  }
+  int offset = lane * kSize - before;
+  if (left + offset >= right) offset = -before;
 
-  float sums[kPacks][kSize] = {};
-  const auto add_row = [&](const Pack<T>(&packs)[kPacks], float factor) {
+  float sums[kSize] = {};
+  const auto add_row = [&](const Pack<T>& pack, float factor) {
+    float a[kSize];
+    to_floats(pack, a);
 #pragma unroll
-    for (int p = 0; p < kPacks; ++p) {
-      float a[kSize];
-      to_floats(packs[p], a);
-#pragma unroll
-      for (int i = 0; i < kSize; ++i) sums[p][i] = fmaf(a[i], factor, sums[p][i]);
-    }
+    for (int i = 0; i < kSize; ++i) sums[i] = fmaf(a[i], factor, sums[i]);
   };
   const int64_t a_worker_on = workers * args.a_stride;
   const T* at = start;
   const auto add_step = [&](auto is_row) {
-    Pack<T> packs[kRows][kPacks];
+    Pack<T> packs[kRows];
     T factors[kRows];
 #pragma unroll
-    for (int u = 0; u < kRows; ++u)
-#pragma unroll
-      for (int p = 0; p < kPacks; ++p) {
-        packs[u][p] = {};  // all bits 0 are zeros
-        if (is_row(u)) packs[u][p] = load_pack(at + u * a_worker_on + offset[p]);
-      }
+    for (int u = 0; u < kRows; ++u) {
+      packs[u] = {};  // all bits 0 are zeros
+      if (is_row(u)) packs[u] = load_pack(at + u * a_worker_on + offset);
+    }
 #pragma unroll
     for (int u = 0; u < kRows; ++u) factors[u] = is_row(u) ? x[row + u * workers] : T();
 #pragma unroll
@@ -188,44 +173,37 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
       else add_step([&](int u) { return u < rows; });
     } else {
       const T* const a_end = matrix + (args.rows - 1) * args.a_stride + args.cols;
-      Pack<T> packs[kPacks];
+      const T* const from = at + offset;
+      Pack<T> pack = {};
+      if (from >= matrix && from + kSize <= a_end) pack = load_pack(from);
+      else
 #pragma unroll
-      for (int p = 0; p < kPacks; ++p) {
-        const T* const from = at + offset[p];
-        packs[p] = {};
-        if (from >= matrix && from + kSize <= a_end) packs[p] = load_pack(from);
-        else
-#pragma unroll
-          for (int i = 0; i < kSize; ++i)
-            if (from + i >= matrix && from + i < a_end) packs[p][i] = from[i];
-      }
-      add_row(packs, to_float(x[row]));
+        for (int i = 0; i < kSize; ++i)
+          if (from + i >= matrix && from + i < a_end) pack[i] = from[i];
+      add_row(pack, to_float(x[row]));
     }
     row += rows * workers;
     at += rows * a_worker_on;
   }
 
-  const int width = lanes * kPacks * kSize, quads = width / 4;
+  const int width = lanes * kSize, quads = width / 4;
   float* const of_worker = reinterpret_cast<float*>(shared) + worker * width;  // (width)
 #pragma unroll
-  for (int p = 0; p < kPacks; ++p)
+  for (int i = 0; i < kSize; i += 4) {
+    const int c = lane * kSize + i - before;
+    if (before == 0) {
+      *reinterpret_cast<float4*>(of_worker + c) = {sums[i], sums[i + 1], sums[i + 2], sums[i + 3]};
+    } else {
 #pragma unroll
-    for (int i = 0; i < kSize; i += 4) {
-      const int c = (p * lanes + lane) * kSize + i - before;
-      if (before == 0) {
-        *reinterpret_cast<float4*>(of_worker + c) = {sums[p][i], sums[p][i + 1], sums[p][i + 2],
-                                                     sums[p][i + 3]};
-      } else {
-#pragma unroll
-        for (int j = 0; j < 4; ++j)
-          if (c + j >= 0) of_worker[c + j] = sums[p][i + j];
-      }
+      for (int j = 0; j < 4; ++j)
+        if (c + j >= 0) of_worker[c + j] = sums[i + j];
     }
+  }
   __syncthreads();
   const int used = int(right - left + 3) / 4;
   float4* const partials =
       meeting.partials + blockIdx.x * int64_t(cut.slices) * quads;  // (slices, quads) of the tile
-  fold<kThreads>(
+  fold(
       shared, quads, used, workers, [&](int w, int q) { return shared[w * quads + q]; },
       [&](int q, const float4& sum) {
         if (cut.slices == 1) finish_quad<T>(args, left + q * 4, sum);
@@ -239,51 +217,43 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
         reduction::is_last_arrival(meeting.arrivals + blockIdx.x, unsigned(cut.slices), arrivals);
   __syncthreads();
   if (!is_last) return;
-  fold<kThreads>(
+  fold(
       shared, quads, used, cut.slices,
       [&](int s, int q) { return __ldcg(partials + int64_t(s) * quads + q); },
       [&](int q, const float4& sum) { finish_quad<T>(args, left + q * 4, sum); });
 }
 
 // The same for `workspace` and `launch`.
-template <class Tuning>
-Cut cut_for(const Args& a, const DeviceInfo& device) {
+static Cut cut_for(const Args& a, const DeviceInfo& device) {
   const auto size = int64_t(size_of(a.dtype)), pack = kPackBytes / size;
   const bool is_aligned = is_pack_aligned(a.a) && (a.rows <= 1 || a.a_stride % pack == 0);
-  const int64_t resident = int64_t(device.sm_count) * Tuning::kBlocksPerSm;
+  const int64_t resident = int64_t(device.sm_count) * kBlocksPerSm;
   Cut cut = {};
   const auto cut_in_lanes = [&](int64_t lanes) {
-    const int64_t workers = Tuning::kThreads / lanes, a_step = workers * Tuning::kRows;
-    const int64_t tile_packs = lanes * Tuning::kPacks - (is_aligned ? 0 : 1);
+    const int64_t workers = kThreads / lanes, a_step = workers * kRows;
+    const int64_t tile_packs = lanes - (is_aligned ? 0 : 1);
     cut.lanes = int(lanes);
     cut.tile_columns = int(tile_packs * pack);
     cut.tiles = (a.cols + cut.tile_columns - 1) / cut.tile_columns;
     cut.steps = (a.rows + a_step - 1) / a_step;
     const int64_t at_once = std::min(std::max<int64_t>(resident / cut.tiles, 1), cut.steps);
-    const int64_t in_waves =
-        std::min(int64_t(Tuning::kWaves * double(resident) / double(cut.tiles) + 0.5),
-                 cut.steps / Tuning::kLeastSteps);
+    const int64_t in_waves = std::min(int64_t(kWaves * double(resident) / double(cut.tiles) + 0.5),
+                                      cut.steps / kLeastSteps);
     cut.slices = int(std::clamp<int64_t>(std::max(at_once, in_waves), 1, 65535));
-    cut.taper = cut.slices > at_once ? Tuning::kTaper : 0;
+    cut.taper = cut.slices > at_once ? kTaper : 0;
   };
   // As many lanes as a row has packs for, up to what suits its length; more, where there are not
   // rows enough for the workers; fewer, where the last block would have too much to add.
-  int64_t most = a.cols * size < Tuning::kWideBytes ? Tuning::kLanes : Tuning::kWideLanes;
-  while (most < Tuning::kThreads && Tuning::kThreads / most * Tuning::kRows >= 2 * a.rows)
-    most *= 2;
+  int64_t most = a.cols * size < kWideBytes ? kLanes : kWideLanes;
+  while (most < kThreads && kThreads / most * kRows >= 2 * a.rows) most *= 2;
   // Rows that lie unlike: workers take all rows of one distance from a boundary.
-  if (!is_aligned) most = std::min(most, Tuning::kThreads / pack);
+  if (!is_aligned) most = std::min(most, kThreads / pack);
   int64_t lanes = 1;
-  const auto has_room = [&] {
-    return (lanes * Tuning::kPacks - (is_aligned ? 0 : 1)) * pack >= a.cols;
-  };
+  const auto has_room = [&] { return (lanes - (is_aligned ? 0 : 1)) * pack >= a.cols; };
   while (lanes < most && !has_room()) lanes *= 2;
   cut_in_lanes(lanes);
-  const auto quads_a_thread = [&] {
-    return int64_t(cut.slices) * cut.lanes * Tuning::kPacks * pack / 4 / Tuning::kThreads;
-  };
-  while (cut.lanes > Tuning::kFewLanes && quads_a_thread() > Tuning::kMostQuads)
-    cut_in_lanes(cut.lanes / 2);
+  const auto quads_a_thread = [&] { return int64_t(cut.slices) * cut.lanes * pack / 4 / kThreads; };
+  while (cut.lanes > kFewLanes && quads_a_thread() > kMostQuads) cut_in_lanes(cut.lanes / 2);
   const int64_t stride = std::max<int64_t>(a.a_stride, 1);
   cut.edge_rows =
       is_aligned && a.cols % pack == 0 ? 0 : std::min(a.rows, (pack - 1 + stride - 1) / stride);
@@ -291,34 +261,24 @@ Cut cut_for(const Args& a, const DeviceInfo& device) {
   return cut;
 }
 
-template <class Tuning>
-size_t workspace_for(const Args& a, const DeviceInfo& device) {
-  if (a.cols == 0) return 0;
-  const Cut cut = cut_for<Tuning>(a, device);
-  if (cut.slices == 1) return 0;
-  const auto pack = int64_t(kPackBytes / size_of(a.dtype));
-  return reduction::meeting_bytes<float4>(
-      cut.tiles, cut.tiles * cut.slices * cut.lanes * Tuning::kPacks * pack / 4);
-}
-
-template <class T, class Tuning>
-Status launch_cut(const Args& a, const Cut& cut, cudaStream_t stream) {
-  const dim3 grid(unsigned(cut.tiles), unsigned(cut.slices));
-  gemv_t_tapered<T, Tuning><<<grid, Tuning::kThreads, 0, stream>>>(
-      a, cut, reduction::meeting_at<float4>(a.workspace, cut.tiles));
-  return launch_status();
-}
-
 static Support supports(const Args& a, const DeviceInfo&) {
   return is_compute_float(a.dtype) ? kSupported : "multiplies f32, f16 and bf16";
 }
 static size_t workspace(const Args& a, const DeviceInfo& device) {
-  return workspace_for<Tuning>(a, device);
+  if (a.cols == 0) return 0;
+  const Cut cut = cut_for(a, device);
+  if (cut.slices == 1) return 0;
+  const auto pack = int64_t(kPackBytes / size_of(a.dtype));
+  return reduction::meeting_bytes<float4>(cut.tiles, cut.tiles * cut.slices * cut.lanes * pack / 4);
 }
 static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t stream) {
   if (a.cols == 0) return Status::ok();
+  const Cut cut = cut_for(a, device);
   return with_float_type(a.dtype, [&](auto t) {
-    return launch_cut<decltype(t), Tuning>(a, cut_for<Tuning>(a, device), stream);
+    const dim3 grid(unsigned(cut.tiles), unsigned(cut.slices));
+    gemv_t_tapered<decltype(t)><<<grid, kThreads, 0, stream>>>(
+        a, cut, reduction::meeting_at<float4>(a.workspace, cut.tiles));
+    return launch_status();
   });
 }
 static double cost(const Args& a, const DeviceInfo& device) {
