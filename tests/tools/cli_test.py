@@ -448,6 +448,11 @@ class Ladders(CliTest):
         self.assertRegex(out, r"\n  vectors +right +[\d,]+ ")
         self.assertEqual(len(list((self.folder / "results").glob("climb-*.json"))), 1)
 
+    def test_climb_of_a_rung_with_its_number(self):
+        out, _ = self.ridge("climb", "--device", "vm", "vector_add", "--shape", "1000", "--rung", "03_vectors")
+        self.assertRegex(out, r"\n  vectors +right ")
+        self.assertNotIn("grid_stride", out)
+
     def test_climb_of_another_rank_than_the_tour(self):
         for name, shape in [("matrix_add", r"\d+x\d+"), ("clip_by_global_norm", r"\d+")]:
             out, _ = self.ridge("climb", "--device", "vm", name)

@@ -285,10 +285,15 @@ int exit_code_of(const ClimbRecord& record) {
   return code;
 }
 
-int climb_on(const Target& target, const ClimbFlags& flags) {
+int climb_on(const Target& target, ClimbFlags flags) {
   const auto ladders = list_ladders(target);
   Status status = ladders ? check_operators(*ladders, flags.operators) : Status(ladders.error());
-  if (status && !flags.rung.empty()) status = check_rung(*ladders, flags.operators, flags.rung);
+  for (const std::string& name : flags.operators)
+    if (status && !flags.rung.empty()) {
+      const auto rung = rung_name(*ladders, name, flags.rung);
+      if (rung) flags.rung = *rung;
+      else status = rung.error();
+    }
   if (status && !flags.seed.empty())
     if (const auto seed = whole_number(flags.seed, "--seed"); !seed) status = seed.error();
   if (status && flags.json == "-" && flags.csv == "-")
@@ -317,18 +322,9 @@ int climb_on(const Target& target, const ClimbFlags& flags) {
     if (tables && !with_torch) print_climb(record.climbs.back(), target, record.roofs);
   };
   const auto idea_of = [&](const std::string& name, const std::string& rung) {
-    for (const LadderEntry& ladder : *ladders)
-      for (const std::string& op : ladder.operators)
-        if (op == name)
-          for (const auto& [known, idea] : ladder.rungs)
-            if (known == rung) return idea;
+    for (const auto& [known, idea] : find_ladder(*ladders, name)->rungs)
+      if (known == rung) return idea;
     return std::string();
-  };
-  const auto rungs_of = [&](const std::string& name) {
-    for (const LadderEntry& ladder : *ladders)
-      for (const std::string& op : ladder.operators)
-        if (op == name) return ladder.rungs.size();
-    return size_t(0);
   };
   size_t heard = 0;
   double share = 0;
@@ -354,7 +350,7 @@ int climb_on(const Target& target, const ClimbFlags& flags) {
     // A rung is heard of twice: when it is verified, and when it is timed or counted.
     heard = event == "case" ? 0 : heard + line.contains("rung");
     const double of_ladder =
-        double(heard) / double(2 * std::max<size_t>(rungs_of(climb.operator_), 1));
+        double(heard) / double(2 * find_ladder(*ladders, climb.operator_)->rungs.size());
     share =
         std::max(share, (double(started) - 1 + std::min(of_ladder, 1.0)) / double(ladder_count));
     progress.show(fmt::format("{} {}/{}  {} {} {} {}", bar(share), started, ladder_count,

@@ -73,22 +73,26 @@ Status check_operators(const std::vector<LadderEntry>& ladders,
   return Status::ok();
 }
 
-Status check_rung(const std::vector<LadderEntry>& ladders,
-                  const std::vector<std::string>& operators, const std::string& rung) {
-  const auto has = [](const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  for (const std::string& name : operators)
-    for (const LadderEntry& ladder : ladders) {
-      if (ladder.family != name && !has(ladder.operators, name)) continue;
-      std::vector<std::string> rungs;
-      for (const auto& [known, idea] : ladder.rungs) rungs.push_back(known);
-      if (!has(rungs, rung))
-        return Error{kUsage, fmt::format("{} has no rung '{}'{} Its rungs are {}.", name, rung,
-                                         did_you_mean(rung, rungs), fmt::join(rungs, ", "))};
-      break;
-    }
-  return Status::ok();
+const LadderEntry* find_ladder(const std::vector<LadderEntry>& ladders, const std::string& name) {
+  for (const LadderEntry& ladder : ladders)
+    if (ladder.family == name ||
+        std::ranges::find(ladder.operators, name) != ladder.operators.end())
+      return &ladder;
+  return nullptr;
+}
+
+Expected<std::string> rung_name(const std::vector<LadderEntry>& ladders, const std::string& name,
+                                const std::string& wanted) {
+  if (const Status known = check_operators(ladders, {name}); !known) return known.error();
+  const size_t digits = wanted.find_first_not_of("0123456789");
+  const bool is_numbered = digits != wanted.npos && digits > 0 && wanted[digits] == '_';
+  std::vector<std::string> rungs;
+  for (const auto& [rung, idea] : find_ladder(ladders, name)->rungs) {
+    if (rung == wanted || (is_numbered && rung == wanted.substr(digits + 1))) return rung;
+    rungs.push_back(rung);
+  }
+  return Error{kUsage, fmt::format("{} has no rung '{}'{} Its rungs are {}.", name, wanted,
+                                   did_you_mean(wanted, rungs), fmt::join(rungs, ", "))};
 }
 
 }  // namespace ridge::tools

@@ -29,9 +29,13 @@ Expected<std::vector<LadderEntry>> list_ladders(const Target& target);
 Status check_operators(const std::vector<LadderEntry>& ladders,
                        const std::vector<std::string>& words);
 
-// A rung of each of the operators; where one has none of that name, an error with the nearest.
-Status check_rung(const std::vector<LadderEntry>& ladders,
-                  const std::vector<std::string>& operators, const std::string& rung);
+// That of an operator or a family; none: null.
+const LadderEntry* find_ladder(const std::vector<LadderEntry>& ladders, const std::string& name);
+
+// A rung's own name, which may be given with its number: 03_padded. Where the operator has none of
+// that name, an error with the nearest.
+Expected<std::string> rung_name(const std::vector<LadderEntry>& ladders, const std::string& name,
+                                const std::string& wanted);
 
 std::string ladders_program();  // its path
 

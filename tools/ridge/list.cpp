@@ -14,12 +14,6 @@
 namespace ridge::tools {
 namespace {
 
-const LadderEntry* find(const std::vector<LadderEntry>& ladders, std::string_view family) {
-  for (const LadderEntry& ladder : ladders)
-    if (ladder.family == family) return &ladder;
-  return nullptr;
-}
-
 std::vector<std::string> row_of(const LadderEntry& ladder) {
   return {"  " + ladder.family, std::to_string(ladder.rungs.size()),
           fmt::format("{}", fmt::join(ladder.dtypes, " ")),
@@ -33,7 +27,7 @@ void print_catalogue(const std::vector<LadderEntry>& ladders) {
     rows.push_back({bold(group.name), "", "", ""});
     std::vector<std::string_view> to_come;
     for (const std::string_view family : group.families) {
-      const LadderEntry* ladder = find(ladders, family);
+      const LadderEntry* ladder = find_ladder(ladders, std::string(family));
       if (!ladder) to_come.push_back(family);
       else rows.push_back(row_of(*ladder));
     }
