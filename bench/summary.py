@@ -12,7 +12,7 @@ RESULTS = pathlib.Path(__file__).resolve().parent / "results"
 HEAD = """# What the ladders reach
 
 Written by [bench/summary.py](../summary.py) from the records beside this file, which [bench/record.sh](../record.sh) makes:
-the whole ladder at the first of an operator's sizes, then the fastest rung at every size. Times are medians with a cold L2,
+a family's whole ladder at its first operator and size, then the fastest rung at every size. Times are medians with a cold L2,
 ± half the distance of the quartiles. *Of roof* compares with a kernel that reads and writes as many bytes and does nothing
 else, timed in the same run; *× library* is the library's time over ours, launch by launch in turn. What is called *torch*
 runs eagerly; *torch.compile* stands where that would be several launches.
@@ -87,12 +87,9 @@ def family_section(path):
     if "climbs" not in record:  # bench/vm has a record of another kind
         return ""
     text = f"\n## {path.stem}\n\n{record['device']['name']}, {record['date']}\n\n"
-    shown = set()
-    for climb in record["climbs"]:
-        if climb["operator"] not in shown and timed(climb, rival=False):
-            shown.add(climb["operator"])
-            if len(shown) == 1:
-                text += ladder(climb) + "\n"
+    whole = next((climb for climb in record["climbs"] if timed(climb, rival=False)), None)
+    if whole:
+        text += ladder(whole) + "\n"
     return text + sizes(record["climbs"])
 
 

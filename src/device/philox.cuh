@@ -1,7 +1,7 @@
 // Philox4x32-7 (Salmon, Moraes, Dror, Shaw 2011): random numbers as a function of a counter and a
 // key, so that any thread can have any of them without a state. Seven rounds are the fewest that
 // the authors found to pass BigCrush; ten, their choice with a margin, would hold up two-byte
-// formats: on an H200 280 us for 2^28 elements of bf16 instead of 263, where a copy takes 255.
+// formats, by 6 % of the time on an H200.
 #pragma once
 
 #include <cstdint>

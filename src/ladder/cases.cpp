@@ -61,6 +61,13 @@ Status check_case(const Ladder& ladder, const Case& c, int rank) {
   return Status::ok();
 }
 
+uint64_t hash(uint64_t seed, uint64_t index) {
+  uint64_t z = (seed ^ 0x2545f4914f6cdd1du) * 0x9e3779b97f4a7c15u + index * 0xd1342543de82ef95u;
+  z = (z ^ (z >> 29)) * 0xbf58476d1ce4e5b9u;
+  return z ^ (z >> 32);
+}
+double unit(uint64_t bits) { return double(bits >> 11) * 0x1p-53; }
+
 int64_t count(std::span<const int64_t> shape) {
   int64_t n = 1;
   for (const int64_t size : shape) n *= size;

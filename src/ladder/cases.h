@@ -26,6 +26,10 @@ void append(std::vector<Case>& cases, std::vector<Case> more);
 // Rank, dtype and signs; what it says fits the command line.
 Status check_case(const Ladder&, const Case&, int rank);
 
+// Noise for inputs with a structure of their own: the same bits for the same place, always.
+uint64_t hash(uint64_t seed, uint64_t index);
+double unit(uint64_t bits);  // from 0 to 1
+
 // Elements of a shape.
 int64_t count(std::span<const int64_t> shape);
 

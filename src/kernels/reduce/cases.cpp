@@ -38,13 +38,6 @@ Fill fill_of(const Case& c) {
   return is_rounded(c) != is_ordering(kind_of(c)) ? Fill::uniform : Fill::small_ints;
 }
 
-uint64_t hash(uint64_t seed, uint64_t index) {
-  uint64_t z = (seed ^ 0x2545f4914f6cdd1du) * 0x9e3779b97f4a7c15u + index * 0xd1342543de82ef95u;
-  z = (z ^ (z >> 29)) * 0xbf58476d1ce4e5b9u;
-  return z ^ (z >> 32);
-}
-double unit(uint64_t bits) { return double(bits >> 11) * 0x1p-53; }
-
 // What a case with specials is about: NaN among numbers, both infinities, one of them, nothing
 // else.
 enum Special {
