@@ -1,7 +1,8 @@
-# Ladders: the units that nvcc compiles, generated from families.def and each family's ladder.def.
+# Ladders: what nvcc compiles and how a family becomes a library, generated from families.def and each
+# family's ladder.def.
 #
-# nvcc spends its time on headers, so a ladder is one unit that includes its rungs, each in a namespace
-# of its own; rungs for one architecture only are a second unit.
+# nvcc spends its time on headers, so a ladder is one unit that includes its rungs, each in a namespace of its
+# own; rungs for one architecture only are a second unit, and a heavy rung may ask for a unit of its own.
 
 # ridge_cuda_object(OUTPUT source [ARCH 80]): sets OUTPUT to an object file.
 function(ridge_cuda_object output source)
@@ -29,30 +30,38 @@ function(ridge_cuda_object output source)
   set(${output} ${object} PARENT_SCOPE)
 endfunction()
 
-# ridge_family(NAME OBJECTS SOURCES): the objects and host sources of one family.
-function(ridge_family family objects sources)
+# ridge_read_ladder(FAMILY): sets `rungs` to the names in ladder.def, `units` to the names of the nvcc units,
+# and for each unit unit_NAME_arch and unit_NAME_files.
+function(ridge_read_ladder family)
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${family})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/ladder.def)
   file(STRINGS ${folder}/ladder.def lines REGEX "^RIDGE_RUNG")
-  set(list "")
-  set(declared "")
+  set(rungs "")
+  set(units "")
   foreach(line ${lines})
-    if(NOT line MATCHES "^RIDGE_RUNG\\(([0-9]+), ([a-z0-9_]+)(, sm_([0-9]+a?))?\\)$")
-      message(FATAL_ERROR "${family}/ladder.def: cannot read '${line}'; a line is RIDGE_RUNG(01, name)")
+    if(NOT line MATCHES "^RIDGE_RUNG\\(([0-9]+), ([a-z0-9_]+)(, sm_([0-9]+a?))?(, (own_unit))?\\)$")
+      message(FATAL_ERROR "${family}/ladder.def: cannot read '${line}'; a line is RIDGE_RUNG(01, name), "
+                          "RIDGE_RUNG(01, name, sm_90a) or RIDGE_RUNG(01, name, sm_90a, own_unit)")
     endif()
-    set(file ${CMAKE_MATCH_1}_${CMAKE_MATCH_2}.cu)
+    set(name ${CMAKE_MATCH_2})
+    set(file ${CMAKE_MATCH_1}_${name}.cu)
     set(arch ${CMAKE_MATCH_4})
+    set(own_unit ${CMAKE_MATCH_6})
     if(NOT arch)
       set(arch 80)
     endif()
     if(NOT EXISTS ${folder}/${file})
       message(FATAL_ERROR "${family}/ladder.def names ${file}, which does not exist")
     endif()
-    list(APPEND archs ${arch})
-    string(APPEND unit_${arch} "#include \"kernels/${family}/${file}\"\n")
-    string(APPEND declared "namespace ${CMAKE_MATCH_2} {\nextern const Rung rung;\n}\n")
-    string(APPEND list "    &${CMAKE_MATCH_2}::rung,\n")
+    set(unit ${family}_sm${arch})
+    if(own_unit)
+      set(unit ${family}_${name}_sm${arch})
+    endif()
+    list(APPEND rungs ${name})
     list(APPEND named ${file})
+    list(APPEND units ${unit})
+    list(APPEND unit_${unit}_files ${file})
+    set(unit_${unit}_arch ${arch})
   endforeach()
   file(GLOB found CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/[0-9][0-9]_*.cu)
   foreach(file ${found})
@@ -60,34 +69,70 @@ function(ridge_family family objects sources)
       message(FATAL_ERROR "${family}/${file} is not in ${family}/ladder.def")
     endif()
   endforeach()
+  list(REMOVE_DUPLICATES units)
+  foreach(unit ${units})
+    set(unit_${unit}_files ${unit_${unit}_files} PARENT_SCOPE)
+    set(unit_${unit}_arch ${unit_${unit}_arch} PARENT_SCOPE)
+  endforeach()
+  set(rungs ${rungs} PARENT_SCOPE)
+  set(units ${units} PARENT_SCOPE)
+endfunction()
 
-  set(made "")
-  list(REMOVE_DUPLICATES archs)
-  foreach(arch ${archs})
-    set(unit ${CMAKE_CURRENT_BINARY_DIR}/${family}_sm${arch}.cu)
-    file(CONFIGURE OUTPUT ${unit} CONTENT
+# ridge_family(NAME): the family's library, target family_NAME, in library/ridge/families. Sets `rungs`.
+function(ridge_family family)
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${family})
+  ridge_read_ladder(${family})
+  set(declared "")
+  set(listed "")
+  foreach(rung ${rungs})
+    string(APPEND declared "namespace ${rung} {\nextern const Rung rung;\n}\n")
+    string(APPEND listed "                ridge::named(\"${rung}\", ${rung}::rung),\n")
+  endforeach()
+  set(objects "")
+  foreach(unit ${units})
+    set(includes "")
+    foreach(file ${unit_${unit}_files})
+      string(APPEND includes "#include \"kernels/${family}/${file}\"\n")
+    endforeach()
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/${unit}.cu)
+    file(CONFIGURE OUTPUT ${source} CONTENT
 "#include \"kernels/${family}/${family}.h\"
 
 namespace ridge::${family} {  // so that constants are seen outside
 ${declared}}
 
-${unit_${arch}}")
-    ridge_cuda_object(object ${unit} ARCH ${arch})
-    list(APPEND made ${object})
+${includes}")
+    ridge_cuda_object(object ${source} ARCH ${unit_${unit}_arch})
+    list(APPEND objects ${object})
   endforeach()
-  set(rungs ${CMAKE_CURRENT_BINARY_DIR}/${family}_rungs.cpp)
-  file(CONFIGURE OUTPUT ${rungs} CONTENT
+  set(family_source ${CMAKE_CURRENT_BINARY_DIR}/${family}_family.cpp)
+  file(CONFIGURE OUTPUT ${family_source} CONTENT
 "#include \"kernels/${family}/${family}.h\"
+#include \"ladder/family.h\"
 
 namespace ridge::${family} {
 ${declared}
-std::span<const Rung* const> rungs() {
-  static constexpr const Rung* kRungs[] = {
-${list}  };
-  return kRungs;
-}
+FamilyOf<Args> family();                                    // cases.cpp
+Status bind(const Call& call, Launch<Args>& launch);        // bind.cpp
+void reference(const Case& c, std::vector<HostTensor>& t);  // reference.cpp
 }  // namespace ridge::${family}
+
+extern \"C\" __attribute__((visibility(\"default\"))) const ridge::Ladder* ridge_family() {
+  using namespace ridge::${family};
+  static const ridge::LadderOf<Args> made(\"${family}\", family(), bind, reference, {
+${listed}  });
+  return &made;
+}
 ")
-  set(${objects} ${made} PARENT_SCOPE)
-  set(${sources} ${rungs} ${folder}/reference.cpp ${folder}/cases.cpp PARENT_SCOPE)
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  list(REMOVE_ITEM sources ${folder}/operators.cpp)  # part of the library that holds all descriptions
+  add_library(family_${family} SHARED EXCLUDE_FROM_ALL ${family_source} ${sources} ${objects})
+  target_include_directories(family_${family} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_options(family_${family} PRIVATE -Wall -Wextra -Werror -Wno-restrict
+                         -Wno-missing-field-initializers -O1)
+  target_link_libraries(family_${family} PRIVATE libridge)
+  set_target_properties(family_${family} PROPERTIES OUTPUT_NAME ridge_${family}
+                        LIBRARY_OUTPUT_DIRECTORY ${RIDGE_LIBRARY_FOLDER}/ridge/families
+                        BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../..")
+  set(rungs ${rungs} PARENT_SCOPE)
 endfunction()

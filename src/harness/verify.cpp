@@ -7,7 +7,6 @@
 #include "core/number.h"
 #include "harness/device.h"
 #include "harness/inputs.h"
-#include "ladder/cases.h"
 #include "select/device.h"
 
 namespace ridge::harness {
@@ -15,25 +14,34 @@ namespace {
 
 constexpr int kRuns = 2;  // the second finds what the first left behind
 
-// Elements from row to row; the last row has no padding behind it.
-struct Layout {
-  int64_t rows, cols, stride;
-  int64_t elements() const { return rows == 0 || cols == 0 ? 0 : (rows - 1) * stride + cols; }
-};
-Layout layout_of(const TensorSpec& spec, int64_t padding) {
-  const int64_t cols = spec.shape.empty() ? 1 : spec.shape.back();
-  const int64_t rows = cols == 0 ? 0 : count(spec.shape) / cols;
-  return {rows, cols, spec.shape.size() > 1 ? cols + padding : cols};
+int64_t bytes_of(const TensorSpec& spec) { return spec.span * int64_t(size_of(spec.dtype)); }
+
+// Where element `index`, counted in the order of the shape, lies.
+int64_t offset_of(const TensorSpec& spec, int64_t index) {
+  int64_t offset = 0;
+  for (size_t d = spec.shape.size(); d-- > 0;) {
+    offset += index % spec.shape[d] * spec.strides[d];
+    index /= spec.shape[d];
+  }
+  return offset;
 }
 
-std::vector<char> packed(const TensorSpec& spec, const Layout& layout,
-                         const std::vector<double>& values) {
+std::vector<char> packed(const TensorSpec& spec, const std::vector<double>& values) {
   // Padding holds the format's poison, so that a rung that reads it is found out.
-  std::vector<char> bytes(size_t(layout.elements()) * size_of(spec.dtype), char(0xff));
-  for (int64_t r = 0; r < layout.rows; ++r)
-    for (int64_t c = 0; c < layout.cols; ++c)
-      store(spec.dtype, bytes.data(), r * layout.stride + c, values[size_t(r * layout.cols + c)]);
+  std::vector<char> bytes(size_t(bytes_of(spec)), char(0xff));
+  for (size_t i = 0; i < values.size(); ++i)
+    store(spec.dtype, bytes.data(), offset_of(spec, int64_t(i)), values[i]);
   return bytes;
+}
+
+double tolerance_for(const TensorSpec& spec, double magnitude) {
+  return (spec.rounding * unit_roundoff(spec.dtype) + spec.arithmetic * unit_roundoff(Dtype::f32)) *
+             magnitude +
+         spec.rounding * smallest(spec.dtype);
+}
+double magnitude_of(const HostTensor& tensor, int64_t index) {
+  return tensor.magnitude.empty() ? std::fabs(tensor.values[size_t(index)])
+                                  : tensor.magnitude[size_t(index)];
 }
 
 // The error in tolerances; more than 1 is wrong. Written so that a NaN never passes.
@@ -42,10 +50,7 @@ double error_of(const TensorSpec& spec, double got, double reference, double mag
   if (std::isnan(wanted)) return std::isnan(got) ? 0 : INFINITY;
   if (got == wanted) return 0;
   // A number that rounds to infinity may stop at the largest number below it, and the reverse.
-  const double tolerance =
-      (spec.rounding * unit_roundoff(spec.dtype) + spec.arithmetic * unit_roundoff(Dtype::f32)) *
-          magnitude +
-      spec.rounding * smallest(spec.dtype);
+  const double tolerance = tolerance_for(spec, magnitude);
   const double error = std::fabs(got - reference);
   if (std::isinf(got) && std::isfinite(reference)) {
     const double nearest = std::copysign(std::fabs(reference) + tolerance, reference);
@@ -67,38 +72,33 @@ std::string place(const HostTensor& tensor, int64_t index) {
   return text + "]";
 }
 
-Verification compare(const HostTensor& tensor, const Layout& layout, const std::vector<char>& got) {
+Verification compare(const HostTensor& tensor, const std::vector<char>& got) {
   Verification result;
+  const TensorSpec& spec = tensor.spec;
   int64_t wrong = 0, first = -1;
-  for (int64_t r = 0; r < layout.rows; ++r)
-    for (int64_t c = 0; c < layout.cols; ++c) {
-      const int64_t i = r * layout.cols + c;
-      const double reference = tensor.values[size_t(i)];
-      const double magnitude =
-          tensor.magnitude.empty() ? std::fabs(reference) : tensor.magnitude[size_t(i)];
-      const double error =
-          error_of(tensor.spec, load(tensor.spec.dtype, got.data(), r * layout.stride + c),
-                   reference, magnitude);
-      result.worst = std::max(result.worst, error);
-      if (error <= 1) continue;
-      if (wrong++ == 0) first = i;
-    }
-  // Between the rows nothing may be written.
-  for (int64_t r = 0; r + 1 < layout.rows; ++r)
-    for (int64_t c = layout.cols; c < layout.stride; ++c)
-      for (size_t b = 0; b < size_of(tensor.spec.dtype); ++b)
-        if (got[size_t(r * layout.stride + c) * size_of(tensor.spec.dtype) + b] != char(0xff)) {
-          result.verdict = Verdict::wrong;
-          result.message = std::string("wrote between the rows of ") + tensor.spec.name;
-        }
+  // What lies between the elements, with the elements themselves put back to what was there.
+  std::vector<char> between = got;
+  for (int64_t i = 0; i < tensor.elements(); ++i) {
+    const double reference = tensor.values[size_t(i)];
+    const int64_t at = offset_of(spec, i);
+    const double error =
+        error_of(spec, load(spec.dtype, got.data(), at), reference, magnitude_of(tensor, i));
+    std::fill_n(between.begin() + at * int64_t(size_of(spec.dtype)), size_of(spec.dtype),
+                char(0xff));
+    result.worst = std::max(result.worst, error);
+    if (error <= 1) continue;
+    if (wrong++ == 0) first = i;
+  }
+  if (std::any_of(between.begin(), between.end(), [](char byte) { return byte != char(0xff); })) {
+    result.verdict = Verdict::wrong;
+    result.message = "wrote between the rows of " + spec.name;
+  }
   if (wrong == 0) return result;
   result.verdict = Verdict::wrong;
-  const int64_t r = first / layout.cols, c = first % layout.cols;
   char text[256];
   std::snprintf(text, sizeof text, "%s is %.9g, should be %.9g (%lld of %lld wrong)",
-                place(tensor, first).c_str(),
-                load(tensor.spec.dtype, got.data(), r * layout.stride + c),
-                rounded(tensor.spec.dtype, tensor.values[size_t(first)]), (long long)wrong,
+                place(tensor, first).c_str(), load(spec.dtype, got.data(), offset_of(spec, first)),
+                rounded(spec.dtype, tensor.values[size_t(first)]), (long long)wrong,
                 (long long)tensor.elements());
   result.message = text;
   return result;
@@ -110,17 +110,29 @@ Verification failed(const Status& status) {
 
 }  // namespace
 
-Memory memory_of(const TensorSpec& spec, const RungInfo& rung) {
-  if (!spec.on_host) return Memory::device;
-  return rung.pageable ? Memory::pageable : Memory::pinned;
+double tolerance_of(const HostTensor& tensor, int64_t index) {
+  return tolerance_for(tensor.spec, magnitude_of(tensor, index));
 }
 
-std::string case_text(const Ladder& ladder, const Case& c) {
-  std::string text =
-      ladder.operators[size_t(c.op)] + " " + name_of(c.dtype) + " " + shape_text(c.shape);
+double reference_work(const Workload& workload) {
+  double elements = 0;
+  for (const TensorSpec& t : workload.tensors) elements += double(count(t.shape));
+  return elements + workload.cost.flops / 8;  // an operation is done sooner than a number is made
+}
+
+Memory memory_of(const TensorSpec& spec, bool pageable) {
+  if (!spec.on_host) return Memory::device;
+  return pageable ? Memory::pageable : Memory::pinned;
+}
+
+std::string case_text(const Case& c) {
+  std::string text = c.def->name + " " + name_of(c.dtype) + " " + shape_text(c.shape);
+  if (const std::string settings = settings_text(c); !settings.empty()) text += " " + settings;
   if (c.misalignment) text += " misaligned by " + std::to_string(c.misalignment);
   if (c.skew) text += " skewed by " + std::to_string(c.skew);
   if (c.padding) text += " rows padded by " + std::to_string(c.padding);
+  if (c.padding_skew) text += " and " + std::to_string(c.padding_skew) + " more for each tensor";
+  if (c.step != 1) text += " in steps of " + std::to_string(c.step);
   if (c.specials) text += " with NaN and Inf";
   return text + ", seed " + std::to_string(c.seed);
 }
@@ -135,25 +147,27 @@ Prepared prepare(const Ladder& ladder, const Case& c) {
   return p;
 }
 
-Verification verify(const Prepared& p, int rung, const DeviceInfo& device) {
+Verification verify(const Prepared& p, const Contestant& contestant) {
   const bool canary_behind = !is_software_gpu();
   std::vector<DeviceBuffer> buffers;
-  std::vector<Layout> layouts;
   std::vector<void*> pointers;
   for (const HostTensor& tensor : p.tensors) {
-    layouts.push_back(layout_of(tensor.spec, p.c.padding));
     const auto size = int64_t(size_of(tensor.spec.dtype));
     const int64_t offset = (p.c.misalignment + int64_t(buffers.size()) * p.c.skew) * size;
-    auto buffer = DeviceBuffer::make(layouts.back().elements() * size, offset, canary_behind,
-                                     memory_of(tensor.spec, p.ladder->rungs[size_t(rung)]));
+    auto buffer = DeviceBuffer::make(bytes_of(tensor.spec), offset, canary_behind,
+                                     memory_of(tensor.spec, contestant.pageable));
     if (!buffer) return failed(buffer.error());
     buffers.push_back(std::move(*buffer));
     pointers.push_back(buffers.back().data());
   }
-  if (const Support support = p.ladder->supports(rung, p.c, pointers, device); !support)
-    return {.verdict = Verdict::unsupported, .message = support.reason};
-  const auto workspace_bytes = int64_t(p.ladder->workspace(rung, p.c, pointers, device));
-  auto workspace = DeviceBuffer::make(workspace_bytes, 0, canary_behind);
+  KeptCall kept;
+  Call call = p.ladder->call(p.c, p.workload, pointers, kept);
+  if (const Status s = check_call(call, p.c.def->name.c_str()); !s) return failed(s);
+  if (const std::string why = contestant.refuses(p.c, call); !why.empty())
+    return {.verdict = Verdict::unsupported, .message = why};
+  const auto wanted = contestant.workspace(call);
+  if (!wanted) return failed(wanted.error());
+  auto workspace = DeviceBuffer::make(int64_t(*wanted), 0, canary_behind);
   if (!workspace) return failed(workspace.error());
   if (const Status s = workspace->poison(); !s) return failed(s);
 
@@ -166,12 +180,10 @@ Verification verify(const Prepared& p, int rung, const DeviceInfo& device) {
           role == Role::out
               ? buffers[t].poison()
               : buffers[t].upload(
-                    packed(tensor.spec, layouts[t], role == Role::in ? tensor.values : p.inputs[t])
-                        .data());
+                    packed(tensor.spec, role == Role::in ? tensor.values : p.inputs[t]).data());
       if (!ready) return failed(ready);
     }
-    const Status launched = p.ladder->launch(rung, p.c, pointers, workspace->data(),
-                                             size_t(workspace_bytes), device, nullptr);
+    const Status launched = contestant.launch(call, {workspace->data(), *wanted}, nullptr);
     if (!launched) return failed(launched);
     if (const Status s = synchronize(); !s) return failed(s);
     for (size_t t = 0; t < buffers.size(); ++t) {
@@ -179,19 +191,17 @@ Verification verify(const Prepared& p, int rung, const DeviceInfo& device) {
       std::vector<char> got(size_t(buffers[t].size()));
       if (const Status s = buffers[t].download(got.data()); !s) return failed(s);
       if (tensor.spec.role == Role::in) {
-        if (got != packed(tensor.spec, layouts[t], tensor.values))
-          return {.verdict = Verdict::wrong,
-                  .message = std::string("changed its input ") + tensor.spec.name};
+        if (got != packed(tensor.spec, tensor.values))
+          return {.verdict = Verdict::wrong, .message = "changed its input " + tensor.spec.name};
       } else {
-        const Verification compared = compare(tensor, layouts[t], got);
+        const Verification compared = compare(tensor, got);
         result.worst = std::max(result.worst, compared.worst);
         if (compared.verdict != Verdict::right) return compared;
       }
       const auto intact = buffers[t].canaries_intact();
       if (!intact) return failed(intact.error());
       if (!*intact)
-        return {.verdict = Verdict::wrong,
-                .message = std::string("wrote outside ") + tensor.spec.name};
+        return {.verdict = Verdict::wrong, .message = "wrote outside " + tensor.spec.name};
     }
     const auto intact = workspace->canaries_intact();
     if (!intact) return failed(intact.error());

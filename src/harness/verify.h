@@ -1,8 +1,9 @@
-// Runs a rung on a case and holds it against the float64 reference.
+// Runs a contestant on a case and holds it against the float64 reference.
 #pragma once
 
 #include <string>
 
+#include "harness/contestant.h"
 #include "harness/device.h"
 #include "ladder/ladder.h"
 
@@ -26,11 +27,19 @@ struct Prepared {
 };
 Prepared prepare(const Ladder& ladder, const Case& c);
 
-// Where a rung wants a tensor of its case.
-Memory memory_of(const TensorSpec& spec, const RungInfo& rung);
+// What a reference costs, in elements made and operations done; beyond the bound a case is checked
+// at a smaller size.
+constexpr double kMostReferenceWork = double(1 << 23);
+double reference_work(const Workload& workload);
 
-Verification verify(const Prepared& prepared, int rung, const DeviceInfo& device);
+// How far element `index` of a reference may be missed.
+double tolerance_of(const HostTensor& tensor, int64_t index);
 
-std::string case_text(const Ladder& ladder, const Case& c);  // "softmax f16 31x33 misaligned by 1"
+// Where a contestant wants a tensor of its case.
+Memory memory_of(const TensorSpec& spec, bool pageable);
+
+Verification verify(const Prepared& prepared, const Contestant& contestant);
+
+std::string case_text(const Case& c);  // "softmax f16 31x33 misaligned by 1"
 
 }  // namespace ridge::harness

@@ -1,8 +1,6 @@
 // Activations, one number at a time: out = f(x), and backward out = dy * f'(x).
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -38,7 +36,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr double bytes(const Args& a) {
   return (a.backward ? 3.0 : 2.0) * double(a.rows) * double(a.cols) * double(size_of(a.dtype));

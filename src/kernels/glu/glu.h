@@ -2,8 +2,6 @@
 // dgate = dy * up * f'(gate), dup = dy * f(gate).
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -32,7 +30,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr double bytes(const Args& a) {
   return (a.backward ? 5.0 : 3.0) * double(a.rows) * double(a.cols) * double(size_of(a.dtype));

@@ -1,8 +1,9 @@
-#include "ops/check.h"
+#include "operator/check.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 
 namespace ridge::ops {
@@ -148,43 +149,55 @@ std::string strides_text(const Tensor& t) {
   return out + ")";
 }
 
-Check& Check::that(bool holds, const std::string& complaint) {
-  if (status_ && !holds) status_ = Error{kInvalid, std::string(op_) + ": " + complaint};
-  return *this;
+std::string number(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", x);
+  return text;
+}
+
+void Check::fail(const std::string& complaint) {
+  status_ = Error{kInvalid, std::string(op_) + ": " + complaint};
 }
 
 Check& Check::valid(Named t) {
-  const std::string name = t.name;
-  that(t.tensor.rank >= 0 && t.tensor.rank <= kMaxRank,
-       name + " has rank " + std::to_string(t.tensor.rank) + "; at most " +
-           std::to_string(kMaxRank) + " dimensions are possible");
+  const auto name = [&] { return std::string(t.name); };
+  that(t.tensor.rank >= 0 && t.tensor.rank <= kMaxRank, [&] {
+    return name() + " has rank " + std::to_string(t.tensor.rank) + "; at most " +
+           std::to_string(kMaxRank) + " dimensions are possible";
+  });
   if (!status_) return *this;
-  that(size_of(t.tensor.dtype) != 0, name + " has an unknown dtype");
+  that(size_of(t.tensor.dtype) != 0, [&] { return name() + " has an unknown dtype"; });
   for (int d = 0; d < t.tensor.rank; ++d)
-    that(t.tensor.shape[size_t(d)] >= 0, name + " has a negative size: " + text(t.tensor));
+    that(t.tensor.shape[size_t(d)] >= 0,
+         [&] { return name() + " has a negative size: " + text(t.tensor); });
   if (!status_) return *this;
   that(has_possible_sizes(t.tensor),
-       name + " is " + text(t.tensor) + ": more elements than memory can hold");
+       [&] { return name() + " is " + text(t.tensor) + ": more elements than memory can hold"; });
   if (!status_ || t.tensor.elements() == 0) return *this;
-  that(has_possible_strides(t.tensor), name + " has strides " + strides_text(t.tensor) + " for " +
-                                           text(t.tensor) + ": they reach beyond any memory");
-  that(t.tensor.data != nullptr, name + " is null");
-  return that(reinterpret_cast<uintptr_t>(t.tensor.data) % size_of(t.tensor.dtype) == 0,
-              name + " is not aligned to its elements, which are " +
-                  std::to_string(size_of(t.tensor.dtype)) + " bytes");
+  that(has_possible_strides(t.tensor), [&] {
+    return name() + " has strides " + strides_text(t.tensor) + " for " + text(t.tensor) +
+           ": they reach beyond any memory";
+  });
+  that(t.tensor.data != nullptr, [&] { return name() + " is null"; });
+  return that(reinterpret_cast<uintptr_t>(t.tensor.data) % size_of(t.tensor.dtype) == 0, [&] {
+    return name() + " is not aligned to its elements, which are " +
+           std::to_string(size_of(t.tensor.dtype)) + " bytes";
+  });
 }
 
-Check& Check::dtype(Named t, std::initializer_list<Dtype> allowed) {
-  std::string names;
-  for (const Dtype d : allowed) names += (names.empty() ? "" : ", ") + std::string(name_of(d));
-  return that(std::find(allowed.begin(), allowed.end(), t.tensor.dtype) != allowed.end(),
-              std::string(t.name) + " is " + name_of(t.tensor.dtype) + "; it can be " + names);
+Check& Check::dtype(Named t, std::span<const Dtype> allowed) {
+  return that(std::find(allowed.begin(), allowed.end(), t.tensor.dtype) != allowed.end(), [&] {
+    std::string names;
+    for (const Dtype d : allowed) names += (names.empty() ? "" : ", ") + std::string(name_of(d));
+    return std::string(t.name) + " is " + name_of(t.tensor.dtype) + "; it can be " + names;
+  });
 }
 
 Check& Check::same_dtype(Named a, Named b) {
-  return that(a.tensor.dtype == b.tensor.dtype, std::string(a.name) + " is " +
-                                                    name_of(a.tensor.dtype) + " but " + b.name +
-                                                    " is " + name_of(b.tensor.dtype));
+  return that(a.tensor.dtype == b.tensor.dtype, [&] {
+    return std::string(a.name) + " is " + name_of(a.tensor.dtype) + " but " + b.name + " is " +
+           name_of(b.tensor.dtype);
+  });
 }
 
 Check& Check::same_shape(Named a, Named b) {
@@ -192,27 +205,31 @@ Check& Check::same_shape(Named a, Named b) {
   bool same = a.tensor.rank == b.tensor.rank;
   for (int d = 0; same && d < a.tensor.rank; ++d)
     same = a.tensor.shape[size_t(d)] == b.tensor.shape[size_t(d)];
-  return that(same, std::string(a.name) + " is " + text(a.tensor) + " but " + b.name + " is " +
-                        text(b.tensor));
+  return that(same, [&] {
+    return std::string(a.name) + " is " + text(a.tensor) + " but " + b.name + " is " +
+           text(b.tensor);
+  });
 }
 
 Check& Check::no_overlap(Named out, Named in) {
   if (!status_) return *this;
   return that(!overlap(out.tensor, in.tensor),
-              std::string(out.name) + " and " + in.name + " overlap in memory");
+              [&] { return std::string(out.name) + " and " + in.name + " overlap in memory"; });
 }
 
 Check& Check::no_partial_overlap(Named out, Named in) {
   if (!status_) return *this;
-  return that(same_elements(out.tensor, in.tensor) || !overlap(out.tensor, in.tensor),
-              std::string(out.name) + " and " + in.name +
-                  " overlap in memory without being the same tensor");
+  return that(same_elements(out.tensor, in.tensor) || !overlap(out.tensor, in.tensor), [&] {
+    return std::string(out.name) + " and " + in.name +
+           " overlap in memory without being the same tensor";
+  });
 }
 
 Check& Check::distinct(Named out) {
   if (!status_ || out.tensor.elements() == 0) return *this;
-  return that(Grid(out.tensor, out.tensor).is_nested(),
-              std::string(out.name) + " has strides by which its own elements overlap");
+  return that(Grid(out.tensor, out.tensor).is_nested(), [&] {
+    return std::string(out.name) + " has strides by which its own elements overlap";
+  });
 }
 
 }  // namespace ridge::ops

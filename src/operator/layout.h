@@ -4,7 +4,8 @@
 
 #include <optional>
 
-#include "ops/check.h"
+#include "operator/check.h"
+#include "operator/description.h"
 
 namespace ridge::ops {
 
@@ -19,16 +20,16 @@ bool is_contiguous(const Tensor& t);                  // without gaps, the last 
 bool is_dense(const Tensor& t);                       // without gaps, dimensions in any order
 bool same_strides(const Tensor& a, const Tensor& b);  // of dimensions where they matter
 
-// A tensor as (rows, cols), the last dimension being the columns; where it cannot be one, `check`
-// says so.
+// A tensor of Layout::rows as (rows, cols), the last dimension being the columns.
 struct Rows {
   int64_t rows = 0, cols = 0, stride = 0;  // elements from row to row
 };
-Rows rows_of(Check& check, Named t, bool is_output);
+Rows rows_of(const Tensor& t);
 
-// A vector without gaps; where it is none, `check` says so.
-void check_vector(Check& check, Named t);
+// Whether a tensor lies as its description wants it.
+void check_layout(Check& check, Named t, Layout layout, bool is_output);
 
-void check_dtype_is(Check& check, Named t, Dtype wanted, const char* because);
+// The same elements without dimension `axis`, at its first place.
+Tensor without(const Tensor& t, int axis);
 
 }  // namespace ridge::ops

@@ -1,0 +1,18 @@
+// The families as the build lists them, from families.def, each ladder.def and each operators.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "operator/description.h"
+
+namespace ridge {
+
+struct ListedFamily {
+  const char* name;
+  std::vector<std::string> rungs;
+  Operators (*operators)();
+};
+std::vector<ListedFamily> listed_families();
+
+}  // namespace ridge

@@ -1,0 +1,165 @@
+// The checks that follow from a description, in the order in which a user would want to hear of
+// them: tensors that cannot be, formats, shapes, parameters, overlaps, layouts.
+#include <cmath>
+#include <cstdio>
+
+#include "operator/call.h"
+#include "operator/check.h"
+#include "operator/layout.h"
+
+namespace ridge {
+namespace {
+
+using ops::Check;
+using ops::Named;
+using ops::text;
+
+class Checker {
+ public:
+  Checker(Call& call, const char* name) : call_(call), op_(call.op()), check_(name) {}
+
+  Status run() {
+    each([&](size_t t) { check_present(t); });
+    each([&](size_t t) { check_format(t); });
+    check_axis();
+    each([&](size_t t) { learn_shape(t); });
+    each([&](size_t t) { check_shape(t); });
+    for (size_t p = 0; p < op_.parameters.size(); ++p) check_parameter(p);
+    each([&](size_t t) { check_overlaps(t); });
+    each([&](size_t t) { check_layout(check_, named(t), op_.tensors[t].layout, is_output(t)); });
+    return check_.status();
+  }
+
+ private:
+  template <class F>
+  void each(F f) {
+    for (size_t t = 0; t < op_.tensors.size() && check_; ++t)
+      if (call_.tensors[t] || !op_.tensors[t].optional) f(t);
+  }
+  Named named(size_t t) const { return {op_.tensors[t].name.c_str(), *call_.tensors[t]}; }
+  bool is_output(size_t t) const { return op_.tensors[t].role != Role::in; }
+  bool has(size_t t) const { return call_.tensors[t] != nullptr; }
+
+  void check_present(size_t t) {
+    check_.that(has(t), [&] { return op_.tensors[t].name + " is missing"; });
+    if (check_) check_.valid(named(t));
+  }
+
+  void check_format(size_t t) {
+    const TensorDef& def = op_.tensors[t];
+    if (!def.formats.empty()) check_.dtype(named(t), def.formats);
+    if (def.like_index < 0 || !has(size_t(def.like_index))) return;
+    const Named like = named(size_t(def.like_index));
+    if (!def.derived) {
+      check_.same_dtype(named(t), like);
+      return;
+    }
+    const Dtype wanted = def.derived(like.tensor.dtype);
+    check_.that(call_.tensors[t]->dtype == wanted, [&] {
+      return def.name + " is " + name_of(call_.tensors[t]->dtype) + "; " + def.derived_name +
+             " of " + name_of(like.tensor.dtype) + " is " + name_of(wanted);
+    });
+  }
+
+  int axis() const {
+    const int p = op_.parameter_index("axis");
+    return p < 0 ? 0 : int(call_.parameters[size_t(p)].integer);
+  }
+  void check_axis() {
+    if (!check_ || op_.parameter_index("axis") < 0) return;
+    const int rank = call_.tensors[0]->rank;
+    check_.that(axis() >= -rank && axis() < rank, [&] {
+      return "axis is " + std::to_string(axis()) + ", but " + op_.tensors[0].name + " is " +
+             text(*call_.tensors[0]);
+    });
+  }
+
+  void learn_shape(size_t t) {
+    const TensorDef& def = op_.tensors[t];
+    check_.that(learn(def.pattern, *call_.tensors[t], axis(), call_.sizes), [&] {
+      return def.name + " is " + text(*call_.tensors[t]) + "; it has to be (" + def.shape + ")";
+    });
+  }
+
+  // A reduced dimension may be gone, or left with one element.
+  bool keeps_axis(size_t t) const {
+    const TensorDef& def = op_.tensors[t];
+    const Tensor& tensor = *call_.tensors[t];
+    const int at = axis() < 0 ? axis() + tensor.rank : axis();
+    if (def.pattern.size() != 2 || !def.pattern[0].pack || !def.pattern[1].pack) return false;
+    if (at < 0 || at >= tensor.rank || tensor.shape[size_t(at)] != 1) return false;
+    return fits(def.pattern, ops::without(tensor, at), call_.sizes);
+  }
+  void check_shape(size_t t) {
+    const TensorDef& def = op_.tensors[t];
+    const Tensor& tensor = *call_.tensors[t];
+    if (fits(def.pattern, tensor, call_.sizes) || keeps_axis(t)) return;
+    check_.that(false, [&] {
+      const std::string is = def.name + " is " + text(tensor);
+      if (def.shape == "1") return is + "; it has to have one element";
+      const size_t other = giver_of(t);
+      const std::string because = op_.tensors[other].name + " is " + text(*call_.tensors[other]);
+      if (op_.tensors[other].shape == def.shape) return is + " but " + because;
+      Tensor wanted = tensor;
+      const Shape shape = shape_of(def.pattern, call_.sizes);
+      wanted.rank = shape.rank;
+      wanted.shape = shape.size;
+      return is + " but must be " + text(wanted) + ": " + because;
+    });
+  }
+  // The tensor that a wrong one disagrees with: the first that shares a size with it.
+  size_t giver_of(size_t t) const {
+    for (size_t other = 0; other < op_.tensors.size(); ++other) {
+      if (other == t || !has(other)) continue;
+      for (const Extent& a : op_.tensors[other].pattern)
+        for (const Extent& b : op_.tensors[t].pattern)
+          if (a.dimension >= 0 && a.dimension == b.dimension) return other;
+    }
+    return t;
+  }
+
+  void check_parameter(size_t p) {
+    const ParameterDef& def = op_.parameters[p];
+    const double x = call_.parameters[p].number;
+    const bool low = def.above_least ? x > def.least : x >= def.least;
+    const bool high = def.under_most ? x < def.most : x <= def.most;
+    // Written so that a NaN is refused where there is a range, and only there.
+    const bool ranged = std::isfinite(def.least) || std::isfinite(def.most);
+    check_.that(!ranged || (low && high), [&] {
+      std::string range;
+      if (std::isfinite(def.least))
+        range = (def.above_least ? "above " : "at least ") + ops::number(def.least);
+      if (std::isfinite(def.most))
+        range += (range.empty() ? "" : " and ") +
+                 std::string(def.under_most ? "under " : "at most ") + ops::number(def.most);
+      const std::string is = def.type == ParameterType::integer
+                                 ? std::to_string(call_.parameters[p].integer)
+                                 : ops::number(x);
+      return def.name + " is " + is + "; it has to be " + range;
+    });
+  }
+
+  void check_overlaps(size_t t) {
+    if (!is_output(t)) return;
+    const TensorDef& def = op_.tensors[t];
+    const bool strides_are_free = def.layout == Layout::any || def.layout == Layout::unit_last;
+    if (strides_are_free) check_.distinct(named(t));
+    for (size_t other = 0; other < op_.tensors.size(); ++other) {
+      if (other == t || !has(other) || (is_output(other) && other > t)) continue;
+      bool may_be = false;
+      for (const std::string& name : def.may_be) may_be |= name == op_.tensors[other].name;
+      if (may_be) check_.no_partial_overlap(named(t), named(other));
+      else check_.no_overlap(named(t), named(other));
+    }
+  }
+
+  Call& call_;
+  const OperatorDef& op_;
+  Check check_;
+};
+
+}  // namespace
+
+Status check_call(Call& call, const char* name) { return Checker(call, name).run(); }
+
+}  // namespace ridge
