@@ -15,6 +15,7 @@ from pathlib import Path
 
 RIDGE = os.environ["RIDGE_BINARY"]
 CXX = os.environ["RIDGE_CXX"]
+VERBS = sorted(path.stem for path in (Path(__file__).parents[2] / "tools" / "ridge" / "verbs").glob("*.cpp"))
 
 
 class CliTest(unittest.TestCase):
@@ -46,8 +47,9 @@ class Usage(CliTest):
     def test_help_names_every_verb(self):
         for arguments in [], ["help"], ["--help"]:
             out, _ = self.ridge(*arguments)
-            for verb in "run", "profile", "climb", "list", "explain", "compare", "device", "test":
+            for verb in VERBS:
                 self.assertIn(f"\n  {verb} ", out)
+            self.assertLess(out.index("\n  run "), out.index("\n  climb "))  # by position, not by name
 
     def test_help_of_a_verb(self):
         out, _ = self.ridge("run", "--help")
@@ -86,6 +88,73 @@ class Usage(CliTest):
         text = self.write("notes.txt", "hello")
         self.assertIn("neither a .cu file nor an ELF", self.ridge("run", "--device", "vm", text, code=2)[1])
         self.assertIn("a folder", self.ridge("run", "--device", "vm", self.folder, code=2)[1])
+
+
+class Descriptions(CliTest):
+    """What the verbs say about themselves, and what is made of it."""
+
+    def test_a_verb_is_called_as_its_file(self):
+        for verb in VERBS:
+            about = json.loads(self.ridge(verb, "--describe-flags")[0])
+            self.assertEqual(about["verb"], verb)
+            self.assertTrue(about["summary"].endswith("."))
+
+    def test_flags_with_kinds_and_choices(self):
+        about = json.loads(self.ridge("run", "--describe-flags")[0])
+        self.assertEqual([argument["name"] for argument in about["arguments"]], ["FILE"])
+        self.assertTrue(about["has_tail"])
+        flags = {flag["names"][-1]: flag for flag in about["flags"]}
+        self.assertEqual(flags["--device"]["choices"], ["auto", "gpu", "vm"])
+        self.assertEqual((flags["--trace"]["kind"], flags["--count"]["kind"]), ("FILE", ""))
+        self.assertEqual(flags["--quiet"]["names"], ["-q", "--quiet"])
+
+    def test_man(self):
+        page, _ = self.ridge("man")
+        for verb in VERBS:
+            self.assertIn(f"\n.SS {verb}\n", page)
+        self.assertIn("\n\\fB\\-\\-max\\-reports\\fR \\fIN\\fR\n", page)
+        self.assertIn("\n.TP\n5\nhazard found\n", page)
+        if shutil.which("man"):
+            done = subprocess.run(["man", "--warnings", "-l", self.write("ridge.1", page)], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def complete(self, shell, *words):
+        """What the shell offers for the last word."""
+        script = self.write("completion", self.ridge("completion", shell)[0])
+        ask = {
+            "bash": 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ridge; printf "%s\\n" "${COMPREPLY[@]}"',
+            "fish": 'source $argv[1]; complete -C (string join " " -- $argv[2..])',
+        }[shell]
+        done = subprocess.run([shell, "-c", ask, script, *words], capture_output=True, text=True, env=self.env)
+        self.assertEqual(done.stderr, "")
+        return [line.split("\t")[0] for line in done.stdout.splitlines() if line]
+
+    def check_completion(self, shell):
+        self.assertEqual(self.complete(shell, "ridge", "expl"), ["explain"])
+        self.assertEqual(set(VERBS) - set(self.complete(shell, "ridge", "")), set())
+        self.assertEqual(self.complete(shell, "ridge", "run", "--dev"), ["--device"])
+        self.assertEqual(self.complete(shell, "ridge", "run", "--device", ""), ["auto", "gpu", "vm"])
+        self.assertEqual(self.complete(shell, "ridge", "run", "--gpu", "rtx4"), ["rtx4090"])
+        self.assertEqual(self.complete(shell, "ridge", "completion", "z"), ["zsh"])
+
+    def test_bash(self):
+        self.check_completion("bash")
+        self.assertEqual(self.complete("bash", "ridge", "run", "x.cu", "--", "--dev"), [])
+
+    @unittest.skipUnless(shutil.which("fish"), "no fish here")
+    def test_fish(self):
+        self.check_completion("fish")
+
+    def test_zsh(self):
+        script = self.ridge("completion", "zsh")[0]
+        self.assertTrue(script.startswith("#compdef ridge\n"))
+        self.assertIn("'--device[auto, gpu or vm (the software GPU)]:KIND:(auto gpu vm)'", script)
+        if shutil.which("zsh"):
+            subprocess.run(["zsh", "-n", self.write("_ridge", script)], check=True)
+
+    def test_other_shells_are_refused(self):
+        self.assertIn("Did you mean 'bash'?", self.ridge("completion", "tcsh", code=2)[1])
+        self.assertIn("for which shell?", self.ridge("completion", code=2)[1])
 
 
 class Device(CliTest):

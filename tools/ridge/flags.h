@@ -3,16 +3,19 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/status.h"
 #include "verb.h"
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace ridge::tools {
 
@@ -29,6 +32,8 @@ class CommandLine {
 
   // A verb's own.
   void add_argument(const char* name, std::string& value, const char* help);
+  void add_argument(const char* name, std::string& value, const char* help,
+                    const std::vector<std::string>& choices);
   void add_arguments(const char* name, std::vector<std::string>& values, const char* help);
   void add_option(const char* name, std::string& value, const char* kind, const char* help);
   void add_flag(const char* name, bool& value, const char* help);
@@ -46,9 +51,16 @@ class CommandLine {
   // is wrong. With `tail`, what follows a bare `--` is put there, unread.
   std::optional<int> parse(const Arguments& arguments, Arguments* tail = nullptr);
 
+  // Answers --help and --describe-flags, and leaves everything else alone.
+  std::optional<int> describe(const Arguments& arguments, bool has_tail = false) const;
+
  private:
   void add_device(DeviceFlags& flags, const char* help);
+  void add_choice(const char* name, std::string& value, const char* kind, const std::string& help,
+                  const std::string& what, const std::vector<std::string>& choices);
+  std::string verb_;
   std::unique_ptr<CLI::App> app_;
+  std::map<const CLI::Option*, std::vector<std::string>> choices_;
   bool no_color_ = false;
 };
 

@@ -183,9 +183,7 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
   return code;
 }
 
-}  // namespace
-
-int profile_verb(const Arguments& arguments) {
+int profile_main(const Arguments& arguments) {
   ProfileFlags flags;
   CommandLine line("profile",
                    "Runs a program on the software GPU and shows what each source line costs, why, "
@@ -244,5 +242,14 @@ int profile_verb(const Arguments& arguments) {
   }
   return profile_on(*target, flags);
 }
+
+}  // namespace
+
+extern const Verb profile_verb = {
+    .position = 20,
+    .name = "profile",
+    .summary = "what each source line costs, why, and the fix",
+    .main = profile_main,
+};
 
 }  // namespace ridge::tools

@@ -38,9 +38,7 @@ void print_choice(const nlohmann::json& line, const Target& target) {
   else if (chosen.empty()) fmt::print("\n  No rung can do this.\n");
 }
 
-}  // namespace
-
-int explain_verb(const Arguments& arguments) {
+int explain_main(const Arguments& arguments) {
   DeviceFlags flags;
   std::string name, shape, dtype, json;
   CommandLine line("explain", "Says which rung the library takes for a shape, and why.");
@@ -73,5 +71,14 @@ int explain_verb(const Arguments& arguments) {
   complain(status.message());
   return status.code();
 }
+
+}  // namespace
+
+extern const Verb explain_verb = {
+    .position = 60,
+    .name = "explain",
+    .summary = "which rung the library takes for a shape, and why",
+    .main = explain_main,
+};
 
 }  // namespace ridge::tools

@@ -47,9 +47,7 @@ void print_catalogue(const std::vector<LadderEntry>& ladders) {
   fmt::print("{}", table(rows, {Align::left, Align::right, Align::left, Align::left}));
 }
 
-}  // namespace
-
-int list_verb(const Arguments& arguments) {
+int list_main(const Arguments& arguments) {
   DeviceFlags flags;
   std::string json;
   bool rungs = false;
@@ -105,5 +103,14 @@ int list_verb(const Arguments& arguments) {
              operators, ladders->size(), steps);
   return kFine;
 }
+
+}  // namespace
+
+extern const Verb list_verb = {
+    .position = 50,
+    .name = "list",
+    .summary = "the operators there are, their formats and rungs",
+    .main = list_main,
+};
 
 }  // namespace ridge::tools

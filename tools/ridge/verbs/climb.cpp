@@ -377,9 +377,7 @@ int climb_on(const Target& target, ClimbFlags flags) {
   return wrong;
 }
 
-}  // namespace
-
-int climb_verb(const Arguments& arguments) {
+int climb_main(const Arguments& arguments) {
   ClimbFlags flags;
   CommandLine line("climb",
                    "Climbs ladders of kernels: verifies each rung, then times or counts it.");
@@ -410,5 +408,14 @@ int climb_verb(const Arguments& arguments) {
   }
   return climb_on(*target, flags);
 }
+
+}  // namespace
+
+extern const Verb climb_verb = {
+    .position = 40,
+    .name = "climb",
+    .summary = "climb a ladder of kernels, or a tour of all families",
+    .main = climb_main,
+};
 
 }  // namespace ridge::tools
