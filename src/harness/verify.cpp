@@ -29,7 +29,7 @@ Layout layout_of(const TensorSpec& spec, int64_t padding) {
 std::vector<char> packed(const TensorSpec& spec, const Layout& layout,
                          const std::vector<double>& values) {
   // Padding holds the format's poison, so that a rung that reads it is found out.
-  std::vector<char> bytes(size_t(layout.elements()) * size_of(spec.dtype), char(0xff));
+  std::vector<char> bytes(bytes_for(spec.dtype, layout.elements()), char(0xff));
   for (int64_t r = 0; r < layout.rows; ++r)
     for (int64_t c = 0; c < layout.cols; ++c)
       store(spec.dtype, bytes.data(), r * layout.stride + c, values[size_t(r * layout.cols + c)]);
@@ -84,13 +84,13 @@ Verification compare(const HostTensor& tensor, const Layout& layout, const std::
       if (wrong++ == 0) first = i;
     }
   // Between the rows nothing may be written.
+  const uint64_t poison = ~0ull >> (64 - bits_of(tensor.spec.dtype));
   for (int64_t r = 0; r + 1 < layout.rows; ++r)
     for (int64_t c = layout.cols; c < layout.stride; ++c)
-      for (size_t b = 0; b < size_of(tensor.spec.dtype); ++b)
-        if (got[size_t(r * layout.stride + c) * size_of(tensor.spec.dtype) + b] != char(0xff)) {
-          result.verdict = Verdict::wrong;
-          result.message = std::string("wrote between the rows of ") + tensor.spec.name;
-        }
+      if (load_bits(tensor.spec.dtype, got.data(), r * layout.stride + c) != poison) {
+        result.verdict = Verdict::wrong;
+        result.message = std::string("wrote between the rows of ") + tensor.spec.name;
+      }
   if (wrong == 0) return result;
   result.verdict = Verdict::wrong;
   const int64_t r = first / layout.cols, c = first % layout.cols;
@@ -142,9 +142,10 @@ Verification verify(const Prepared& p, int rung, const DeviceInfo& device) {
   std::vector<void*> pointers;
   for (const HostTensor& tensor : p.tensors) {
     layouts.push_back(layout_of(tensor.spec, p.c.padding));
-    const auto size = int64_t(size_of(tensor.spec.dtype));
-    const int64_t offset = (p.c.misalignment + int64_t(buffers.size()) * p.c.skew) * size;
-    auto buffer = DeviceBuffer::make(layouts.back().elements() * size, offset, canary_behind,
+    const Dtype dtype = tensor.spec.dtype;
+    const int64_t offset = p.c.misalignment + int64_t(buffers.size()) * p.c.skew;
+    auto buffer = DeviceBuffer::make(int64_t(bytes_for(dtype, layouts.back().elements())),
+                                     int64_t(bytes_for(dtype, offset)), canary_behind,
                                      memory_of(tensor.spec, p.ladder->rungs[size_t(rung)]));
     if (!buffer) return failed(buffer.error());
     buffers.push_back(std::move(*buffer));

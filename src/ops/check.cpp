@@ -159,7 +159,11 @@ Check& Check::valid(Named t) {
        name + " has rank " + std::to_string(t.tensor.rank) + "; at most " +
            std::to_string(kMaxRank) + " dimensions are possible");
   if (!status_) return *this;
-  that(size_of(t.tensor.dtype) != 0, name + " has an unknown dtype");
+  that(bits_of(t.tensor.dtype) != 0, name + " has an unknown dtype");
+  that(!is_packed(t.tensor.dtype), name + " is " + name_of(t.tensor.dtype) +
+                                       ", several of which share a byte; this operator takes "
+                                       "elements of whole bytes");
+  that(t.tensor.scales.data == nullptr, name + " has scales; this operator takes plain tensors");
   for (int d = 0; d < t.tensor.rank; ++d)
     that(t.tensor.shape[size_t(d)] >= 0, name + " has a negative size: " + text(t.tensor));
   if (!status_) return *this;

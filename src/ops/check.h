@@ -30,7 +30,7 @@ class Check {
   explicit Check(const char* op) : op_(op) {}
 
   // Rank, sizes and strides that memory can have; a pointer where there are elements, aligned to
-  // them.
+  // them; no packed format and no scales, which would silently be left behind.
   Check& valid(Named t);
   Check& dtype(Named t, std::initializer_list<Dtype> allowed);
   Check& same_dtype(Named a, Named b);

@@ -22,9 +22,9 @@ Expected<Sets> make_sets(const Ladder& ladder, const Case& c, const Workload& wo
     made.pointers.emplace_back();
     for (size_t t = 0; t < workload.tensors.size(); ++t) {
       const TensorSpec& spec = workload.tensors[t];
-      const int64_t elements = count(spec.shape), size = int64_t(size_of(spec.dtype));
-      auto buffer =
-          harness::DeviceBuffer::make(elements * size, 0, false, harness::memory_of(spec, rung));
+      const int64_t elements = count(spec.shape);
+      auto buffer = harness::DeviceBuffer::make(int64_t(bytes_for(spec.dtype, elements)), 0, false,
+                                                harness::memory_of(spec, rung));
       if (!buffer) return buffer.error();
       const bool structured = elements > 0 && ladder.input(c, t, 0).has_value();
       if (spec.role != Role::out && elements > 0) {
