@@ -5,25 +5,10 @@
 #include <optional>
 #include <string_view>
 
+#include "core/conversion.h"
 #include "ridge/dtype.h"
 
 namespace ridge {
-
-enum class Rounding : uint8_t {
-  nearest_even,  // a tie goes to the pattern with a 0 at its end; in ue8m0 to the larger number
-  toward_zero,   // cvt.rz
-  up,            // cvt.rp: to the next larger number; in formats without a sign, of the magnitude
-};
-// What becomes of numbers that round to more than the largest.
-enum class Overflow : uint8_t {
-  by_format,    // saturate in quantised formats, to_infinity in the others
-  saturate,     // the largest number of the same sign, also for infinities (cvt.satfinite)
-  to_infinity,  // infinity; NaN in formats with NaN alone; saturate in formats with neither
-};
-struct Conversion {
-  Rounding rounding = Rounding::nearest_even;
-  Overflow overflow = Overflow::by_format;
-};
 
 // Between a number and its bits, which are the lowest bits_of(dtype) of the word.
 //   floating: NaN becomes the NaN with all exponent and mantissa bits set and no sign, as cvt makes
