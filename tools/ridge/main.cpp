@@ -26,6 +26,7 @@ constexpr Verb kVerbs[] = {
     {"explain", "which rung the library takes for a shape, and why", explain_verb},
     {"compare", "two records of climbs: faster, slower, same, can't tell", compare_verb},
     {"device", "what this device is, and how much fits on one of its SMs", device_verb},
+    {"formats", "number formats; how a number rounds, what bits mean", formats_verb},
     {"test", "build and run every test (./ridge test)", test_verb},
 };
 

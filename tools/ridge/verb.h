@@ -38,5 +38,6 @@ int compare_verb(const Arguments& arguments);  // compare.cpp
 int device_verb(const Arguments& arguments);   // device.cpp
 int climb_verb(const Arguments& arguments);    // climb.cpp
 int profile_verb(const Arguments& arguments);  // profile.cpp
+int formats_verb(const Arguments& arguments);  // formats.cpp
 
 }  // namespace ridge::tools
