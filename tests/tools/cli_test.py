@@ -46,7 +46,7 @@ class Usage(CliTest):
     def test_help_names_every_verb(self):
         for arguments in [], ["help"], ["--help"]:
             out, _ = self.ridge(*arguments)
-            for verb in "run", "profile", "climb", "list", "explain", "compare", "device", "test":
+            for verb in "run", "profile", "climb", "list", "explain", "compare", "device", "formats", "test":
                 self.assertIn(f"\n  {verb} ", out)
 
     def test_help_of_a_verb(self):
