@@ -55,7 +55,7 @@ struct NumberFormat {
 // One row per format, in the order of Dtype. Everything about a format is read from here.
 // clang-format off
 inline constexpr NumberFormat kNumberFormats[] = {
-    // dtype        name    bits  kind                  signed  e   m  bias  specials        quantised
+    // dtype        name    bits  kind                  signed  e   m  bias  specials     quantised
     {Dtype::f32,    "f32",    32, NumberKind::floating, true,   8, 23,  127, Specials::ieee, false},
     {Dtype::f16,    "f16",    16, NumberKind::floating, true,   5, 10,   15, Specials::ieee, false},
     {Dtype::bf16,   "bf16",   16, NumberKind::floating, true,   8,  7,  127, Specials::ieee, false},

@@ -262,6 +262,10 @@ __global__ void cvt_all(const float* in, uint32_t* out, int n) {
   const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < n) out[i] = __nv_cvt_float_to_fp8(in[i], __NV_SATFINITE, kFormat);
 }
+template <__nv_fp8_interpretation_t kFormat>
+__global__ void cvt_back(uint16_t* halves) {  // one for each of the 256 patterns
+  halves[threadIdx.x] = __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t(threadIdx.x), kFormat).x;
+}
 template <Dtype D, __nv_fp8_interpretation_t kFormat>
 void check_cvt() {
   const std::vector<float> numbers = inputs<float>(D);
@@ -271,6 +275,11 @@ void check_cvt() {
   Difference difference{"cvt", D};
   for (size_t i = 0; i < numbers.size(); ++i)
     difference.compare(double(numbers[i]), out[i], encode(D, double(numbers[i])));
+  Shared<uint16_t> halves(256);
+  launch(cvt_back<kFormat>, 256, halves.data);
+  Difference back{"cvt to f16", D};
+  for (size_t bits = 0; bits < 256; ++bits)
+    back.compare(double(bits), halves[bits], widened<__half>(D, bits));
 }
 #endif
 
