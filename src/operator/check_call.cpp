@@ -42,7 +42,11 @@ class Checker {
 
   void check_present(size_t t) {
     check_.that(has(t), [&] { return op_.tensors[t].name + " is missing"; });
-    if (check_) check_.valid(named(t));
+    if (!check_) return;
+    check_.valid(named(t));
+    check_.that(op_.tensors[t].scaled || !call_.tensors[t]->scales.data, [&] {
+      return op_.tensors[t].name + " has scales; this operator takes plain tensors";
+    });
   }
 
   void check_format(size_t t) {

@@ -52,6 +52,7 @@ struct TensorDef {
   bool optional = false;
   // Of an output: the inputs that it may be itself, element for element. It overlaps no other.
   std::vector<std::string> may_be = {};
+  bool scaled = false;   // may have scales: ridge/block_scaled.h
   bool on_host = false;  // in host memory
   int row_dims = 1;      // trailing dimensions that make up a row, which padding follows
   std::string meaning = {};

@@ -122,6 +122,12 @@ TEST(Activations, SayWhatIsWrong) {
   EXPECT_EQ(relu_backward(t, tdy, {x.data() + 1, Dtype::f32, {8}}).message(),
             "relu_backward: dx and x overlap in memory without being the same tensor");
   EXPECT_EQ(relu({x.data(), Dtype(77), {8}}, ty).message(), "relu: x has an unknown dtype");
+  EXPECT_EQ(relu({x.data(), Dtype::e2m1, {8}}, ty).message(),
+            "relu: x is e2m1, several of which share a byte; this operator takes elements of whole "
+            "bytes");
+  Tensor scaled = t;
+  scaled.scales.data = y.data();
+  EXPECT_EQ(relu(scaled, ty).message(), "relu: x has scales; this operator takes plain tensors");
   Tensor flat = ty;
   flat.strides[0] = 0;
   EXPECT_EQ(relu(t, flat).message(), "relu: y has strides by which its own elements overlap");
