@@ -18,6 +18,8 @@ Status check(const Case& c) {
 
 void workload(const Case& c, Workload& w) {
   for (const size_t t : {kQOut, kKOut}) w.tensors[t].arithmetic = 0;  // all is in the magnitude
+  w["sin"].strides = w["cos"].strides;  // the two are alike, whatever the padding
+  w["sin"].span = w["cos"].span;
   const double dim = double(c.size("dim")), seq = double(c.size("seq"));
   const double heads = double(c.size("heads") + c.size("kv_heads"));
   const double moved = double(c.size("batch")) * seq * heads * dim * double(size_of(c.dtype));
