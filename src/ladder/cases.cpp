@@ -38,6 +38,7 @@ std::vector<Case> crossed(const Crossing& x) {
                      .dtype = dtype,
                      .shape = shape,
                      .padding = padding,
+                     .same = x.same,
                      .parameters = x.parameters,
                      .distribution = distribution});
   return cases;

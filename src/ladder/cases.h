@@ -21,6 +21,7 @@ struct Crossing {
   bool specials = true;
   std::vector<std::pair<std::string, double>> parameters = {};  // of every case
   std::vector<std::string> distributions = {""};
+  std::vector<std::pair<std::string, std::string>> same = {};  // of every case
 };
 std::vector<Case> crossed(const Crossing&);
 void append(std::vector<Case>& cases, std::vector<Case> more);
