@@ -105,8 +105,11 @@ class Checker {
                    text(*call_.tensors[other]);
       if (givers.size() == 1 && op_.tensors[givers[0]].shape == def.shape)
         return is + " but " + because;
-      Tensor wanted = tensor;
       const Shape shape = shape_of(def.pattern, call_.sizes);
+      if (shape.rank > kMaxRank)
+        return def.name + " would have " + std::to_string(shape.rank) +
+               " dimensions, but at most " + std::to_string(kMaxRank) + " are possible: " + because;
+      Tensor wanted = tensor;
       wanted.rank = shape.rank;
       wanted.shape = shape.size;
       return is + " but must be " + text(wanted) + (because.empty() ? "" : ": ") + because;
