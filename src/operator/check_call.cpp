@@ -26,7 +26,7 @@ class Checker {
     each([&](size_t t) { check_shape(t); });
     for (size_t p = 0; p < op_.parameters.size(); ++p) check_parameter(p);
     each([&](size_t t) { check_overlaps(t); });
-    each([&](size_t t) { check_layout(check_, named(t), op_.tensors[t].layout, is_output(t)); });
+    each([&](size_t t) { check_layout(check_, named(t), op_.tensors[t]); });
     return check_.status();
   }
 
@@ -126,16 +126,17 @@ class Checker {
     // Written so that a NaN is refused where there is a range, and only there.
     const bool ranged = std::isfinite(def.least) || std::isfinite(def.most);
     check_.that(!ranged || (low && high), [&] {
+      const auto written = [&](Value value) {
+        return def.type == ParameterType::integer ? std::to_string(value.integer)
+                                                  : ops::number(value.number);
+      };
       std::string range;
       if (std::isfinite(def.least))
-        range = (def.above_least ? "above " : "at least ") + ops::number(def.least);
+        range = (def.above_least ? "above " : "at least ") + written(def.least);
       if (std::isfinite(def.most))
         range += (range.empty() ? "" : " and ") +
-                 std::string(def.under_most ? "under " : "at most ") + ops::number(def.most);
-      const std::string is = def.type == ParameterType::integer
-                                 ? std::to_string(call_.parameters[p].integer)
-                                 : ops::number(x);
-      return def.name + " is " + is + "; it has to be " + range;
+                 std::string(def.under_most ? "under " : "at most ") + written(def.most);
+      return def.name + " is " + written(call_.parameters[p]) + "; it has to be " + range;
     });
   }
 
