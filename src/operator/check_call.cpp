@@ -118,7 +118,26 @@ class Checker {
     return t;
   }
 
+  // What only a caller by numbers can get wrong: C, and languages above it.
+  void check_kind(size_t p) {
+    const ParameterDef& def = op_.parameters[p];
+    const auto [x, whole] = call_.parameters[p];
+    if (def.type == ParameterType::number) return;
+    const auto is = [&] { return def.name + " is " + ops::number(x); };
+    check_.that(x == double(whole), [&] { return is() + "; it has to be a whole number"; });
+    if (def.type == ParameterType::flag)
+      check_.that(x == 0 || x == 1, [&] { return is() + "; it has to be 0 or 1"; });
+    if (def.type == ParameterType::choice)
+      check_.that(x >= 0 && x < double(def.choices.size()), [&] {
+        std::string known;
+        for (size_t i = 0; i < def.choices.size(); ++i)
+          known += (i ? ", " : "") + std::to_string(i) + " (" + def.choices[i] + ")";
+        return is() + "; it can be " + known;
+      });
+  }
+
   void check_parameter(size_t p) {
+    check_kind(p);
     const ParameterDef& def = op_.parameters[p];
     const double x = call_.parameters[p].number;
     const bool low = def.above_least ? x > def.least : x >= def.least;

@@ -114,6 +114,10 @@ struct OperatorDef {
 
 using Operators = std::vector<OperatorDef>;
 
+// The formats of the operator's main tensor: the first that has a choice of them. --dtype names
+// one.
+const Formats& main_formats(const OperatorDef& op);
+
 // What several of `formats` are in a message: "f32, f16, bf16".
 std::string names_of(const Formats& formats);
 
