@@ -154,15 +154,6 @@ bool Case::is_distributed(std::string_view wanted) const {
   return def && !def->distributions.empty() && def->distributions.front() == wanted;
 }
 
-const Formats& main_formats(const OperatorDef& op) {
-  const Formats* first = nullptr;
-  for (const TensorDef& tensor : op.tensors) {
-    if (tensor.formats.size() > 1) return tensor.formats;
-    if (!first && !tensor.formats.empty()) first = &tensor.formats;
-  }
-  return *first;
-}
-
 Status complete(Case& c, const OperatorDef& op) {
   c.def = &op;
   if (const Status s = check_shape(c, op); !s) return s;

@@ -27,7 +27,7 @@ class Checker {
     each([&](size_t t) { check_shape(t); });
     for (size_t p = 0; p < op_.parameters.size(); ++p) check_parameter(p);
     if (overlaps == Overlaps::refused) each([&](size_t t) { check_overlaps(t); });
-    each([&](size_t t) { check_layout(check_, named(t), op_.tensors[t].layout, is_output(t)); });
+    each([&](size_t t) { check_layout(check_, named(t), op_.tensors[t]); });
     return check_.status();
   }
 
@@ -141,7 +141,26 @@ class Checker {
     return t;
   }
 
+  // What only a caller by numbers can get wrong: C, and languages above it.
+  void check_kind(size_t p) {
+    const ParameterDef& def = op_.parameters[p];
+    const auto [x, whole] = call_.parameters[p];
+    if (def.type == ParameterType::number) return;
+    const auto is = [&] { return def.name + " is " + ops::number(x); };
+    check_.that(x == double(whole), [&] { return is() + "; it has to be a whole number"; });
+    if (def.type == ParameterType::flag)
+      check_.that(x == 0 || x == 1, [&] { return is() + "; it has to be 0 or 1"; });
+    if (def.type == ParameterType::choice)
+      check_.that(x >= 0 && x < double(def.choices.size()), [&] {
+        std::string known;
+        for (size_t i = 0; i < def.choices.size(); ++i)
+          known += (i ? ", " : "") + std::to_string(i) + " (" + def.choices[i] + ")";
+        return is() + "; it can be " + known;
+      });
+  }
+
   void check_parameter(size_t p) {
+    check_kind(p);
     const ParameterDef& def = op_.parameters[p];
     const double x = call_.parameters[p].number;
     const bool low = def.above_least ? x > def.least : x >= def.least;
@@ -149,18 +168,17 @@ class Checker {
     // Written so that a NaN is refused where there is a range, and only there.
     const bool ranged = std::isfinite(def.least) || std::isfinite(def.most);
     check_.that(!ranged || (low && high), [&] {
-      const bool whole = def.type == ParameterType::integer;
-      const auto end = [&](double at) {
-        return whole ? std::to_string(int64_t(at)) : ops::number(at);
+      const auto written = [&](Value value) {
+        return def.type == ParameterType::integer ? std::to_string(value.integer)
+                                                  : ops::number(value.number);
       };
       std::string range;
       if (std::isfinite(def.least))
-        range = (def.above_least ? "above " : "at least ") + end(def.least);
+        range = (def.above_least ? "above " : "at least ") + written(def.least);
       if (std::isfinite(def.most))
         range += (range.empty() ? "" : " and ") +
-                 std::string(def.under_most ? "under " : "at most ") + end(def.most);
-      const std::string is = whole ? std::to_string(call_.parameters[p].integer) : ops::number(x);
-      return def.name + " is " + is + "; it has to be " + range;
+                 std::string(def.under_most ? "under " : "at most ") + written(def.most);
+      return def.name + " is " + written(call_.parameters[p]) + "; it has to be " + range;
     });
   }
 

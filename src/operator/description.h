@@ -22,7 +22,10 @@ struct Extent {
   int dimension = -1;  // of the operator; -1: a number, `plus`
   bool pack = false;   // any number of dimensions
   int64_t times = 1, over = 1, plus = 0;
-  int64_t of(int64_t size) const { return dimension < 0 ? plus : size * times / over + plus; }
+  bool up = false;  // the division rounds up
+  int64_t of(int64_t size) const {
+    return dimension < 0 ? plus : (size * times + (up ? over - 1 : 0)) / over + plus;
+  }
 };
 using ShapePattern = std::vector<Extent>;
 
@@ -31,7 +34,8 @@ enum class Layout : uint8_t {
   any,         // any strides
   contiguous,  // without gaps, the last dimension fastest
   dense,       // without gaps, its dimensions in any order
-  rows,        // the last dimension contiguous; those before it merge to rows with one stride
+  rows,        // the last dimensions (TensorDef::row_dims of them) contiguous; those before them
+               // merge to rows with one stride
   unit_last,   // the last dimension has stride 1
   matrix,      // one of its two dimensions has stride 1
 };
@@ -117,6 +121,10 @@ struct OperatorDef {
 };
 
 using Operators = std::vector<OperatorDef>;
+
+// The formats of the operator's main tensor: the first that has a choice of them. --dtype names
+// one.
+const Formats& main_formats(const OperatorDef& op);
 
 // What several of `formats` are in a message: "f32, f16, bf16".
 std::string names_of(const Formats& formats);
