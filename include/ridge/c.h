@@ -18,6 +18,16 @@ extern "C" {
 
 #define RIDGE_MAX_RANK 8
 
+// The scales of a block-scaled tensor, as ridge::Scales in ridge/tensor.h. All zero: none.
+typedef struct RidgeScales {
+  void* data;
+  uint8_t dtype;                   // a RidgeDtype
+  int64_t block_rows, block_cols;  // elements that share a scale
+  float* second;                   // scales of the scales
+  int64_t second_block;            // scales that share one of `second`; 0: all of them
+  float* offset;
+} RidgeScales;
+
 // A view of an array in device memory; it owns nothing.
 typedef struct RidgeTensor {
   void* data;
@@ -25,6 +35,7 @@ typedef struct RidgeTensor {
   int32_t rank;
   int64_t shape[RIDGE_MAX_RANK];
   int64_t strides[RIDGE_MAX_RANK];  // in elements
+  RidgeScales scales;
 } RidgeTensor;
 
 // Device memory that an operator works in, aligned to 16 bytes. A null pointer to one stands for
