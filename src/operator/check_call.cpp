@@ -143,6 +143,13 @@ class Checker {
       const std::string is = whole ? std::to_string(call_.parameters[p].integer) : ops::number(x);
       return def.name + " is " + is + "; it has to be " + range;
     });
+    const int other = op_.parameter_index(def.not_under);
+    if (other < 0) return;
+    const double least = call_.parameters[size_t(other)].number;
+    check_.that(x >= least, [&] {
+      return def.name + " is " + ops::number(x) + " but " + def.not_under + " is " +
+             ops::number(least) + "; " + def.name + " must not be under " + def.not_under;
+    });
   }
 
   void check_overlaps(size_t t) {
