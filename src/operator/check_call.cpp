@@ -180,6 +180,13 @@ class Checker {
                  std::string(def.under_most ? "under " : "at most ") + written(def.most);
       return def.name + " is " + written(call_.parameters[p]) + "; it has to be " + range;
     });
+    const int other = op_.parameter_index(def.not_under);
+    if (other < 0) return;
+    const double least = call_.parameters[size_t(other)].number;
+    check_.that(x >= least, [&] {
+      return def.name + " is " + ops::number(x) + " but " + def.not_under + " is " +
+             ops::number(least) + "; " + def.name + " must not be under " + def.not_under;
+    });
   }
 
   void check_overlaps(size_t t) {

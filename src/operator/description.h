@@ -78,6 +78,7 @@ struct ParameterDef {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
   bool above_least = false, under_most = false;  // the end itself is not allowed
+  std::string not_under = {};                    // another parameter, whose value is its least
   std::vector<std::string> choices = {};
   std::string meaning = {};
 };

@@ -136,7 +136,9 @@ TEST(Activations, SayWhatIsWrong) {
   EXPECT_EQ(relu(deep, deep).message(), "relu: x has rank 9; at most 8 dimensions are possible");
   EXPECT_EQ(activation(Activation(50), t, ty).message(), "activation: there is no activation 50");
   EXPECT_EQ(clip(t, ty, 2, 1).message(),
-            "clip: low is 2 but high is 1; low must not be above high");
+            "clip: high is 1 but low is 2; high must not be under low");
+  EXPECT_EQ(hardtanh_backward(t, tdy, ty, NAN, 1).message(),
+            "hardtanh_backward: high is 1 but low is nan; high must not be under low");
   EXPECT_EQ(softplus(t, ty, 0).message(), "softplus: sharpness is 0; it has to be above 0");
   for (const float v : y.values()) EXPECT_EQ(v, 0);
 }

@@ -14,14 +14,6 @@ Status bind(const Call& call, Launch<Args>& launch) {
                // In the order of the description; not all functions have both, or one.
                .alpha = float(call.parameters[0].number),
                .beta = float(call.parameters[1].number)};
-  if (args.function == Function::hardtanh || args.function == Function::clip) {
-    ops::Check check(call.op().name.c_str());
-    check.that(args.alpha <= args.beta, [&] {
-      return "low is " + ops::number(args.alpha) + " but high is " + ops::number(args.beta) +
-             "; low must not be above high";
-    });
-    if (!check) return check.status();
-  }
   const auto set = [&](const auto& slab) {
     args.rows = slab.rows;
     args.cols = slab.cols;

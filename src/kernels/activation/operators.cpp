@@ -1,3 +1,4 @@
+#include "operator/check.h"
 #include "operator/description.h"
 #include "ridge/elementwise.h"
 
@@ -14,8 +15,8 @@ struct Row {
   const char* notes = "";
 };
 std::vector<Row> rows() {
-  const ParameterDef low = {.name = "low", .meaning = "the low end; at most the high end"};
-  const ParameterDef high = {.name = "high", .meaning = "the high end"};
+  const ParameterDef low = {.name = "low", .meaning = "the low end"};
+  const ParameterDef high = {.name = "high", .not_under = "low", .meaning = "the high end"};
   return {
       {Activation::relu, "relu", "max(x, 0)", "(1 where x > 0, else 0)"},
       {Activation::leaky_relu,
@@ -64,6 +65,9 @@ std::vector<Row> rows() {
   };
 }
 
+// What 0.01f stands for is 0.01.
+double as_written(float x) { return std::stod(ops::number(x)); }
+
 OperatorDef described(const Row& row, bool backward) {
   const std::string name = row.name;
   OperatorDef op = {
@@ -76,19 +80,20 @@ OperatorDef described(const Row& row, bool backward) {
       .distributions = {"spread", "every_number"},
       .notes = row.notes};
   const ActivationParameters defaults = default_parameters(row.kind);
-  if (op.parameters.size() > 0) op.parameters[0].otherwise = double(defaults.alpha);
-  if (op.parameters.size() > 1) op.parameters[1].otherwise = double(defaults.beta);
-  const TensorDef out = {.role = Role::out, .shape = "n...", .like = "x"};
+  if (op.parameters.size() > 0) op.parameters[0].otherwise = as_written(defaults.alpha);
+  if (op.parameters.size() > 1) op.parameters[1].otherwise = as_written(defaults.beta);
   if (backward) {
     op.tensors.push_back({.name = "dy", .shape = "n...", .like = "x"});
     op.aliases = {name + "_bwd"};
   } else {
     op.backward = name + "_backward";
   }
-  op.tensors.push_back(out);
-  op.tensors.back().name = backward ? "dx" : "y";
-  op.tensors.back().may_be =
-      backward ? std::vector<std::string>{"x", "dy"} : std::vector<std::string>{"x"};
+  op.tensors.push_back({.name = backward ? "dx" : "y",
+                        .role = Role::out,
+                        .shape = "n...",
+                        .like = "x",
+                        .may_be = {"x"}});
+  if (backward) op.tensors.back().may_be.push_back("dy");
   return op;
 }
 

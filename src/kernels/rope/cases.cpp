@@ -13,6 +13,10 @@ enum Tensor : size_t { kQ, kK, kCos, kSin, kQOut, kKOut };
 Status check(const Case& c) {
   if (c.size("dim") % 2 != 0)
     return Error{2, "heads are made of pairs: " + shape_text(c.shape) + " has an odd DIM"};
+  const int64_t last = c.integer("first_position") + c.size("seq");
+  if (c.size("positions") < last)
+    return Error{2, "a table of " + std::to_string(c.size("positions")) +
+                        " positions does not reach position " + std::to_string(last - 1)};
   return Status::ok();
 }
 
