@@ -1,7 +1,8 @@
 // The operators from C, and from every language that can call C. One function per operator, made
 // from its description, is in ridge/c_operators.h; what all of them share is here.
 //
-//   RidgeTensor x = {data, RIDGE_F32, 2, {rows, cols}, {cols, 1}}, y = …;
+//   RidgeTensor x = {.data = memory, .dtype = RIDGE_F32, .rank = 2, .shape = {rows, cols},
+//                    .strides = {cols, 1}}, y = …;
 //   if (ridge_softmax(&x, &y, …, NULL, stream)) fprintf(stderr, "%s\n", ridge_error());
 //
 // Every function returns 0, or the number of a CUDA error (1, an invalid value, where arguments do
@@ -18,6 +19,16 @@ extern "C" {
 
 #define RIDGE_MAX_RANK 8
 
+// The scales of a block-scaled tensor, as ridge/tensor.h explains them. All zeros: no scales.
+typedef struct RidgeScales {
+  void* data;
+  uint8_t dtype;  // a RidgeDtype
+  int64_t block_rows, block_cols;
+  float* second;
+  int64_t second_block;
+  float* offset;
+} RidgeScales;
+
 // A view of an array in device memory; it owns nothing.
 typedef struct RidgeTensor {
   void* data;
@@ -25,6 +36,7 @@ typedef struct RidgeTensor {
   int32_t rank;
   int64_t shape[RIDGE_MAX_RANK];
   int64_t strides[RIDGE_MAX_RANK];  // in elements
+  RidgeScales scales;
 } RidgeTensor;
 
 // Device memory that an operator works in, aligned to 16 bytes. A null pointer to one stands for

@@ -1,5 +1,6 @@
 // The checks that follow from a description, in the order in which a user would want to hear of
 // them: tensors that cannot be, formats, shapes, parameters, overlaps, layouts.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -42,7 +43,11 @@ class Checker {
 
   void check_present(size_t t) {
     check_.that(has(t), [&] { return op_.tensors[t].name + " is missing"; });
-    if (check_) check_.valid(named(t));
+    if (!check_) return;
+    check_.valid(named(t));
+    check_.that(op_.tensors[t].scaled || !call_.tensors[t]->scales.data, [&] {
+      return op_.tensors[t].name + " has scales; this operator takes plain tensors";
+    });
   }
 
   void check_format(size_t t) {
@@ -107,8 +112,11 @@ class Checker {
       return is + " but must be " + text(wanted) + ": " + because;
     });
   }
-  // The tensor that a wrong one disagrees with: the first that shares a size with it.
+  // The tensor that a wrong one disagrees with: one before it that has to have the same shape, or
+  // else the first that shares a size with it.
   size_t giver_of(size_t t) const {
+    for (size_t other = 0; other < t; ++other)
+      if (has(other) && op_.tensors[other].shape == op_.tensors[t].shape) return other;
     for (size_t other = 0; other < op_.tensors.size(); ++other) {
       if (other == t || !has(other)) continue;
       for (const Extent& a : op_.tensors[other].pattern)
@@ -145,17 +153,18 @@ class Checker {
     // Written so that a NaN is refused where there is a range, and only there.
     const bool ranged = std::isfinite(def.least) || std::isfinite(def.most);
     check_.that(!ranged || (low && high), [&] {
-      const auto written = [&](Value value) {
-        return def.type == ParameterType::integer ? std::to_string(value.integer)
-                                                  : ops::number(value.number);
+      const bool whole = def.type == ParameterType::integer;
+      const auto end = [&](double at) {
+        return whole ? std::to_string(int64_t(at)) : ops::number(at);
       };
       std::string range;
       if (std::isfinite(def.least))
-        range = (def.above_least ? "above " : "at least ") + written(def.least);
+        range = (def.above_least ? "above " : "at least ") + end(def.least);
       if (std::isfinite(def.most))
         range += (range.empty() ? "" : " and ") +
-                 std::string(def.under_most ? "under " : "at most ") + written(def.most);
-      return def.name + " is " + written(call_.parameters[p]) + "; it has to be " + range;
+                 std::string(def.under_most ? "under " : "at most ") + end(def.most);
+      const std::string is = whole ? std::to_string(call_.parameters[p].integer) : ops::number(x);
+      return def.name + " is " + is + "; it has to be " + range;
     });
   }
 
@@ -168,10 +177,46 @@ class Checker {
       if (other == t || !has(other) || (is_output(other) && other > t)) continue;
       bool may_be = false;
       for (const std::string& name : def.may_be) may_be |= name == op_.tensors[other].name;
-      if (may_be) check_.no_partial_overlap(named(t), named(other));
+      if (may_be) check_may_be(t, other);
       else check_.no_overlap(named(t), named(other));
     }
   }
+
+  // An output that may be an input; where the last size of one is a multiple of the other's, part
+  // for part of that.
+  void check_may_be(size_t out, size_t in) {
+    const int64_t out_size = last_size(out), in_size = last_size(in);
+    const int64_t out_parts = std::max<int64_t>(in_size > 0 ? out_size / in_size : 1, 1);
+    const int64_t in_parts = std::max<int64_t>(out_size > 0 ? in_size / out_size : 1, 1);
+    if (out_parts == 1 && in_parts == 1) {
+      check_.no_partial_overlap(named(out), named(in));
+      return;
+    }
+    for (int64_t o = 0; o < out_parts && check_; ++o)
+      for (int64_t i = 0; i < in_parts && check_; ++i) {
+        const Part a(named(out), o, out_parts), b(named(in), i, in_parts);
+        check_.no_partial_overlap({a.name.c_str(), a.tensor}, {b.name.c_str(), b.tensor});
+      }
+  }
+  int64_t last_size(size_t t) const {
+    const Tensor& tensor = *call_.tensors[t];
+    return tensor.rank > 0 ? tensor.shape[size_t(tensor.rank - 1)] : 1;
+  }
+  // One of the equal parts of a tensor's last dimension.
+  struct Part {
+    std::string name;
+    Tensor tensor;
+    Part(Named whole, int64_t part, int64_t parts) : name(whole.name), tensor(whole.tensor) {
+      if (parts == 1) return;  // the one that lies in a part of the other
+      const auto last = size_t(tensor.rank - 1);
+      tensor.shape[last] /= parts;
+      if (tensor.data)
+        tensor.data = static_cast<char*>(tensor.data) + part * tensor.shape[last] *
+                                                            tensor.strides[last] *
+                                                            int64_t(size_of(tensor.dtype));
+      name = "part " + std::to_string(part + 1) + " of " + name;
+    }
+  };
 
   Call& call_;
   const OperatorDef& op_;

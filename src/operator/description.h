@@ -55,7 +55,10 @@ struct TensorDef {
   Layout layout = Layout::any;
   bool optional = false;
   // Of an output: the inputs that it may be itself, element for element. It overlaps no other.
+  // Where one of the two has a multiple of the other's last size, the other may be one of its
+  // parts.
   std::vector<std::string> may_be = {};
+  bool scaled = false;   // may have scales: ridge/block_scaled.h
   bool on_host = false;  // in host memory
   int row_dims = 1;      // trailing dimensions that make up a row, which padding follows
   std::string meaning = {};
@@ -86,6 +89,11 @@ struct DimensionDef {
   std::string meaning = {};
   // Its size where none is given, of the sizes that are (by position). None: it has to be given.
   int64_t (*otherwise)(const std::vector<int64_t>& sizes) = nullptr;
+  // The same where it follows from parameters, too (by position).
+  int64_t (*otherwise_with)(const std::vector<int64_t>& sizes,
+                            const std::vector<double>& parameters) = nullptr;
+
+  bool has_default() const { return otherwise || otherwise_with; }
 };
 
 struct OperatorDef {

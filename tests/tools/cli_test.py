@@ -15,6 +15,7 @@ from pathlib import Path
 
 RIDGE = os.environ["RIDGE_BINARY"]
 CXX = os.environ["RIDGE_CXX"]
+VERBS = sorted(path.stem for path in (Path(__file__).parents[2] / "tools" / "ridge" / "verbs").glob("*.cpp"))
 
 
 class CliTest(unittest.TestCase):
@@ -46,8 +47,9 @@ class Usage(CliTest):
     def test_help_names_every_verb(self):
         for arguments in [], ["help"], ["--help"]:
             out, _ = self.ridge(*arguments)
-            for verb in "run", "profile", "climb", "list", "explain", "compare", "device", "test":
+            for verb in VERBS:
                 self.assertIn(f"\n  {verb} ", out)
+            self.assertLess(out.index("\n  run "), out.index("\n  climb "))  # by position, not by name
 
     def test_help_of_a_verb(self):
         out, _ = self.ridge("run", "--help")
@@ -88,6 +90,73 @@ class Usage(CliTest):
         self.assertIn("a folder", self.ridge("run", "--device", "vm", self.folder, code=2)[1])
 
 
+class Descriptions(CliTest):
+    """What the verbs say about themselves, and what is made of it."""
+
+    def test_a_verb_is_called_as_its_file(self):
+        for verb in VERBS:
+            about = json.loads(self.ridge(verb, "--describe-flags")[0])
+            self.assertEqual(about["verb"], verb)
+            self.assertTrue(about["summary"].endswith("."))
+
+    def test_flags_with_kinds_and_choices(self):
+        about = json.loads(self.ridge("run", "--describe-flags")[0])
+        self.assertEqual([argument["name"] for argument in about["arguments"]], ["FILE"])
+        self.assertTrue(about["has_tail"])
+        flags = {flag["names"][-1]: flag for flag in about["flags"]}
+        self.assertEqual(flags["--device"]["choices"], ["auto", "gpu", "vm"])
+        self.assertEqual((flags["--trace"]["kind"], flags["--count"]["kind"]), ("FILE", ""))
+        self.assertEqual(flags["--quiet"]["names"], ["-q", "--quiet"])
+
+    def test_man(self):
+        page, _ = self.ridge("man")
+        for verb in VERBS:
+            self.assertIn(f"\n.SS {verb}\n", page)
+        self.assertIn("\n\\fB\\-\\-max\\-reports\\fR \\fIN\\fR\n", page)
+        self.assertIn("\n.TP\n5\nhazard found\n", page)
+        if shutil.which("man"):
+            done = subprocess.run(["man", "--warnings", "-l", self.write("ridge.1", page)], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def complete(self, shell, *words):
+        """What the shell offers for the last word."""
+        script = self.write("completion", self.ridge("completion", shell)[0])
+        ask = {
+            "bash": 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ridge; printf "%s\\n" "${COMPREPLY[@]}"',
+            "fish": 'source $argv[1]; complete -C (string join " " -- $argv[2..])',
+        }[shell]
+        done = subprocess.run([shell, "-c", ask, script, *words], capture_output=True, text=True, env=self.env)
+        self.assertEqual(done.stderr, "")
+        return [line.split("\t")[0] for line in done.stdout.splitlines() if line]
+
+    def check_completion(self, shell):
+        self.assertEqual(self.complete(shell, "ridge", "expl"), ["explain"])
+        self.assertEqual(set(VERBS) - set(self.complete(shell, "ridge", "")), set())
+        self.assertEqual(self.complete(shell, "ridge", "run", "--dev"), ["--device"])
+        self.assertEqual(self.complete(shell, "ridge", "run", "--device", ""), ["auto", "gpu", "vm"])
+        self.assertEqual(self.complete(shell, "ridge", "run", "--gpu", "rtx4"), ["rtx4090"])
+        self.assertEqual(self.complete(shell, "ridge", "completion", "z"), ["zsh"])
+
+    def test_bash(self):
+        self.check_completion("bash")
+        self.assertEqual(self.complete("bash", "ridge", "run", "x.cu", "--", "--dev"), [])
+
+    @unittest.skipUnless(shutil.which("fish"), "no fish here")
+    def test_fish(self):
+        self.check_completion("fish")
+
+    def test_zsh(self):
+        script = self.ridge("completion", "zsh")[0]
+        self.assertTrue(script.startswith("#compdef ridge\n"))
+        self.assertIn("'--device[auto, gpu or vm (the software GPU)]:KIND:(auto gpu vm)'", script)
+        if shutil.which("zsh"):
+            subprocess.run(["zsh", "-n", self.write("_ridge", script)], check=True)
+
+    def test_other_shells_are_refused(self):
+        self.assertIn("Did you mean 'bash'?", self.ridge("completion", "tcsh", code=2)[1])
+        self.assertIn("for which shell?", self.ridge("completion", code=2)[1])
+
+
 class Device(CliTest):
     def test_fits_one_screen(self):
         out, _ = self.ridge("device", "--device", "vm")
@@ -111,6 +180,74 @@ class Device(CliTest):
         self.ridge("device", "--gpu", "a100", "--json", "device.json")
         self.assertEqual(json.loads((self.folder / "device.json").read_text()), record)
         self.ridge("device", "--gpu", "a100", "--json", "no/such/folder.json", code=8)
+
+
+class Formats(CliTest):
+    def rows(self, *arguments):
+        """The lines of the table, by their first word, as lists of words."""
+        out, _ = self.ridge("formats", *arguments)
+        self.assertNotIn("\033", out)
+        return {line.split()[0]: line.split() for line in out.splitlines() if line}
+
+    def test_lists_every_format(self):
+        rows = self.rows()
+        for name in ("f32 f16 bf16 f64 i32 i64 u32 u8 i8 i4 u4 e4m3 e5m2 e2m1 e2m3 e3m2 ue8m0 ue4m3 nf4 "
+                     "mxfp8_e4m3 mxfp8_e5m2 mxfp6_e2m3 mxfp6_e3m2 mxfp4 nvfp4 fp8_1x128 fp8_128x128 "
+                     "nf4_double int8_rows").split():
+            self.assertIn(name, rows)
+        self.assertEqual(rows["e5m2"][:5], ["e5m2", "8", "1|5|2", "15", "57344"])
+        self.assertEqual(rows["nvfp4"][-1], "4.5")
+
+    def test_rounds_a_number(self):
+        rows = self.rows("3.14")
+        self.assertEqual(rows["f16"], ["f16", "3.140625", "rounded", "+0.000625", "0.0002", "3.13867188",
+                                       "3.14257812", "0x4248", "0|10000|1001001000"])
+        self.assertEqual(rows["f64"][1:3], ["3.14", "exact"])
+        self.assertEqual(rows["u8"][1:4], ["3", "cut", "off"])
+        self.assertEqual(rows["nf4"][1:3], ["1", "saturated"])
+
+    def test_rounds_what_looks_like_a_flag(self):
+        self.assertEqual(self.rows("-inf")["f16"][1:3], ["-inf", "exact"])
+        self.assertEqual(self.rows("-inf")["e4m3"][1:3], ["-448", "saturated"])
+        self.assertEqual(self.rows("-0", "--dtype", "half")["f16"][-1], "1|00000|0000000000")
+        self.assertEqual(self.rows("--dtype", "e2m1", "-2.5")["e2m1"][1:4], ["-2", "rounded", "+0.5"])
+        self.assertEqual(self.rows("1e30")["i32"][1:], ["-", "does", "not", "fit"])
+
+    def test_reads_bits_in_the_formats_of_their_width(self):
+        rows = self.rows("0x3c00")
+        self.assertEqual(sorted(rows), ["bf16", "f16", "format"])
+        self.assertEqual(rows["f16"][1:3], ["1", "normal"])
+        rows = self.rows("0b0111_1110")
+        self.assertEqual(sorted(rows), ["e4m3", "e5m2", "format", "i8", "u8", "ue4m3", "ue8m0"])
+        self.assertEqual(rows["e4m3"][1:6], ["448", "normal", "0", "15", "6"])
+        self.assertEqual(rows["e5m2"][1:3], ["nan", "NaN"])
+        self.assertEqual(self.rows("0x1f", "--dtype", "e3m2")["e3m2"][1], "28")
+        self.assertEqual(self.rows("0x1.8p3", "--dtype", "f16")["f16"][1], "12")  # a number
+
+    def test_lists_the_numbers_of_a_small_format(self):
+        out, _ = self.ridge("formats", "--dtype", "fp4")
+        self.assertIn("0|11|1      6    1|11|1     -6", out)
+
+    def test_json(self):
+        record = json.loads(self.ridge("formats", "--json", "-")[0])
+        self.assertEqual((record["schema"], len(record["formats"])), (1, 19))
+        record = json.loads(self.ridge("formats", "nan", "--json", "-")[0])
+        by_name = {f["name"]: f for f in record["formats"]}
+        self.assertEqual(by_name["e4m3"]["bits"], "0x7f")
+        self.assertEqual((by_name["e2m1"]["value"], by_name["e2m1"]["result"]), (6, "there is no NaN"))
+        record = json.loads(self.ridge("formats", "0x01", "--dtype", "e4m3", "--json", "-")[0])
+        self.assertEqual((record["formats"][0]["class"], record["formats"][0]["value"]), ("subnormal", 2**-9))
+        self.ridge("formats", "--json", "no/such/folder.json", code=8)
+
+    def test_refusals(self):
+        for arguments, message in [(["3.14x"], "neither a number"), (["1e999"], "neither a number"),
+                                   (["0x3c0"], "has 12 bits; formats have 4, 6, 8, 16, 32 or 64"),
+                                   (["0xzz"], "is not a pattern"), (["0b"], "neither a number"),
+                                   (["0x1ff", "--dtype", "e4m3"], "does not fit in e4m3, which has 8 bits"),
+                                   (["1", "--dtype", "e4m4"], "Did you mean 'e4m3'?"),
+                                   (["1", "-2"], "one number at a time"),
+                                   (["--dtyp", "f16"], "Did you mean '--dtype'?")]:
+            self.assertIn(message, self.ridge("formats", *arguments, code=2)[1])
 
 
 FAKE_NVCC = """#!/bin/sh

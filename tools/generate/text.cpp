@@ -54,6 +54,7 @@ std::string about(const TensorDef& t) {
     text += t.derived ? ", in the format of " + t.derived_name + " of " + t.like
                       : ", in the format of " + t.like;
   text += layout_of(t);
+  if (t.scaled) text += ", also with scales";
   if (t.on_host) text += ", in host memory";
   for (size_t i = 0; i < t.may_be.size(); ++i)
     text += (i ? " or " : ", may be ") + t.may_be[i] + (i + 1 == t.may_be.size() ? " itself" : "");

@@ -1,5 +1,5 @@
-// What there is: families, operators with their tensors and parameters, rungs. Rungs' ideas and
-// claims are in the families' libraries, and are told of those that are named.
+// What there is: families, operators with their tensors and parameters, rungs. Claims are in the
+// families' libraries, and are told of those that are named.
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
@@ -36,7 +36,8 @@ int list(const Options& options) {
     for (const OperatorDef* op : family.operators)
       line["operators"].push_back(json::parse(json_of(*op)));
     if (options.operators.empty()) {
-      for (const std::string& name : family.rungs) line["rungs"].push_back({{"name", name}});
+      for (const ListedRung& rung : family.rungs)
+        line["rungs"].push_back({{"name", rung.name}, {"idea", rung.idea}});
     } else {
       const auto ladder = load_family(family.name);
       if (!ladder) return fail(ladder.error());

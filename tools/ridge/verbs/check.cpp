@@ -48,10 +48,10 @@ Expected<Command> command_of(const CheckFlags& flags, const Target& target) {
     if (const Status ready = check_request(flags.program); !ready) return ready.error();
     return command_for(flags.program, target);
   }
-  const auto rung = find_rung(target, flags.program.file);
-  if (!rung) return rung.error();
+  const auto found = find_rung(target, flags.program.file, flags.program.quiet);
+  if (!found) return found.error();
   return Command{.program = ladders_program(),
-                 .arguments = {"verify", rung->first, "--rung", rung->second},
+                 .arguments = {"verify", found->family, "--rung", found->rung},
                  .environment = environment_of(target)};
 }
 
@@ -159,9 +159,7 @@ int check_on(const Target& target, const CheckFlags& flags) {
   return findings.all.empty() ? usual.code : int(kHazard);
 }
 
-}  // namespace
-
-int check_verb(const Arguments& arguments) {
+int check_main(const Arguments& arguments) {
   CheckFlags flags;
   CommandLine line("check",
                    "Runs a program on the software GPU and finds its hazards: races, uninitialised "
@@ -209,5 +207,14 @@ int check_verb(const Arguments& arguments) {
   }
   return check_on(*target, flags);
 }
+
+}  // namespace
+
+extern const Verb check_verb = {
+    .position = 30,
+    .name = "check",
+    .summary = "find races, uninitialised reads and other hazards of a program",
+    .main = check_main,
+};
 
 }  // namespace ridge::tools

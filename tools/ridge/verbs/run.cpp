@@ -75,9 +75,7 @@ int run_on(const Target& target, const RunFlags& flags) {
   return code;
 }
 
-}  // namespace
-
-int run_verb(const Arguments& arguments) {
+int run_main(const Arguments& arguments) {
   RunFlags flags;
   CommandLine line("run", "Compiles and runs a .cu file, or runs a built program.");
   line.add_argument("FILE", flags.program.file,
@@ -115,5 +113,14 @@ int run_verb(const Arguments& arguments) {
   }
   return run_on(*target, flags);
 }
+
+}  // namespace
+
+extern const Verb run_verb = {
+    .position = 10,
+    .name = "run",
+    .summary = "compile and run a .cu file, or run a built program",
+    .main = run_main,
+};
 
 }  // namespace ridge::tools

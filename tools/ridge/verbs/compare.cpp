@@ -36,9 +36,7 @@ std::string coloured(harness::Change change) {
   return word(change);
 }
 
-}  // namespace
-
-int compare_verb(const Arguments& arguments) {
+int compare_main(const Arguments& arguments) {
   std::vector<std::string> files;
   std::string json;
   CommandLine line("compare", "Compares two records of climbs, rung by rung, from their samples.");
@@ -125,5 +123,14 @@ int compare_verb(const Arguments& arguments) {
   if (missing) fmt::print("\n{} rungs of {} are not in {}.\n", missing, files[1], files[0]);
   return kFine;
 }
+
+}  // namespace
+
+extern const Verb compare_verb = {
+    .position = 70,
+    .name = "compare",
+    .summary = "two records of climbs: faster, slower, same, can't tell",
+    .main = compare_main,
+};
 
 }  // namespace ridge::tools

@@ -113,9 +113,7 @@ nlohmann::json device_record(const Target& target) {
   return record;
 }
 
-}  // namespace
-
-int device_verb(const Arguments& arguments) {
+int device_main(const Arguments& arguments) {
   DeviceFlags flags;
   std::string json;
   CommandLine line("device", "Says what this device is, and how much fits on one of its SMs.");
@@ -142,5 +140,14 @@ int device_verb(const Arguments& arguments) {
              occupancy_table(target->gpu));
   return kFine;
 }
+
+}  // namespace
+
+extern const Verb device_verb = {
+    .position = 80,
+    .name = "device",
+    .summary = "what this device is, and how much fits on one of its SMs",
+    .main = device_main,
+};
 
 }  // namespace ridge::tools
