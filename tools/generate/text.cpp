@@ -91,7 +91,6 @@ std::string comment_of(const OperatorDef& op) {
   for (const TensorDef& t : op.tensors) widest = std::max(widest, t.name.size());
   for (const ParameterDef& p : op.parameters) widest = std::max(widest, p.name.size());
   std::string text = wrapped("// ", "// ", op.formula);
-  const std::string indent(widest + 4, ' ');
   const auto add = [&](const std::string& name, const std::string& what) {
     text += wrapped("//   " + name + std::string(widest + 2 - name.size(), ' '),
                     "//   " + std::string(widest + 2, ' '), what);
