@@ -19,14 +19,14 @@ class Checker {
  public:
   Checker(Call& call, const char* name) : call_(call), op_(call.op()), check_(name) {}
 
-  Status run() {
+  Status run(Overlaps overlaps) {
     each([&](size_t t) { check_present(t); });
     each([&](size_t t) { check_format(t); });
     check_axis();
     each([&](size_t t) { learn_shape(t); });
     each([&](size_t t) { check_shape(t); });
     for (size_t p = 0; p < op_.parameters.size(); ++p) check_parameter(p);
-    each([&](size_t t) { check_overlaps(t); });
+    if (overlaps == Overlaps::refused) each([&](size_t t) { check_overlaps(t); });
     each([&](size_t t) { check_layout(check_, named(t), op_.tensors[t]); });
     return check_.status();
   }
@@ -102,26 +102,41 @@ class Checker {
     check_.that(false, [&] {
       const std::string is = def.name + " is " + text(tensor);
       if (def.shape == "1") return is + "; it has to have one element";
-      const size_t other = giver_of(t);
-      const std::string because = op_.tensors[other].name + " is " + text(*call_.tensors[other]);
-      if (op_.tensors[other].shape == def.shape) return is + " but " + because;
-      Tensor wanted = tensor;
+      const std::vector<size_t> givers = givers_of(t);
+      std::string because;
+      for (const size_t other : givers)
+        because += (because.empty() ? "" : " and ") + op_.tensors[other].name + " is " +
+                   text(*call_.tensors[other]);
+      if (givers.size() == 1 && op_.tensors[givers[0]].shape == def.shape)
+        return is + " but " + because;
       const Shape shape = shape_of(def.pattern, call_.sizes);
+      if (shape.rank > kMaxRank)
+        return def.name + " would have " + std::to_string(shape.rank) +
+               " dimensions, but at most " + std::to_string(kMaxRank) + " are possible: " + because;
+      Tensor wanted = tensor;
       wanted.rank = shape.rank;
       wanted.shape = shape.size;
-      return is + " but must be " + text(wanted) + ": " + because;
+      return is + " but must be " + text(wanted) + (because.empty() ? "" : ": ") + because;
     });
   }
-  // The tensor that a wrong one disagrees with: one before it that has to have the same shape, or
-  // else the first that shares a size with it.
-  size_t giver_of(size_t t) const {
+  // The tensors that a wrong one disagrees with: one before it that has to have the same shape, or
+  // else for each of its sizes the first other with it.
+  std::vector<size_t> givers_of(size_t t) const {
+    std::vector<size_t> givers;
     for (size_t other = 0; other < t; ++other)
-      if (has(other) && op_.tensors[other].shape == op_.tensors[t].shape) return other;
-    for (size_t other = 0; other < op_.tensors.size(); ++other) {
+      if (has(other) && op_.tensors[other].shape == op_.tensors[t].shape) return {other};
+    for (const Extent& size : op_.tensors[t].pattern) {
+      const size_t giver = giver_of(size, t);
+      if (giver != t && std::find(givers.begin(), givers.end(), giver) == givers.end())
+        givers.push_back(giver);
+    }
+    return givers;
+  }
+  size_t giver_of(const Extent& size, size_t t) const {
+    for (size_t other = 0; other < op_.tensors.size() && size.dimension >= 0; ++other) {
       if (other == t || !has(other)) continue;
-      for (const Extent& a : op_.tensors[other].pattern)
-        for (const Extent& b : op_.tensors[t].pattern)
-          if (a.dimension >= 0 && a.dimension == b.dimension) return other;
+      for (const Extent& e : op_.tensors[other].pattern)
+        if (e.dimension == size.dimension) return other;
     }
     return t;
   }
@@ -153,18 +168,17 @@ class Checker {
     // Written so that a NaN is refused where there is a range, and only there.
     const bool ranged = std::isfinite(def.least) || std::isfinite(def.most);
     check_.that(!ranged || (low && high), [&] {
-      const bool whole = def.type == ParameterType::integer;
-      const auto end = [&](double at) {
-        return whole ? std::to_string(int64_t(at)) : ops::number(at);
+      const auto written = [&](Value value) {
+        return def.type == ParameterType::integer ? std::to_string(value.integer)
+                                                  : ops::number(value.number);
       };
       std::string range;
       if (std::isfinite(def.least))
-        range = (def.above_least ? "above " : "at least ") + end(def.least);
+        range = (def.above_least ? "above " : "at least ") + written(def.least);
       if (std::isfinite(def.most))
         range += (range.empty() ? "" : " and ") +
-                 std::string(def.under_most ? "under " : "at most ") + end(def.most);
-      const std::string is = whole ? std::to_string(call_.parameters[p].integer) : ops::number(x);
-      return def.name + " is " + is + "; it has to be " + range;
+                 std::string(def.under_most ? "under " : "at most ") + written(def.most);
+      return def.name + " is " + written(call_.parameters[p]) + "; it has to be " + range;
     });
   }
 
@@ -225,6 +239,8 @@ class Checker {
 
 }  // namespace
 
-Status check_call(Call& call, const char* name) { return Checker(call, name).run(); }
+Status check_call(Call& call, const char* name, Overlaps overlaps) {
+  return Checker(call, name).run(overlaps);
+}
 
 }  // namespace ridge

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/number.h"
 #include "process.h"
 #include "suggest.h"
 #include "verb.h"
@@ -151,6 +152,38 @@ Status CaseFlags::refused(const CommandLine& line) const {
   return Status::ok();
 }
 
+namespace {
+
+// What is not known, what there is, and what comes nearest.
+Error unknown(const std::string& what, const std::string& word,
+              const std::vector<std::string>& known) {
+  return Error{kUsage, fmt::format("{} '{}'{} It has {}.", what, word, did_you_mean(word, known),
+                                   fmt::join(known, ", "))};
+}
+
+// "bf16", or "a=bf16" of one tensor.
+Status check_format(const std::string& text, const OperatorEntry& op) {
+  const size_t equals = text.find('=');
+  std::vector<std::string> formats = op.formats;
+  if (equals != text.npos) {
+    const std::string name = text.substr(0, equals);
+    const json* tensor = nullptr;
+    for (const json& t : op.json["tensors"])
+      if (t["name"] == name) tensor = &t;
+    if (!tensor) return unknown(op.name + " has no tensor", name, names_in(op.json["tensors"]));
+    if (!tensor->contains("formats"))
+      return Error{kUsage, fmt::format("the format of {} follows from that of {}", name,
+                                       tensor->value("like", "another"))};
+    formats = (*tensor)["formats"].get<std::vector<std::string>>();
+  }
+  const std::string word = equals == text.npos ? text : text.substr(equals + 1);
+  const auto dtype = parse_dtype(word);
+  if (dtype && std::ranges::count(formats, name_of(*dtype))) return Status::ok();
+  return unknown(op.name + " has no format", word, formats);
+}
+
+}  // namespace
+
 Expected<std::vector<std::string>> CaseFlags::arguments_for(const OperatorEntry& op) const {
   std::vector<std::string> arguments;
   const auto pass = [&](const char* flag, const std::string& value) {
@@ -162,18 +195,21 @@ Expected<std::vector<std::string>> CaseFlags::arguments_for(const OperatorEntry&
   pass("--seed", seed);
   pass("--distribution", distribution);
   std::stringstream formats(dtype);
-  for (std::string part; std::getline(formats, part, ',');) pass("--dtype", part);
+  for (std::string part; std::getline(formats, part, ',');) {
+    if (const Status known = check_format(part, op); !known) return known.error();
+    pass("--dtype", part);
+  }
+  if (!distribution.empty() && op.distributions.empty())
+    return Error{kUsage, op.name + " has no distributions to choose from"};
+  if (!distribution.empty() && !std::ranges::count(op.distributions, distribution))
+    return unknown(op.name + " has no distribution", distribution, op.distributions);
   for (const auto& [name, value] : settings) {
     const bool is_size = std::ranges::count(op.dimensions, name) > 0;
     if (!is_size && std::ranges::count(op.parameters, name) == 0) {
       std::vector<std::string> known = op.dimensions;
       for (const std::string& parameter : op.parameters)
         if (!std::ranges::count(known, parameter)) known.push_back(parameter);
-      return Error{
-          kUsage,
-          fmt::format("{} has no size or parameter '{}'{} It has {}; `ridge list {}` says "
-                      "more.",
-                      op.name, name, did_you_mean(name, known), fmt::join(known, ", "), op.name)};
+      return unknown(op.name + " has no size or parameter", name, known);
     }
     if (value.empty()) return Error{kUsage, fmt::format("--{} wants a value", name)};
     pass(is_size ? "--size" : "--set", name + "=" + value);
