@@ -63,6 +63,7 @@ std::string json_of(const DimensionDef& d) {
   List out("{}");
   out.add("name", quoted(d.name));
   out.add("meaning", quoted(d.meaning));
+  out.add_flag("optional", d.has_default());
   return out.text();
 }
 
@@ -78,6 +79,7 @@ std::string json_of(const TensorDef& t) {
   if (t.derived) out.add("derived", quoted(t.derived_name));
   out.add_flag("optional", t.optional);
   if (!t.may_be.empty()) out.add("may_be", names(t.may_be));
+  out.add_flag("scaled", t.scaled);
   out.add_flag("on_host", t.on_host);
   out.add_text("meaning", t.meaning);
   return out.text();

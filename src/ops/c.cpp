@@ -21,8 +21,10 @@ static_assert(offsetof(RidgeTensor, data) == offsetof(Tensor, data) &&
               offsetof(RidgeTensor, strides) == offsetof(Tensor, strides) &&
               offsetof(RidgeTensor, scales) == offsetof(Tensor, scales));
 static_assert(sizeof(RidgeScales) == sizeof(Scales) &&
+              offsetof(RidgeScales, data) == offsetof(Scales, data) &&
               offsetof(RidgeScales, dtype) == offsetof(Scales, dtype) &&
               offsetof(RidgeScales, block_rows) == offsetof(Scales, block_rows) &&
+              offsetof(RidgeScales, block_cols) == offsetof(Scales, block_cols) &&
               offsetof(RidgeScales, second) == offsetof(Scales, second) &&
               offsetof(RidgeScales, second_block) == offsetof(Scales, second_block) &&
               offsetof(RidgeScales, offset) == offsetof(Scales, offset));

@@ -18,9 +18,16 @@ DTYPES = {name: number for number, name in enumerate(SIZES)}
 C_TYPES = {"number": ctypes.c_double, "integer": ctypes.c_int64, "flag": ctypes.c_int, "choice": ctypes.c_int}
 
 
+class Scales(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("dtype", ctypes.c_uint8), ("block_rows", ctypes.c_int64),
+                ("block_cols", ctypes.c_int64), ("second", ctypes.c_void_p), ("second_block", ctypes.c_int64),
+                ("offset", ctypes.c_void_p)]
+
+
 class Tensor(ctypes.Structure):
     _fields_ = [("data", ctypes.c_void_p), ("dtype", ctypes.c_uint8), ("rank", ctypes.c_int32),
-                ("shape", ctypes.c_int64 * MAX_RANK), ("strides", ctypes.c_int64 * MAX_RANK)]
+                ("shape", ctypes.c_int64 * MAX_RANK), ("strides", ctypes.c_int64 * MAX_RANK),
+                ("scales", Scales)]
 
 
 class Workspace(ctypes.Structure):

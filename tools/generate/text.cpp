@@ -54,6 +54,7 @@ std::string about(const TensorDef& t) {
     text += t.derived ? ", in the format of " + t.derived_name + " of " + t.like
                       : ", in the format of " + t.like;
   text += layout_of(t);
+  if (t.scaled) text += ", also with scales";
   if (t.on_host) text += ", in host memory";
   for (size_t i = 0; i < t.may_be.size(); ++i)
     text += (i ? " or " : ", may be ") + t.may_be[i] + (i + 1 == t.may_be.size() ? " itself" : "");
@@ -90,7 +91,6 @@ std::string comment_of(const OperatorDef& op) {
   for (const TensorDef& t : op.tensors) widest = std::max(widest, t.name.size());
   for (const ParameterDef& p : op.parameters) widest = std::max(widest, p.name.size());
   std::string text = wrapped("// ", "// ", op.formula);
-  const std::string indent(widest + 4, ' ');
   const auto add = [&](const std::string& name, const std::string& what) {
     text += wrapped("//   " + name + std::string(widest + 2 - name.size(), ' '),
                     "//   " + std::string(widest + 2, ' '), what);
