@@ -37,7 +37,9 @@ std::vector<Case> crossed(const Crossing& x) {
             add_all({.op = op,
                      .dtype = dtype,
                      .shape = shape,
+                     .skew = x.skew,
                      .padding = padding,
+                     .padding_skew = x.padding_skew,
                      .parameters = x.parameters,
                      .distribution = distribution});
   return cases;
