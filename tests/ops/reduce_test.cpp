@@ -145,6 +145,8 @@ TEST(Reduce, SaysWhatIsWrong) {
   EXPECT_EQ(
       count_equal({x.data(), Dtype::i32, {8}}, .5, {count.data(), Dtype::i64, {1}}, {}).message(),
       "count_equal: value is 0.5, which no i32 is");
+  EXPECT_EQ(count_equal(t, 0, to, {}).message(),
+            "count_equal: out is f32; the count of f32 is i64");
   // Asking for a workspace checks as much.
   size_t bytes = 0;
   EXPECT_EQ(sum(t, {nullptr, Dtype::f32, {1}}, Workspace::ask(bytes)).message(),
@@ -287,6 +289,8 @@ TEST(ReduceAxis, SaysWhatIsWrong) {
   EXPECT_EQ(message(Reduction::sum, t, -4, to), "sum_axis: axis is -4, but x is f32 (2, 3, 4)");
   EXPECT_EQ(message(Reduction::sum, t, 0, to),
             "sum_axis: out is f32 (2, 4) but must be f32 (3, 4): x is f32 (2, 3, 4)");
+  EXPECT_EQ(message(Reduction::sum, t, 1, {out.data(), Dtype::f32, {2, 3, 1}}),
+            "sum_axis: out is f32 (2, 3, 1) but must be f32 (2, 4): x is f32 (2, 3, 4)");
   EXPECT_EQ(message(Reduction::sum, t, 1, {x.data() + 1, Dtype::f32, {2, 4}}),
             "sum_axis: out and x overlap in memory");
   EXPECT_EQ(message(Reduction::sum, {x.data(), Dtype::i32, {2, 3, 4}}, 1, to),
@@ -385,6 +389,12 @@ TEST(Normalize, Clip) {
   with_workspace([&](const Workspace& w) { return clip_by_global_norm(t, 1, t, of_all, w); });
   EXPECT_NEAR(x.values()[0], .6, 1e-6);
   EXPECT_NEAR(x.values()[3], -.8, 1e-6);
+  const DeviceArray<float> other(4);
+  Tensor turned(other.data(), Dtype::f32, {2, 2});
+  turned.strides = {1, 2};
+  EXPECT_EQ(
+      clip_by_global_norm(t, 1, turned, of_all, {}).message(),
+      "clip_by_global_norm: out has strides (1, 2) but x has (2, 1); they have to be the same");
   const Tensor none(nullptr, Dtype::f32, {0});
   ASSERT_TRUE(clip_by_global_norm(none, 1, none, of_all, {}));
   EXPECT_EQ(norm.values()[0], 0);
