@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 #include "operator/check.h"
 
@@ -35,9 +36,21 @@ bool ends_in_defaults(const OperatorDef& op, size_t given) {
                      [](const DimensionDef& d) { return d.has_default(); });
 }
 
+// Of an operator whose dimensions are outer..., length, inner...: which number of the shape is the
+// length. Nothing for other operators.
+std::optional<int64_t> axis_of(const Case& c) {
+  const OperatorDef& op = *c.def;
+  if (op.parameter_index("axis") < 0 || op.dimensions.size() != 3) return std::nullopt;
+  if (!is_pack(op, 0) || is_pack(op, 1) || !is_pack(op, 2)) return std::nullopt;
+  const int64_t axis = c.integer("axis");
+  return axis < 0 ? axis + int64_t(c.shape.size()) : axis;
+}
+
 // How many numbers of the shape each dimension takes; nothing where they are too few or too many.
-std::vector<int> numbers_per_dimension(const OperatorDef& op, size_t given) {
-  const size_t all = op.dimensions.size();
+std::vector<int> numbers_per_dimension(const Case& c) {
+  const OperatorDef& op = *c.def;
+  const size_t all = op.dimensions.size(), given = c.shape.size();
+  if (const auto axis = axis_of(c)) return {int(*axis), 1, int(given) - 1 - int(*axis)};
   std::vector<int> numbers(all, 1);
   std::vector<size_t> packs;
   for (size_t d = 0; d < all; ++d)
@@ -70,7 +83,11 @@ Dtype format_of(const Case& c, const OperatorDef& op, size_t t) {
 }
 
 Status check_shape(const Case& c, const OperatorDef& op) {
-  const std::vector<int> numbers = numbers_per_dimension(op, c.shape.size());
+  if (const auto axis = axis_of(c); axis && (*axis < 0 || *axis >= int64_t(c.shape.size())))
+    return Error{2, "axis is " + std::to_string(c.integer("axis")) + ", but the shape " +
+                        shape_text(c.shape) + " has " + std::to_string(c.shape.size()) +
+                        (c.shape.size() == 1 ? " dimension" : " dimensions")};
+  const std::vector<int> numbers = numbers_per_dimension(c);
   if (numbers.empty() && !op.dimensions.empty()) {
     const size_t wanted = op.dimensions.size();
     return Error{2, op.name + " takes a shape of " + std::to_string(wanted) +
@@ -109,7 +126,7 @@ int64_t default_size(const Case& c, const DimensionDef& dimension,
 }
 
 void set_sizes(Case& c, const OperatorDef& op) {
-  const std::vector<int> numbers = numbers_per_dimension(op, c.shape.size());
+  const std::vector<int> numbers = numbers_per_dimension(c);
   size_t at = 0;
   std::vector<int64_t> known;
   for (size_t d = 0; d < op.dimensions.size(); ++d) {

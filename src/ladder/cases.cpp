@@ -39,7 +39,9 @@ std::vector<Case> crossed(const Crossing& x) {
             add_all({.op = op,
                      .dtype = dtype,
                      .shape = shape,
+                     .skew = x.skew,
                      .padding = padding,
+                     .padding_skew = x.padding_skew,
                      .same = x.same,
                      .parameters = x.parameters,
                      .distribution = distribution});

@@ -18,6 +18,8 @@ struct Crossing {
   Shapes shapes;
   std::vector<int> misalignments = {0, 1};
   std::vector<int64_t> padding = {0};
+  int skew = 0;              // of every case
+  int64_t padding_skew = 0;  // of every case
   bool specials = true;
   std::vector<std::pair<std::string, double>> parameters = {};  // of every case
   std::vector<std::string> distributions = {""};

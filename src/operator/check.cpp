@@ -229,7 +229,8 @@ Check& Check::no_partial_overlap(Named out, Named in) {
 Check& Check::distinct(Named out) {
   if (!status_ || out.tensor.elements() == 0) return *this;
   return that(Grid(out.tensor, out.tensor).is_nested(), [&] {
-    return std::string(out.name) + " has strides by which its own elements overlap";
+    return std::string(out.name) + " has strides " + strides_text(out.tensor) +
+           ", by which its own elements overlap";
   });
 }
 

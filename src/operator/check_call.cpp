@@ -28,6 +28,7 @@ class Checker {
     for (size_t p = 0; p < op_.parameters.size(); ++p) check_parameter(p);
     if (overlaps == Overlaps::refused) each([&](size_t t) { check_overlaps(t); });
     each([&](size_t t) { check_layout(check_, named(t), op_.tensors[t]); });
+    each([&](size_t t) { check_strides(t); });
     return check_.status();
   }
 
@@ -201,6 +202,16 @@ class Checker {
       if (may_be) check_may_be(t, other);
       else check_.no_overlap(named(t), named(other));
     }
+  }
+
+  void check_strides(size_t t) {
+    const int other = op_.tensor_index(op_.tensors[t].strides_of);
+    if (other < 0 || !has(size_t(other))) return;
+    const Named a = named(t), b = named(size_t(other));
+    check_.that(a.tensor.elements() == 0 || ops::same_strides(a.tensor, b.tensor), [&] {
+      return std::string(a.name) + " has strides " + ops::strides_text(a.tensor) + " but " +
+             b.name + " has " + ops::strides_text(b.tensor) + "; they have to be the same";
+    });
   }
 
   // An output that may be an input; where the last size of one is a multiple of the other's, part

@@ -53,6 +53,7 @@ struct TensorDef {
   Dtype (*derived)(Dtype) = nullptr;
   std::string derived_name = {};  // what follows: "the sum" in "the sum of i32 is i64"
   Layout layout = Layout::any;
+  std::string strides_of = {};  // a tensor of the same shape whose strides it has to have
   bool optional = false;
   // Of an output: the inputs that it may be itself, element for element. It overlaps no other.
   // Where one of the two has a multiple of the other's last size, the other may be one of its

@@ -13,7 +13,7 @@ RIDGE, LADDERS, *FAMILIES = sys.argv[1:] or ("", "")
 # Some threads load a parameter block, some elements of a vector are beyond the end.
 TOLERANCE = 0.02
 # Where the case of the tour is too small for what every block does once to be lost in the rest.
-SHAPES = {"segmented_reduce": "64x65536x0", "axis_reduce": "64x64x256"}
+SHAPES = {"segmented_reduce": "64x65536", "axis_reduce": "64x64x256"}
 
 
 def ladders(*arguments, **settings):

@@ -130,7 +130,7 @@ TEST(Activations, SayWhatIsWrong) {
   EXPECT_EQ(relu(scaled, ty).message(), "relu: x has scales; this operator takes plain tensors");
   Tensor flat = ty;
   flat.strides[0] = 0;
-  EXPECT_EQ(relu(t, flat).message(), "relu: y has strides by which its own elements overlap");
+  EXPECT_EQ(relu(t, flat).message(), "relu: y has strides (0), by which its own elements overlap");
   Tensor deep = t;
   deep.rank = 9;
   EXPECT_EQ(relu(deep, deep).message(), "relu: x has rank 9; at most 8 dimensions are possible");

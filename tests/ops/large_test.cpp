@@ -85,10 +85,10 @@ TEST_F(Large, ReductionsCountAll) {
   for (size_t k = 0; k < kPlaces.size(); ++k) x.put(kPlaces[k], int32_t(1000 + k));
   const Tensor in(x.data, Dtype::i32, {kCount}), one(out.data, Dtype::i64, {1});
   for (const Reduction kind : {Reduction::sum, Reduction::argmax}) {
-    const auto bytes = reduce_workspace(kind, in, one);
-    ASSERT_TRUE(bytes);
-    Memory workspace(std::max<size_t>(*bytes, 16));
-    ASSERT_TRUE(reduce(kind, in, one, workspace.data, *bytes));
+    size_t bytes = 0;
+    ASSERT_TRUE(reduce(kind, in, one, Workspace::ask(bytes)));
+    Memory workspace(std::max<size_t>(bytes, 16));
+    ASSERT_TRUE(reduce(kind, in, one, {workspace.data, bytes}));
     EXPECT_EQ(out.at<int64_t>(0), kind == Reduction::sum ? 7 * 1000 + 21 : kCount - 1);
   }
 }

@@ -113,7 +113,8 @@ TEST(Copy, SaysWhatIsWrong) {
           : "");
   Tensor flat = ty;
   flat.strides[0] = 0;
-  EXPECT_EQ(copy(t, flat).message(), "copy: out has strides by which its own elements overlap");
+  EXPECT_EQ(copy(t, flat).message(),
+            "copy: out has strides (0), by which its own elements overlap");
   EXPECT_TRUE(copy({nullptr, Dtype::f32, {0, 4}}, {nullptr, Dtype::f32, {0, 4}}));
 }
 
