@@ -11,6 +11,7 @@ namespace ridge {
 struct ListedFamily {
   const char* name;
   std::vector<std::string> rungs;
+  std::vector<std::string> rivals;
   Operators (*operators)();
 };
 std::vector<ListedFamily> listed_families();

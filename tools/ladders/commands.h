@@ -26,7 +26,6 @@ struct Options {
   bool small = false;  // the case for the software GPU
   bool fast = false;   // fewer samples; verify: small cases only
   bool roofs = true;   // measure the memory first; --known-roofs: the caller has done so
-  std::string rivals;  // a library with rivals to time beside ours
   std::string folder;  // export: where the files go
 };
 Expected<Options> read_options(int argc, char** argv);
