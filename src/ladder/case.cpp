@@ -63,7 +63,8 @@ Dtype format_of(const Case& c, const OperatorDef& op, size_t t) {
 }
 
 Status check_shape(const Case& c, const OperatorDef& op) {
-  if (numbers_per_dimension(op, c.shape.size()).empty() && !op.dimensions.empty()) {
+  const std::vector<int> numbers = numbers_per_dimension(op, c.shape.size());
+  if (numbers.empty() && !op.dimensions.empty()) {
     const size_t wanted = op.dimensions.size();
     return Error{2, op.name + " takes a shape of " + std::to_string(wanted) +
                         (wanted == 1 ? " number" : " numbers") + " (" + shape_help(op) + "), not " +
@@ -71,6 +72,23 @@ Status check_shape(const Case& c, const OperatorDef& op) {
   }
   if (std::any_of(c.shape.begin(), c.shape.end(), [](int64_t n) { return n < 0; }))
     return Error{2, "a shape has no negative numbers: " + shape_text(c.shape)};
+  for (const TensorDef& tensor : op.tensors) {
+    int rank = 0;
+    for (const Extent& e : tensor.pattern) rank += e.pack ? numbers[size_t(e.dimension)] : 1;
+    if (rank > kMaxRank)
+      return Error{2, tensor.name + " would have " + std::to_string(rank) +
+                          " dimensions; at most " + std::to_string(kMaxRank) + " are possible"};
+  }
+  return Status::ok();
+}
+
+Status check_same(const Case& c, const OperatorDef& op) {
+  for (const auto& [out, in] : c.same) {
+    const TensorDef* const tensor = op.tensor(out);
+    if (!tensor) return Error{2, op.name + " has no tensor '" + out + "'"};
+    if (std::find(tensor->may_be.begin(), tensor->may_be.end(), in) == tensor->may_be.end())
+      return Error{2, out + " cannot be " + in + " itself"};
+  }
   return Status::ok();
 }
 
@@ -145,6 +163,11 @@ Status complete(Case& c, const OperatorDef& op) {
   }
   for (const auto& [name, value] : c.parameters)
     if (op.parameter_index(name) < 0) return Error{2, op.name + " has no parameter '" + name + "'"};
+  if (const Status s = check_same(c, op); !s) return s;
+  const auto& known = op.distributions;
+  if (!c.distribution.empty() &&
+      std::find(known.begin(), known.end(), c.distribution) == known.end())
+    return Error{2, op.name + " has no distribution '" + c.distribution + "'"};
   set_sizes(c, op);
   return Status::ok();
 }
@@ -173,6 +196,7 @@ std::string settings_text(const Case& c) {
     if (!c.def || c.def->dimension_index(name) < 0) add(name + "=" + ops::number(value));
   if (!c.distribution.empty()) add("distribution=" + c.distribution);
   for (const std::string& name : c.transposed) add(name + "=transposed");
+  for (const auto& [out, in] : c.same) add(out + "=" + in);
   return text;
 }
 
@@ -218,6 +242,10 @@ TensorSpec& Workload::operator[](std::string_view name) { return found(tensors, 
 const TensorSpec& Workload::operator[](std::string_view name) const {
   return found(const_cast<std::vector<TensorSpec>&>(tensors), name);
 }
+size_t Workload::home_of(size_t tensor) const {
+  const std::string& same_as = tensors[tensor].same_as;
+  return same_as.empty() ? tensor : size_t(&(*this)[same_as] - tensors.data());
+}
 
 Workload described_workload(const Case& c) {
   Workload workload;
@@ -232,6 +260,12 @@ Workload described_workload(const Case& c) {
     lay_out(spec, c, t, def.row_dims);
     workload.tensors.push_back(std::move(spec));
   }
+  for (const auto& [out, in] : c.same) {
+    TensorSpec& spec = workload[out];
+    spec.same_as = in;
+    spec.strides = workload[in].strides;
+    spec.span = workload[in].span;
+  }
   return workload;
 }
 
@@ -242,7 +276,7 @@ Call call_of(const Case& c, const Workload& workload, std::span<void* const> poi
   for (size_t t = 0; t < views.size(); ++t) {
     const TensorSpec& spec = workload.tensors[t];
     Tensor& view = views[t];
-    view.data = pointers[t];
+    view.data = pointers[workload.home_of(t)];
     view.dtype = spec.dtype;
     view.rank = int(spec.shape.size());
     std::copy(spec.shape.begin(), spec.shape.end(), view.shape.begin());

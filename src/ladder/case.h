@@ -27,6 +27,7 @@ struct Case {
   bool specials = false;     // NaN, infinities, -0 and subnormals among the inputs
   // Tensors whose last two dimensions have changed places in memory.
   std::vector<std::string> transposed = {};
+  std::vector<std::pair<std::string, std::string>> same = {};   // {"out", "in"}: out is in itself
   std::vector<std::pair<std::string, Dtype>> formats = {};      // of single tensors
   std::vector<std::pair<std::string, double>> parameters = {};  // others have their defaults
   std::string distribution = {};                                // of the inputs; none: the first
@@ -85,6 +86,7 @@ struct TensorSpec {
   bool on_host = false;  // in host memory: pinned, or pageable where the rung wants that
   std::vector<int64_t> strides = {};  // in elements
   int64_t span = 0;                   // elements from the first to behind the last
+  std::string same_as = {};           // of an output: the input that it is itself, if any
 };
 
 struct Cost {
@@ -102,6 +104,7 @@ struct Workload {
 
   TensorSpec& operator[](std::string_view name);
   const TensorSpec& operator[](std::string_view name) const;
+  size_t home_of(size_t tensor) const;  // the tensor in whose memory it lies
 };
 
 // The tensors as the description has them, laid out as the case says. An optional tensor is there

@@ -1,5 +1,7 @@
 #include "ladder/cases.h"
 
+#include <algorithm>
+
 namespace ridge {
 
 Shapes vector_shapes() {
@@ -38,6 +40,7 @@ std::vector<Case> crossed(const Crossing& x) {
                      .dtype = dtype,
                      .shape = shape,
                      .padding = padding,
+                     .same = x.same,
                      .parameters = x.parameters,
                      .distribution = distribution});
   return cases;
@@ -46,6 +49,14 @@ std::vector<Case> crossed(const Crossing& x) {
 void append(std::vector<Case>& cases, std::vector<Case> more) {
   cases.insert(cases.end(), std::make_move_iterator(more.begin()),
                std::make_move_iterator(more.end()));
+}
+
+void fill_for_moves(TensorSpec& tensor) {
+  if (is_floating(tensor.dtype)) return;
+  constexpr int kExactBits = 53;  // of a double, in which inputs are made
+  const int bits = std::min(int(8 * size_of(tensor.dtype)), kExactBits);
+  tensor.fill = Fill::index;
+  tensor.limit = int64_t(1) << (tensor.dtype == Dtype::i32 ? bits - 1 : bits);
 }
 
 uint64_t hash(uint64_t seed, uint64_t index) {

@@ -21,9 +21,14 @@ struct Crossing {
   bool specials = true;
   std::vector<std::pair<std::string, double>> parameters = {};  // of every case
   std::vector<std::string> distributions = {""};
+  std::vector<std::pair<std::string, std::string>> same = {};  // of every case
 };
 std::vector<Case> crossed(const Crossing&);
 void append(std::vector<Case>& cases, std::vector<Case> more);
+
+// For operators that move elements without looking at them: whole numbers from the whole range of
+// formats that hold nothing else.
+void fill_for_moves(TensorSpec& tensor);
 
 // Noise for inputs with a structure of their own: the same bits for the same place, always.
 uint64_t hash(uint64_t seed, uint64_t index);

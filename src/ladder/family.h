@@ -179,7 +179,7 @@ class LadderOf : public Ladder {
       Visitor(Own& o, Other& t) : own(o), theirs(t) {}
       Status operator()(const Args& args) override { return own(args); }
       Status other(Call handed) override {
-        const Status fine = check_call(handed, handed.op().name.c_str());
+        const Status fine = check_call(handed, handed.op().name.c_str(), Overlaps::checked_before);
         return fine ? theirs(handed) : fine;
       }
       Own& own;

@@ -59,6 +59,11 @@ class Call {
 
 // Holds a call against its description: formats, shapes, layouts, overlaps, ranges of parameters.
 // Fills in call.sizes. `name` stands in front of what it says.
-Status check_call(Call& call, const char* name);
+//
+// A call that was handed over takes parts and views of tensors whose overlaps were checked already.
+// Of parts less can be told than of the whole: two that only lie between each other's elements
+// would be refused.
+enum class Overlaps : uint8_t { refused, checked_before };
+Status check_call(Call& call, const char* name, Overlaps overlaps = Overlaps::refused);
 
 }  // namespace ridge

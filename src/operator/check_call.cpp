@@ -1,5 +1,6 @@
 // The checks that follow from a description, in the order in which a user would want to hear of
 // them: tensors that cannot be, formats, shapes, parameters, overlaps, layouts.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -18,14 +19,14 @@ class Checker {
  public:
   Checker(Call& call, const char* name) : call_(call), op_(call.op()), check_(name) {}
 
-  Status run() {
+  Status run(Overlaps overlaps) {
     each([&](size_t t) { check_present(t); });
     each([&](size_t t) { check_format(t); });
     check_axis();
     each([&](size_t t) { learn_shape(t); });
     each([&](size_t t) { check_shape(t); });
     for (size_t p = 0; p < op_.parameters.size(); ++p) check_parameter(p);
-    each([&](size_t t) { check_overlaps(t); });
+    if (overlaps == Overlaps::refused) each([&](size_t t) { check_overlaps(t); });
     each([&](size_t t) { check_layout(check_, named(t), op_.tensors[t].layout, is_output(t)); });
     return check_.status();
   }
@@ -97,23 +98,35 @@ class Checker {
     check_.that(false, [&] {
       const std::string is = def.name + " is " + text(tensor);
       if (def.shape == "1") return is + "; it has to have one element";
-      const size_t other = giver_of(t);
-      const std::string because = op_.tensors[other].name + " is " + text(*call_.tensors[other]);
-      if (op_.tensors[other].shape == def.shape) return is + " but " + because;
+      const std::vector<size_t> givers = givers_of(t);
+      std::string because;
+      for (const size_t other : givers)
+        because += (because.empty() ? "" : " and ") + op_.tensors[other].name + " is " +
+                   text(*call_.tensors[other]);
+      if (givers.size() == 1 && op_.tensors[givers[0]].shape == def.shape)
+        return is + " but " + because;
       Tensor wanted = tensor;
       const Shape shape = shape_of(def.pattern, call_.sizes);
       wanted.rank = shape.rank;
       wanted.shape = shape.size;
-      return is + " but must be " + text(wanted) + ": " + because;
+      return is + " but must be " + text(wanted) + (because.empty() ? "" : ": ") + because;
     });
   }
-  // The tensor that a wrong one disagrees with: the first that shares a size with it.
-  size_t giver_of(size_t t) const {
-    for (size_t other = 0; other < op_.tensors.size(); ++other) {
+  // The tensors that a wrong one disagrees with: for each of its sizes, the first other with it.
+  std::vector<size_t> givers_of(size_t t) const {
+    std::vector<size_t> givers;
+    for (const Extent& size : op_.tensors[t].pattern) {
+      const size_t giver = giver_of(size, t);
+      if (giver != t && std::find(givers.begin(), givers.end(), giver) == givers.end())
+        givers.push_back(giver);
+    }
+    return givers;
+  }
+  size_t giver_of(const Extent& size, size_t t) const {
+    for (size_t other = 0; other < op_.tensors.size() && size.dimension >= 0; ++other) {
       if (other == t || !has(other)) continue;
-      for (const Extent& a : op_.tensors[other].pattern)
-        for (const Extent& b : op_.tensors[t].pattern)
-          if (a.dimension >= 0 && a.dimension == b.dimension) return other;
+      for (const Extent& e : op_.tensors[other].pattern)
+        if (e.dimension == size.dimension) return other;
     }
     return t;
   }
@@ -160,6 +173,8 @@ class Checker {
 
 }  // namespace
 
-Status check_call(Call& call, const char* name) { return Checker(call, name).run(); }
+Status check_call(Call& call, const char* name, Overlaps overlaps) {
+  return Checker(call, name).run(overlaps);
+}
 
 }  // namespace ridge

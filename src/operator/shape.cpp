@@ -93,7 +93,8 @@ ShapePattern parse_shape_pattern(const OperatorDef& op, const std::string& text)
 Shape shape_of(const ShapePattern& pattern, const Sizes& sizes) {
   Shape shape;
   const auto add = [&](int64_t size) {
-    if (shape.rank < kMaxRank) shape.size[size_t(shape.rank++)] = size;
+    if (shape.rank < kMaxRank) shape.size[size_t(shape.rank)] = size;
+    ++shape.rank;
   };
   for (const Extent& e : pattern) {
     const auto d = size_t(std::max(e.dimension, 0));

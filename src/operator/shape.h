@@ -33,7 +33,7 @@ struct Sizes {
 };
 
 struct Shape {
-  int rank = 0;
+  int rank = 0;  // beyond kMaxRank: sizes are missing, and no tensor fits
   std::array<int64_t, kMaxRank> size = {};
 };
 // The shape that a tensor of this pattern has.

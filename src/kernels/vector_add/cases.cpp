@@ -14,6 +14,8 @@ void workload(const Case& c, Workload& w) {
 std::vector<Case> tests() {
   std::vector<Case> cases = crossed({.dtypes = kFloats, .shapes = vector_shapes()});
   append(cases, crossed({.dtypes = kFloats, .shapes = matrix_shapes(), .padding = {0, 3}}));
+  append(cases, crossed({.shapes = {{37, 1031}}, .padding = {0, 3}, .same = {{"out", "a"}}}));
+  append(cases, crossed({.shapes = {{4099}}, .same = {{"out", "b"}}}));
   return cases;
 }
 
