@@ -41,6 +41,11 @@ Expected<Loaded> load_operator(const std::string& name);
 Expected<std::vector<Case>> cases_of(const Loaded& loaded, const Options& options,
                                      const std::vector<Case>& fallback);
 
+// What selection takes for a case, launch by launch, on tensors that are well aligned.
+Expected<std::vector<Ladder::Choice>> choices_of(const Loaded& loaded, const Case& c,
+                                                 const Workload& workload,
+                                                 const DeviceInfo& device);
+
 int list(const Options& options);
 int verify(const Options& options);
 int climb(const Options& options);
