@@ -30,13 +30,14 @@ function(ridge_cuda_object output source)
   set(${output} ${object} PARENT_SCOPE)
 endfunction()
 
-# ridge_read_ladder(FAMILY): sets `rungs` to the names in ladder.def, `units` to the names of the nvcc units,
-# and for each unit unit_NAME_arch and unit_NAME_files.
+# ridge_read_ladder(FAMILY): sets `rungs` to the names in ladder.def, `listed_rungs` to C++ initialisers of their
+# names and ideas, `units` to the names of the nvcc units, and for each unit unit_NAME_arch and unit_NAME_files.
 function(ridge_read_ladder family)
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${family})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/ladder.def)
   file(STRINGS ${folder}/ladder.def lines REGEX "^RIDGE_RUNG")
   set(rungs "")
+  set(listed_rungs "")
   set(units "")
   foreach(line ${lines})
     if(NOT line MATCHES "^RIDGE_RUNG\\(([0-9]+), ([a-z0-9_]+)(, sm_([0-9]+a?))?(, (own_unit))?\\)$")
@@ -53,6 +54,12 @@ function(ridge_read_ladder family)
     if(NOT EXISTS ${folder}/${file})
       message(FATAL_ERROR "${family}/ladder.def names ${file}, which does not exist")
     endif()
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/${file})
+    file(READ ${folder}/${file} text)
+    if(NOT text MATCHES "\\.idea = \"([^\"\n]*)\"")
+      message(FATAL_ERROR "${family}/${file} has no line with its idea: .idea = \"…\"")
+    endif()
+    string(APPEND listed_rungs "{\"${name}\", \"${CMAKE_MATCH_1}\"}, ")
     set(unit ${family}_sm${arch})
     if(own_unit)
       set(unit ${family}_${name}_sm${arch})
@@ -75,10 +82,11 @@ function(ridge_read_ladder family)
     set(unit_${unit}_arch ${unit_${unit}_arch} PARENT_SCOPE)
   endforeach()
   set(rungs ${rungs} PARENT_SCOPE)
+  set(listed_rungs "${listed_rungs}" PARENT_SCOPE)
   set(units ${units} PARENT_SCOPE)
 endfunction()
 
-# ridge_family(NAME): the family's library, target family_NAME, in library/ridge/families. Sets `rungs`.
+# ridge_family(NAME): the family's library, target family_NAME, in library/ridge/families. Sets `listed_rungs`.
 function(ridge_family family)
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${family})
   ridge_read_ladder(${family})
@@ -135,7 +143,12 @@ ${listed}  });
   set_target_properties(family_${family} PROPERTIES OUTPUT_NAME ridge_${family}
                         LIBRARY_OUTPUT_DIRECTORY ${RIDGE_LIBRARY_FOLDER}/ridge/families
                         BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../..")
-  set(rungs ${rungs} PARENT_SCOPE)
+  # ./ridge asks for this file, and reads from the comment that the family is there.
+  set(ready ${CMAKE_BINARY_DIR}/ready/${family})
+  add_custom_command(OUTPUT ${ready} COMMAND ${CMAKE_COMMAND} -E touch ${ready} DEPENDS family_${family}
+                     COMMENT "ready ${family}" VERBATIM)
+  add_custom_target(ready_${family} DEPENDS ${ready})
+  set(listed_rungs "${listed_rungs}" PARENT_SCOPE)
 endfunction()
 
 # cuBLAS is in NVIDIA's toolkit but not in the parts that ./ridge gets from PyPI.

@@ -5,6 +5,7 @@ namespace ridge::harness {
 Contestant contestant_of(const Ladder& ladder, int rung, const DeviceInfo& device) {
   const RungInfo& info = ladder.rungs[size_t(rung)];
   return {.name = info.name,
+          .idea = info.idea,
           .rival = false,
           .pageable = info.pageable,
           .refuses =

@@ -67,7 +67,7 @@ std::vector<HostTensor> make_inputs(const Ladder& ladder, const Case& c, const W
 std::vector<char> input_bytes(const Ladder& ladder, const Case& c, const Workload& workload,
                               size_t tensor, int64_t elements) {
   const TensorSpec& spec = workload.tensors[tensor];
-  std::vector<char> bytes(size_t(elements) * size_of(spec.dtype));
+  std::vector<char> bytes(bytes_for(spec.dtype, elements));
   const uint64_t seed = tensor_seed(c, tensor);
   for (int64_t i = 0; i < elements; ++i) {
     const auto structured = ladder.input(c, tensor, i);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kRuns = 2;  // the second finds what the first left behind
 
-int64_t bytes_of(const TensorSpec& spec) { return spec.span * int64_t(size_of(spec.dtype)); }
+int64_t bytes_of(const TensorSpec& spec) { return int64_t(bytes_for(spec.dtype, spec.span)); }
 
 // Where element `index`, counted in the order of the shape, lies.
 int64_t offset_of(const TensorSpec& spec, int64_t index) {
@@ -83,8 +83,7 @@ Verification compare(const HostTensor& tensor, const std::vector<char>& got) {
     const int64_t at = offset_of(spec, i);
     const double error =
         error_of(spec, load(spec.dtype, got.data(), at), reference, magnitude_of(tensor, i));
-    std::fill_n(between.begin() + at * int64_t(size_of(spec.dtype)), size_of(spec.dtype),
-                char(0xff));
+    store_bits(spec.dtype, between.data(), at, ~uint64_t(0));
     result.worst = std::max(result.worst, error);
     if (error <= 1) continue;
     if (wrong++ == 0) first = i;
@@ -159,10 +158,10 @@ Verification verify(const Prepared& p, const Contestant& contestant) {
   std::vector<DeviceBuffer> buffers;
   std::vector<void*> pointers;
   for (const HostTensor& tensor : p.tensors) {
-    const auto size = int64_t(size_of(tensor.spec.dtype));
-    const int64_t offset = (p.c.misalignment + int64_t(buffers.size()) * p.c.skew) * size;
-    auto buffer = DeviceBuffer::make(bytes_of(tensor.spec), offset, canary_behind,
-                                     memory_of(tensor.spec, contestant.pageable));
+    const int64_t offset = p.c.misalignment + int64_t(buffers.size()) * p.c.skew;
+    auto buffer =
+        DeviceBuffer::make(bytes_of(tensor.spec), int64_t(bytes_for(tensor.spec.dtype, offset)),
+                           canary_behind, memory_of(tensor.spec, contestant.pageable));
     if (!buffer) return failed(buffer.error());
     buffers.push_back(std::move(*buffer));
     pointers.push_back(buffers.back().data());

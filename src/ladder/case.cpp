@@ -28,6 +28,13 @@ bool is_named_by_a_tensor(const OperatorDef& op, size_t dimension) {
   return false;
 }
 
+// Whether a shape of `given` numbers lacks only dimensions at its end that have a default.
+bool ends_in_defaults(const OperatorDef& op, size_t given) {
+  return given < op.dimensions.size() &&
+         std::all_of(op.dimensions.begin() + int64_t(given), op.dimensions.end(),
+                     [](const DimensionDef& d) { return d.has_default(); });
+}
+
 // How many numbers of the shape each dimension takes; nothing where they are too few or too many.
 std::vector<int> numbers_per_dimension(const OperatorDef& op, size_t given) {
   const size_t all = op.dimensions.size();
@@ -35,7 +42,7 @@ std::vector<int> numbers_per_dimension(const OperatorDef& op, size_t given) {
   std::vector<size_t> packs;
   for (size_t d = 0; d < all; ++d)
     if (is_pack(op, d)) packs.push_back(d);
-  if (packs.size() == 1 && given + 1 >= all) {
+  if (packs.size() == 1 && given + 1 >= all && !ends_in_defaults(op, given)) {
     numbers[packs[0]] = int(given - (all - 1));
     return numbers;
   }
@@ -45,7 +52,7 @@ std::vector<int> numbers_per_dimension(const OperatorDef& op, size_t given) {
   }
   if (given > all) return {};
   for (size_t d = given; d < all; ++d) {
-    if (!op.dimensions[d].otherwise) return {};
+    if (!op.dimensions[d].has_default()) return {};
     numbers[d] = 0;
   }
   return numbers;
@@ -92,6 +99,15 @@ Status check_same(const Case& c, const OperatorDef& op) {
   return Status::ok();
 }
 
+// The size of a dimension that the shape leaves out, of those before it.
+int64_t default_size(const Case& c, const DimensionDef& dimension,
+                     const std::vector<int64_t>& known) {
+  if (dimension.otherwise) return dimension.otherwise(known);
+  std::vector<double> values;
+  for (const ParameterDef& p : c.def->parameters) values.push_back(c.number(p.name));
+  return dimension.otherwise_with(known, values);
+}
+
 void set_sizes(Case& c, const OperatorDef& op) {
   const std::vector<int> numbers = numbers_per_dimension(op, c.shape.size());
   size_t at = 0;
@@ -103,7 +119,8 @@ void set_sizes(Case& c, const OperatorDef& op) {
       c.sizes.pack[d][size_t(i)] = c.shape[at];
       size *= c.shape[at++];
     }
-    if (numbers[d] == 0 && op.dimensions[d].otherwise) size = op.dimensions[d].otherwise(known);
+    if (numbers[d] == 0 && op.dimensions[d].has_default())
+      size = default_size(c, op.dimensions[d], known);
     c.sizes.size[d] = size;
     known.push_back(size);
     if (!is_named_by_a_tensor(op, d) && op.parameter_index(op.dimensions[d].name) >= 0) {
@@ -135,15 +152,6 @@ Dtype Case::format(std::string_view tensor) const {
 bool Case::is_distributed(std::string_view wanted) const {
   if (!distribution.empty()) return distribution == wanted;
   return def && !def->distributions.empty() && def->distributions.front() == wanted;
-}
-
-const Formats& main_formats(const OperatorDef& op) {
-  const Formats* first = nullptr;
-  for (const TensorDef& tensor : op.tensors) {
-    if (tensor.formats.size() > 1) return tensor.formats;
-    if (!first && !tensor.formats.empty()) first = &tensor.formats;
-  }
-  return *first;
 }
 
 Status complete(Case& c, const OperatorDef& op) {

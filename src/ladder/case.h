@@ -49,9 +49,6 @@ struct Case {
 // a default, parameters that the shape gives. What it says fits the command line.
 Status complete(Case& c, const OperatorDef& op);
 
-// The formats that --dtype can name.
-const Formats& main_formats(const OperatorDef& op);
-
 std::string shape_text(std::span<const int64_t> shape);  // "8192x50257"
 std::string shape_help(const OperatorDef& op);           // "ROWSxCOLS"
 // What distinguishes a case beside shape and format: "alpha=2 distribution=random", or nothing.

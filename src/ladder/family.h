@@ -81,7 +81,7 @@ class LadderOf : public Ladder {
             KeptCall& kept) const override {
     Call call = call_of(c, w, tensors, kept.views);
     if (!described_.group) return call;
-    kept.group = described_.group(c, call, kept.views);
+    kept.group = described_.group(c, call, kept.parts);
     call.group = kept.group;
     return call;
   }

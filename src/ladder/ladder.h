@@ -72,6 +72,7 @@ class Ladder {
 
 struct KeptCall {
   std::vector<Tensor> views;
+  std::vector<Tensor> parts;  // what the calls of the group point to
   std::vector<Call> group;
 };
 

@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "ladder/registry.h"
 #include "operator/description.h"
 
 namespace ridge {
 
 struct ListedFamily {
   const char* name;
-  std::vector<std::string> rungs;
+  std::vector<ListedRung> rungs;
   std::vector<std::string> rivals;
   Operators (*operators)();
 };

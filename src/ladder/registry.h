@@ -15,9 +15,12 @@ namespace ridge {
 
 class Ladder;
 
+struct ListedRung {
+  std::string name, idea;
+};
 struct FamilyInfo {
   std::string name;
-  std::vector<std::string> rungs;   // as in ladder.def, slowest idea first
+  std::vector<ListedRung> rungs;    // as in ladder.def, slowest idea first
   std::vector<std::string> rivals;  // libraries that its rivals come from: "cub", "cublas"
   std::vector<const OperatorDef*> operators;
 };

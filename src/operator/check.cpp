@@ -21,8 +21,8 @@ Range range_of(const Tensor& t) {
     const int64_t reach = (t.shape[size_t(d)] - 1) * t.strides[size_t(d)];
     (reach < 0 ? low : high) += reach;
   }
-  const auto size = int64_t(size_of(t.dtype));
-  return {start + uintptr_t(low * size), start + uintptr_t((high + 1) * size)};
+  const int64_t bits = bits_of(t.dtype);  // packed elements share bytes: outwards to whole ones
+  return {start + uintptr_t(low * bits >> 3), start + uintptr_t(((high + 1) * bits + 7) >> 3)};
 }
 
 // Beyond any memory, and so far below 2^63 that sums of a few such spans never pass it.
@@ -30,7 +30,7 @@ constexpr int64_t kMost = int64_t(1) << 60;
 
 // Dimensions without elements count as one, so that sizes can be multiplied in any order.
 bool has_possible_sizes(const Tensor& t) {
-  int64_t count = int64_t(size_of(t.dtype));
+  int64_t count = std::max<int64_t>(bits_of(t.dtype) / 8, 1);
   for (int d = 0; d < t.rank; ++d)
     if (__builtin_mul_overflow(count, std::max<int64_t>(t.shape[size_t(d)], 1), &count) ||
         count > kMost)
@@ -44,7 +44,8 @@ bool has_possible_strides(const Tensor& t) {
   for (int d = 0; d < t.rank; ++d) {
     if (t.shape[size_t(d)] <= 1) continue;
     int64_t bytes = 0;
-    if (__builtin_mul_overflow(t.strides[size_t(d)], int64_t(size_of(t.dtype)), &bytes) ||
+    if (__builtin_mul_overflow(t.strides[size_t(d)], std::max<int64_t>(bits_of(t.dtype) / 8, 1),
+                               &bytes) ||
         __builtin_mul_overflow(bytes, t.shape[size_t(d)], &bytes) || bytes > kMost ||
         bytes < -kMost || (reach += std::abs(bytes)) > kMost)
       return false;
@@ -112,7 +113,7 @@ bool overlap(const Tensor& a, const Tensor& b) {
   const Range x = range_of(a), y = range_of(b);
   if (x.begin >= y.end || y.begin >= x.end) return false;
   const Grid grid(a, b);
-  if (!grid.is_one || !grid.is_nested()) return true;
+  if (!grid.is_one || !grid.is_nested() || is_packed(a.dtype)) return true;
   const auto bytes = reinterpret_cast<intptr_t>(b.data) - reinterpret_cast<intptr_t>(a.data);
   return grid.spans(bytes / int64_t(size_of(a.dtype)));
 }
@@ -166,7 +167,7 @@ Check& Check::valid(Named t) {
            std::to_string(kMaxRank) + " dimensions are possible";
   });
   if (!status_) return *this;
-  that(size_of(t.tensor.dtype) != 0, [&] { return name() + " has an unknown dtype"; });
+  that(bits_of(t.tensor.dtype) != 0, [&] { return name() + " has an unknown dtype"; });
   for (int d = 0; d < t.tensor.rank; ++d)
     that(t.tensor.shape[size_t(d)] >= 0,
          [&] { return name() + " has a negative size: " + text(t.tensor); });
@@ -179,9 +180,9 @@ Check& Check::valid(Named t) {
            ": they reach beyond any memory";
   });
   that(t.tensor.data != nullptr, [&] { return name() + " is null"; });
-  return that(reinterpret_cast<uintptr_t>(t.tensor.data) % size_of(t.tensor.dtype) == 0, [&] {
-    return name() + " is not aligned to its elements, which are " +
-           std::to_string(size_of(t.tensor.dtype)) + " bytes";
+  const size_t size = std::max<size_t>(size_of(t.tensor.dtype), 1);  // of packed formats: a byte
+  return that(reinterpret_cast<uintptr_t>(t.tensor.data) % size == 0, [&] {
+    return name() + " is not aligned to its elements, which are " + std::to_string(size) + " bytes";
   });
 }
 

@@ -27,7 +27,7 @@ class Checker {
     each([&](size_t t) { check_shape(t); });
     for (size_t p = 0; p < op_.parameters.size(); ++p) check_parameter(p);
     if (overlaps == Overlaps::refused) each([&](size_t t) { check_overlaps(t); });
-    each([&](size_t t) { check_layout(check_, named(t), op_.tensors[t].layout, is_output(t)); });
+    each([&](size_t t) { check_layout(check_, named(t), op_.tensors[t]); });
     return check_.status();
   }
 
@@ -43,7 +43,11 @@ class Checker {
 
   void check_present(size_t t) {
     check_.that(has(t), [&] { return op_.tensors[t].name + " is missing"; });
-    if (check_) check_.valid(named(t));
+    if (!check_) return;
+    check_.valid(named(t));
+    check_.that(op_.tensors[t].scaled || !call_.tensors[t]->scales.data, [&] {
+      return op_.tensors[t].name + " has scales; this operator takes plain tensors";
+    });
   }
 
   void check_format(size_t t) {
@@ -105,16 +109,22 @@ class Checker {
                    text(*call_.tensors[other]);
       if (givers.size() == 1 && op_.tensors[givers[0]].shape == def.shape)
         return is + " but " + because;
-      Tensor wanted = tensor;
       const Shape shape = shape_of(def.pattern, call_.sizes);
+      if (shape.rank > kMaxRank)
+        return def.name + " would have " + std::to_string(shape.rank) +
+               " dimensions, but at most " + std::to_string(kMaxRank) + " are possible: " + because;
+      Tensor wanted = tensor;
       wanted.rank = shape.rank;
       wanted.shape = shape.size;
       return is + " but must be " + text(wanted) + (because.empty() ? "" : ": ") + because;
     });
   }
-  // The tensors that a wrong one disagrees with: for each of its sizes, the first other with it.
+  // The tensors that a wrong one disagrees with: one before it that has to have the same shape, or
+  // else for each of its sizes the first other with it.
   std::vector<size_t> givers_of(size_t t) const {
     std::vector<size_t> givers;
+    for (size_t other = 0; other < t; ++other)
+      if (has(other) && op_.tensors[other].shape == op_.tensors[t].shape) return {other};
     for (const Extent& size : op_.tensors[t].pattern) {
       const size_t giver = giver_of(size, t);
       if (giver != t && std::find(givers.begin(), givers.end(), giver) == givers.end())
@@ -131,7 +141,26 @@ class Checker {
     return t;
   }
 
+  // What only a caller by numbers can get wrong: C, and languages above it.
+  void check_kind(size_t p) {
+    const ParameterDef& def = op_.parameters[p];
+    const auto [x, whole] = call_.parameters[p];
+    if (def.type == ParameterType::number) return;
+    const auto is = [&] { return def.name + " is " + ops::number(x); };
+    check_.that(x == double(whole), [&] { return is() + "; it has to be a whole number"; });
+    if (def.type == ParameterType::flag)
+      check_.that(x == 0 || x == 1, [&] { return is() + "; it has to be 0 or 1"; });
+    if (def.type == ParameterType::choice)
+      check_.that(x >= 0 && x < double(def.choices.size()), [&] {
+        std::string known;
+        for (size_t i = 0; i < def.choices.size(); ++i)
+          known += (i ? ", " : "") + std::to_string(i) + " (" + def.choices[i] + ")";
+        return is() + "; it can be " + known;
+      });
+  }
+
   void check_parameter(size_t p) {
+    check_kind(p);
     const ParameterDef& def = op_.parameters[p];
     const double x = call_.parameters[p].number;
     const bool low = def.above_least ? x > def.least : x >= def.least;
@@ -139,16 +168,17 @@ class Checker {
     // Written so that a NaN is refused where there is a range, and only there.
     const bool ranged = std::isfinite(def.least) || std::isfinite(def.most);
     check_.that(!ranged || (low && high), [&] {
+      const auto written = [&](Value value) {
+        return def.type == ParameterType::integer ? std::to_string(value.integer)
+                                                  : ops::number(value.number);
+      };
       std::string range;
       if (std::isfinite(def.least))
-        range = (def.above_least ? "above " : "at least ") + ops::number(def.least);
+        range = (def.above_least ? "above " : "at least ") + written(def.least);
       if (std::isfinite(def.most))
         range += (range.empty() ? "" : " and ") +
-                 std::string(def.under_most ? "under " : "at most ") + ops::number(def.most);
-      const std::string is = def.type == ParameterType::integer
-                                 ? std::to_string(call_.parameters[p].integer)
-                                 : ops::number(x);
-      return def.name + " is " + is + "; it has to be " + range;
+                 std::string(def.under_most ? "under " : "at most ") + written(def.most);
+      return def.name + " is " + written(call_.parameters[p]) + "; it has to be " + range;
     });
   }
 
@@ -161,10 +191,46 @@ class Checker {
       if (other == t || !has(other) || (is_output(other) && other > t)) continue;
       bool may_be = false;
       for (const std::string& name : def.may_be) may_be |= name == op_.tensors[other].name;
-      if (may_be) check_.no_partial_overlap(named(t), named(other));
+      if (may_be) check_may_be(t, other);
       else check_.no_overlap(named(t), named(other));
     }
   }
+
+  // An output that may be an input; where the last size of one is a multiple of the other's, part
+  // for part of that.
+  void check_may_be(size_t out, size_t in) {
+    const int64_t out_size = last_size(out), in_size = last_size(in);
+    const int64_t out_parts = std::max<int64_t>(in_size > 0 ? out_size / in_size : 1, 1);
+    const int64_t in_parts = std::max<int64_t>(out_size > 0 ? in_size / out_size : 1, 1);
+    if (out_parts == 1 && in_parts == 1) {
+      check_.no_partial_overlap(named(out), named(in));
+      return;
+    }
+    for (int64_t o = 0; o < out_parts && check_; ++o)
+      for (int64_t i = 0; i < in_parts && check_; ++i) {
+        const Part a(named(out), o, out_parts), b(named(in), i, in_parts);
+        check_.no_partial_overlap({a.name.c_str(), a.tensor}, {b.name.c_str(), b.tensor});
+      }
+  }
+  int64_t last_size(size_t t) const {
+    const Tensor& tensor = *call_.tensors[t];
+    return tensor.rank > 0 ? tensor.shape[size_t(tensor.rank - 1)] : 1;
+  }
+  // One of the equal parts of a tensor's last dimension.
+  struct Part {
+    std::string name;
+    Tensor tensor;
+    Part(Named whole, int64_t part, int64_t parts) : name(whole.name), tensor(whole.tensor) {
+      if (parts == 1) return;  // the one that lies in a part of the other
+      const auto last = size_t(tensor.rank - 1);
+      tensor.shape[last] /= parts;
+      if (tensor.data)
+        tensor.data = static_cast<char*>(tensor.data) + part * tensor.shape[last] *
+                                                            tensor.strides[last] *
+                                                            int64_t(size_of(tensor.dtype));
+      name = "part " + std::to_string(part + 1) + " of " + name;
+    }
+  };
 
   Call& call_;
   const OperatorDef& op_;

@@ -24,6 +24,15 @@ const TensorDef* OperatorDef::tensor(std::string_view wanted) const {
   return i < 0 ? nullptr : &tensors[size_t(i)];
 }
 
+const Formats& main_formats(const OperatorDef& op) {
+  const Formats* first = nullptr;
+  for (const TensorDef& tensor : op.tensors) {
+    if (tensor.formats.size() > 1) return tensor.formats;
+    if (!first && !tensor.formats.empty()) first = &tensor.formats;
+  }
+  return *first;
+}
+
 std::string names_of(const Formats& formats) {
   std::string names;
   for (const Dtype d : formats) names += (names.empty() ? "" : ", ") + std::string(name_of(d));

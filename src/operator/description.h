@@ -22,7 +22,10 @@ struct Extent {
   int dimension = -1;  // of the operator; -1: a number, `plus`
   bool pack = false;   // any number of dimensions
   int64_t times = 1, over = 1, plus = 0;
-  int64_t of(int64_t size) const { return dimension < 0 ? plus : size * times / over + plus; }
+  bool up = false;  // the division rounds up
+  int64_t of(int64_t size) const {
+    return dimension < 0 ? plus : (size * times + (up ? over - 1 : 0)) / over + plus;
+  }
 };
 using ShapePattern = std::vector<Extent>;
 
@@ -31,7 +34,8 @@ enum class Layout : uint8_t {
   any,         // any strides
   contiguous,  // without gaps, the last dimension fastest
   dense,       // without gaps, its dimensions in any order
-  rows,        // the last dimension contiguous; those before it merge to rows with one stride
+  rows,        // the last dimensions (TensorDef::row_dims of them) contiguous; those before them
+               // merge to rows with one stride
   unit_last,   // the last dimension has stride 1
   matrix,      // one of its two dimensions has stride 1
 };
@@ -51,7 +55,10 @@ struct TensorDef {
   Layout layout = Layout::any;
   bool optional = false;
   // Of an output: the inputs that it may be itself, element for element. It overlaps no other.
+  // Where one of the two has a multiple of the other's last size, the other may be one of its
+  // parts.
   std::vector<std::string> may_be = {};
+  bool scaled = false;   // may have scales: ridge/block_scaled.h
   bool on_host = false;  // in host memory
   int row_dims = 1;      // trailing dimensions that make up a row, which padding follows
   std::string meaning = {};
@@ -82,6 +89,11 @@ struct DimensionDef {
   std::string meaning = {};
   // Its size where none is given, of the sizes that are (by position). None: it has to be given.
   int64_t (*otherwise)(const std::vector<int64_t>& sizes) = nullptr;
+  // The same where it follows from parameters, too (by position).
+  int64_t (*otherwise_with)(const std::vector<int64_t>& sizes,
+                            const std::vector<double>& parameters) = nullptr;
+
+  bool has_default() const { return otherwise || otherwise_with; }
 };
 
 struct OperatorDef {
@@ -109,6 +121,10 @@ struct OperatorDef {
 };
 
 using Operators = std::vector<OperatorDef>;
+
+// The formats of the operator's main tensor: the first that has a choice of them. --dtype names
+// one.
+const Formats& main_formats(const OperatorDef& op);
 
 // What several of `formats` are in a message: "f32, f16, bf16".
 std::string names_of(const Formats& formats);

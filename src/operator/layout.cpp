@@ -45,11 +45,11 @@ bool same_strides(const Tensor& a, const Tensor& b) {
   return true;
 }
 
-Rows rows_of(const Tensor& t) {
-  const int last = t.rank - 1;
-  Rows rows;
-  rows.cols = t.shape[size_t(last)];
-  const Merged leading = merged(t, 0, last).value_or(Merged{});
+Rows rows_of(const Tensor& t, int row_dims) {
+  const int first = t.rank - row_dims;  // of the dimensions that make up a row
+  Rows rows = {.cols = 1};
+  for (int d = first; d < t.rank; ++d) rows.cols *= t.shape[size_t(d)];
+  const Merged leading = merged(t, 0, first).value_or(Merged{});
   rows.rows = leading.size;
   rows.stride = leading.size > 1 ? leading.stride : rows.cols;
   return rows;
@@ -61,32 +61,36 @@ bool is_unit(const Tensor& t, int dimension) {
   return t.shape[size_t(dimension)] <= 1 || t.strides[size_t(dimension)] == 1;
 }
 
-void check_rows(Check& check, Named t, bool is_output) {
+void check_rows(Check& check, Named t, int row_dims, bool is_output) {
   const auto strides = [&] {
     return std::string(t.name) + " has strides " + strides_text(t.tensor);
   };
-  const int last = t.tensor.rank - 1;
-  check.that(is_unit(t.tensor, last),
-             [&] { return strides() + "; the last dimension has to be contiguous"; });
-  check.that(merged(t.tensor, 0, last).has_value(), [&] {
-    return strides() + "; the dimensions before the last have to merge to rows with one stride";
+  const int first = t.tensor.rank - row_dims;
+  const std::string last =
+      row_dims == 1 ? "the last dimension" : "the last " + std::to_string(row_dims) + " dimensions";
+  const auto row = merged(t.tensor, first, t.tensor.rank);
+  check.that(row && (row->size <= 1 || row->stride == 1), [&] {
+    return strides() + "; " + last + (row_dims == 1 ? " has" : " have") + " to be contiguous";
+  });
+  check.that(merged(t.tensor, 0, first).has_value(), [&] {
+    return strides() + "; the dimensions before " + last + " have to merge to rows with one stride";
   });
   if (!check || !is_output) return;
-  const Rows rows = rows_of(t.tensor);
+  const Rows rows = rows_of(t.tensor, row_dims);
   check.that(rows.rows <= 1 || std::abs(rows.stride) >= rows.cols,
              [&] { return strides() + ", by which its rows overlap"; });
 }
 
 }  // namespace
 
-void check_layout(Check& check, Named t, Layout layout, bool is_output) {
-  if (!check || layout == Layout::any || t.tensor.elements() == 0) return;
+void check_layout(Check& check, Named t, const TensorDef& def) {
+  if (!check || def.layout == Layout::any || t.tensor.elements() == 0) return;
   const auto strides = [&] {
     return std::string(t.name) + " has strides " + strides_text(t.tensor) + " for " +
            text(t.tensor);
   };
   const int last = t.tensor.rank - 1;
-  switch (layout) {
+  switch (def.layout) {
     case Layout::any: break;
     case Layout::contiguous:
       check.that(is_contiguous(t.tensor), [&] { return strides() + "; it has to be contiguous"; });
@@ -94,7 +98,7 @@ void check_layout(Check& check, Named t, Layout layout, bool is_output) {
     case Layout::dense:
       check.that(is_dense(t.tensor), [&] { return strides() + "; it must not have gaps"; });
       break;
-    case Layout::rows: check_rows(check, t, is_output); break;
+    case Layout::rows: check_rows(check, t, def.row_dims, def.role != Role::in); break;
     case Layout::unit_last:
       check.that(last < 0 || is_unit(t.tensor, last),
                  [&] { return std::string(t.name) + " must have stride 1 in its last dimension"; });

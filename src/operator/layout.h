@@ -20,14 +20,14 @@ bool is_contiguous(const Tensor& t);                  // without gaps, the last 
 bool is_dense(const Tensor& t);                       // without gaps, dimensions in any order
 bool same_strides(const Tensor& a, const Tensor& b);  // of dimensions where they matter
 
-// A tensor of Layout::rows as (rows, cols), the last dimension being the columns.
+// A tensor of Layout::rows as (rows, cols), the last `row_dims` dimensions being the columns.
 struct Rows {
   int64_t rows = 0, cols = 0, stride = 0;  // elements from row to row
 };
-Rows rows_of(const Tensor& t);
+Rows rows_of(const Tensor& t, int row_dims = 1);
 
 // Whether a tensor lies as its description wants it.
-void check_layout(Check& check, Named t, Layout layout, bool is_output);
+void check_layout(Check& check, Named t, const TensorDef& def);
 
 // The same elements without dimension `axis`, at its first place.
 Tensor without(const Tensor& t, int axis);

@@ -17,7 +17,7 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
 
-// 2*cols, dim/2, segments+1, cols..., 3
+// 2*cols, dim/2, ceil(n/32), segments+1, cols..., 3
 Extent parse_term(const OperatorDef& op, const std::string& text, std::string term) {
   Extent extent;
   if (is_number(term)) {
@@ -27,6 +27,10 @@ Extent parse_term(const OperatorDef& op, const std::string& text, std::string te
   if (term.ends_with("...")) {
     extent.pack = true;
     term.resize(term.size() - 3);
+  }
+  if (term.starts_with("ceil(") && term.ends_with(")")) {
+    extent.up = true;
+    term = term.substr(5, term.size() - 6);
   }
   if (const size_t star = term.find('*'); star != term.npos) {
     extent.times = std::stoll(term.substr(0, star));

@@ -1,10 +1,12 @@
 // Shapes in named sizes, as descriptions write them, and what they say of real tensors.
 //
-//   rows, cols         two dimensions
-//   rows..., cols      any number of dimensions (also none) before the last: `rows` of them
-//   together 2*cols  dim/2  segments+1  3       a size that follows from another, or a number 1
-//   alone: one element, whatever its dimensions outer..., length, inner...         the parameter
-//   `axis` says which dimension `length` is
+//   rows, cols                  two dimensions
+//   rows..., cols               any number of dimensions (also none) before the last: `rows` of
+//                               them together
+//   2*cols  dim/2  segments+1   a size that follows from another
+//   ceil(n/32)                  the same, rounded up
+//   3                           a number; 1 alone: one element, whatever its dimensions
+//   outer..., length, inner...  the parameter `axis` says which dimension `length` is
 #pragma once
 
 #include <array>

@@ -182,6 +182,74 @@ class Device(CliTest):
         self.ridge("device", "--gpu", "a100", "--json", "no/such/folder.json", code=8)
 
 
+class Formats(CliTest):
+    def rows(self, *arguments):
+        """The lines of the table, by their first word, as lists of words."""
+        out, _ = self.ridge("formats", *arguments)
+        self.assertNotIn("\033", out)
+        return {line.split()[0]: line.split() for line in out.splitlines() if line}
+
+    def test_lists_every_format(self):
+        rows = self.rows()
+        for name in ("f32 f16 bf16 f64 i32 i64 u32 u8 i8 i4 u4 e4m3 e5m2 e2m1 e2m3 e3m2 ue8m0 ue4m3 nf4 "
+                     "mxfp8_e4m3 mxfp8_e5m2 mxfp6_e2m3 mxfp6_e3m2 mxfp4 nvfp4 fp8_1x128 fp8_128x128 "
+                     "nf4_double int8_rows").split():
+            self.assertIn(name, rows)
+        self.assertEqual(rows["e5m2"][:5], ["e5m2", "8", "1|5|2", "15", "57344"])
+        self.assertEqual(rows["nvfp4"][-1], "4.5")
+
+    def test_rounds_a_number(self):
+        rows = self.rows("3.14")
+        self.assertEqual(rows["f16"], ["f16", "3.140625", "rounded", "+0.000625", "0.0002", "3.13867188",
+                                       "3.14257812", "0x4248", "0|10000|1001001000"])
+        self.assertEqual(rows["f64"][1:3], ["3.14", "exact"])
+        self.assertEqual(rows["u8"][1:4], ["3", "cut", "off"])
+        self.assertEqual(rows["nf4"][1:3], ["1", "saturated"])
+
+    def test_rounds_what_looks_like_a_flag(self):
+        self.assertEqual(self.rows("-inf")["f16"][1:3], ["-inf", "exact"])
+        self.assertEqual(self.rows("-inf")["e4m3"][1:3], ["-448", "saturated"])
+        self.assertEqual(self.rows("-0", "--dtype", "half")["f16"][-1], "1|00000|0000000000")
+        self.assertEqual(self.rows("--dtype", "e2m1", "-2.5")["e2m1"][1:4], ["-2", "rounded", "+0.5"])
+        self.assertEqual(self.rows("1e30")["i32"][1:], ["-", "does", "not", "fit"])
+
+    def test_reads_bits_in_the_formats_of_their_width(self):
+        rows = self.rows("0x3c00")
+        self.assertEqual(sorted(rows), ["bf16", "f16", "format"])
+        self.assertEqual(rows["f16"][1:3], ["1", "normal"])
+        rows = self.rows("0b0111_1110")
+        self.assertEqual(sorted(rows), ["e4m3", "e5m2", "format", "i8", "u8", "ue4m3", "ue8m0"])
+        self.assertEqual(rows["e4m3"][1:6], ["448", "normal", "0", "15", "6"])
+        self.assertEqual(rows["e5m2"][1:3], ["nan", "NaN"])
+        self.assertEqual(self.rows("0x1f", "--dtype", "e3m2")["e3m2"][1], "28")
+        self.assertEqual(self.rows("0x1.8p3", "--dtype", "f16")["f16"][1], "12")  # a number
+
+    def test_lists_the_numbers_of_a_small_format(self):
+        out, _ = self.ridge("formats", "--dtype", "fp4")
+        self.assertIn("0|11|1      6    1|11|1     -6", out)
+
+    def test_json(self):
+        record = json.loads(self.ridge("formats", "--json", "-")[0])
+        self.assertEqual((record["schema"], len(record["formats"])), (1, 19))
+        record = json.loads(self.ridge("formats", "nan", "--json", "-")[0])
+        by_name = {f["name"]: f for f in record["formats"]}
+        self.assertEqual(by_name["e4m3"]["bits"], "0x7f")
+        self.assertEqual((by_name["e2m1"]["value"], by_name["e2m1"]["result"]), (6, "there is no NaN"))
+        record = json.loads(self.ridge("formats", "0x01", "--dtype", "e4m3", "--json", "-")[0])
+        self.assertEqual((record["formats"][0]["class"], record["formats"][0]["value"]), ("subnormal", 2**-9))
+        self.ridge("formats", "--json", "no/such/folder.json", code=8)
+
+    def test_refusals(self):
+        for arguments, message in [(["3.14x"], "neither a number"), (["1e999"], "neither a number"),
+                                   (["0x3c0"], "has 12 bits; formats have 4, 6, 8, 16, 32 or 64"),
+                                   (["0xzz"], "is not a pattern"), (["0b"], "neither a number"),
+                                   (["0x1ff", "--dtype", "e4m3"], "does not fit in e4m3, which has 8 bits"),
+                                   (["1", "--dtype", "e4m4"], "Did you mean 'e4m3'?"),
+                                   (["1", "-2"], "one number at a time"),
+                                   (["--dtyp", "f16"], "Did you mean '--dtype'?")]:
+            self.assertIn(message, self.ridge("formats", *arguments, code=2)[1])
+
+
 FAKE_NVCC = """#!/bin/sh
 # Stands in for nvcc: answers as it does, and links a C++ file instead of compiling CUDA.
 case $1 in

@@ -170,13 +170,18 @@ Expected<std::vector<Case>> cases_of(const Loaded& loaded, const Options& option
     if (!shape) return shape.error();
     first.shape = *shape;
   }
-  if (!options.sizes.empty()) {
+  // A parameter that the shape gives is set as a size.
+  auto sizes = options.sizes, values = options.values;
+  for (const auto& value : options.values)
+    if (loaded.op->dimension_index(value.first) >= 0) sizes.push_back(value);
+  std::erase_if(values, [&](const auto& v) { return loaded.op->dimension_index(v.first) >= 0; });
+  if (!sizes.empty()) {
     if (const Status s = complete(first, *loaded.op); !s) return s.error();
-    if (const Status s = set_sizes(first, options.sizes, *loaded.op); !s) return s.error();
+    if (const Status s = set_sizes(first, sizes, *loaded.op); !s) return s.error();
   }
   for (const std::string& text : options.dtypes)
     if (const Status s = set_format(first, text, *loaded.op); !s) return s.error();
-  for (const auto& [name, text] : options.values)
+  for (const auto& [name, text] : values)
     if (const Status s = set_value(first, name, text, *loaded.op); !s) return s.error();
   if (!options.distribution.empty()) {
     const auto& known = loaded.op->distributions;

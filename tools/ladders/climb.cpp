@@ -92,6 +92,7 @@ std::vector<bool> verify_all(const Loaded& loaded, const Case& c,
               {kind_of(who), who.name},
               {"worst", result.worst},
               {"at", shape_text(checked.shape)}};
+      if (!who.idea.empty()) line["idea"] = who.idea;
       switch (result.verdict) {
         case harness::Verdict::right: right[i] = true; break;
         case harness::Verdict::unsupported: line["unsupported"] = result.message; break;

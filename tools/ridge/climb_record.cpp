@@ -74,6 +74,8 @@ json to_json(const ClimbRecord& record) {
                              {"written", climb.written},
                              {"flops", climb.flops},
                              {"steps", steps}});
+    if (!climb.settings.empty()) out["climbs"].back()["settings"] = climb.settings;
+    out["climbs"].back().update(climb.asked);
     if (!climb.memory_us.empty())
       out["climbs"].back()["memory"] = {
           {"by", climb.memory_by}, {"median_us", median(climb.memory_us)}, {"us", climb.memory_us}};
@@ -93,6 +95,8 @@ ClimbRecord from_json(const json& from) {
     Climb climb = {.operator_ = c.value("operator", ""),
                    .dtype = c.value("dtype", ""),
                    .shape = c.value("shape", ""),
+                   .settings = c.value("settings", ""),
+                   .asked = json::object(),
                    .unit = c.value("unit", "GB/s"),
                    .verified_at = c.value("verified_at", ""),
                    .seed = c.value("seed", uint64_t(1)),
@@ -102,6 +106,8 @@ ClimbRecord from_json(const json& from) {
                    .memory_us = {},
                    .memory_by = {},
                    .steps = {}};
+    for (const char* key : {"formats", "parameters", "distribution"})
+      if (c.contains(key)) climb.asked[key] = c[key];
     if (c.contains("memory")) {
       climb.memory_us = c["memory"].value("us", std::vector<double>());
       climb.memory_by = c["memory"].value("by", "");

@@ -30,7 +30,10 @@ struct Step {
 
 // One ladder at one size.
 struct Climb {
-  std::string operator_, dtype, shape, unit, verified_at;
+  std::string operator_, dtype, shape;
+  std::string settings;  // what else distinguishes the case, to be read: "alpha=2"
+  nlohmann::json asked;  // the same: formats, parameters, distribution, as far as there are any
+  std::string unit, verified_at;
   uint64_t seed = 1;
   double read = 0, written = 0, flops = 0;
   // Samples of moving as many bytes in the same mix and nothing else, in turn with the steps; and

@@ -151,6 +151,33 @@ std::optional<int> CommandLine::describe(const Arguments& arguments, bool has_ta
   return kFine;
 }
 
+std::vector<std::string> CommandLine::flag_names() const {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app_->get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+void CommandLine::take_settings(Arguments& arguments) const {
+  const std::vector<std::string> known = flag_names();
+  Arguments rest;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    if (!name.starts_with("--") || name.size() == 2 || std::ranges::count(known, name)) {
+      rest.push_back(word);
+      continue;
+    }
+    std::string value;
+    if (equals != word.npos) value = word.substr(equals + 1);
+    else if (i + 1 < arguments.size() && !arguments[i + 1].starts_with("--"))
+      value = arguments[++i];
+    settings_->emplace_back(name.substr(2), value);
+  }
+  arguments = std::move(rest);
+}
+
 std::optional<int> CommandLine::parse(const Arguments& arguments, Arguments* tail) {
   if (const auto done = describe(arguments, tail != nullptr)) return done;
   Arguments ours = arguments;
@@ -159,6 +186,7 @@ std::optional<int> CommandLine::parse(const Arguments& arguments, Arguments* tai
       tail->assign(dashes + 1, ours.end());
       ours.erase(dashes, ours.end());
     }
+  if (settings_) take_settings(ours);
   std::reverse(ours.begin(), ours.end());  // CLI11 takes them from the back
   try {
     app_->parse(ours);
@@ -180,11 +208,9 @@ std::optional<int> CommandLine::parse(const Arguments& arguments, Arguments* tai
                          tail ? "; what belongs to the program goes after --" : ""));
     return kUsage;
   }
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app_->get_options())
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   complain(fmt::format("there is no flag '{}'{} `{} --help` lists them.", *flag,
-                       did_you_mean(flag->substr(0, flag->find('=')), names), app_->get_name()));
+                       did_you_mean(flag->substr(0, flag->find('=')), flag_names()),
+                       app_->get_name()));
   return kUsage;
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/status.h"
@@ -38,6 +39,11 @@ class CommandLine {
   void add_option(const char* name, std::string& value, const char* kind, const char* help);
   void add_flag(const char* name, bool& value, const char* help);
   void add_footer(const char* text);
+  // Flags that are none of ours, `--rows 4096` or `--alpha=2`, in their order: an operator's sizes
+  // and parameters, which its description knows.
+  using Settings = std::vector<std::pair<std::string, std::string>>;  // "rows", "4096"
+  void add_settings(Settings& settings) { settings_ = &settings; }
+  std::vector<std::string> flag_names() const;  // "--json"
 
   // Those that mean the same everywhere.
   void add_device(DeviceFlags& flags);
@@ -61,6 +67,8 @@ class CommandLine {
   std::string verb_;
   std::unique_ptr<CLI::App> app_;
   std::map<const CLI::Option*, std::vector<std::string>> choices_;
+  Settings* settings_ = nullptr;
+  void take_settings(Arguments& arguments) const;
   bool no_color_ = false;
 };
 

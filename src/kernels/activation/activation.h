@@ -21,6 +21,10 @@ enum class Function : int {
 };
 constexpr int kFunctions = int(Function::softplus) + 1;
 
+// The operators are the functions in this order, then the same backward.
+constexpr Function function_of(int op) { return Function(op % kFunctions); }
+constexpr bool is_backward(int op) { return op >= kFunctions; }
+
 struct Args {
   Function function = Function::relu;
   bool backward = false;

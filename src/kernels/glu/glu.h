@@ -9,6 +9,9 @@ namespace ridge::glu {
 
 enum class Gate : int { silu, gelu };
 
+// Bits of an operator's place among the family's: see operators.cpp.
+enum Op : int { kGelu = 1, kBackward = 2, kPacked = 4 };
+
 // One tensor (rows, 2 * cols) with the gates in front is up = gate + cols, at twice the stride.
 struct Args {
   Gate f = Gate::silu;

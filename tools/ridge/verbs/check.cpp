@@ -48,10 +48,10 @@ Expected<Command> command_of(const CheckFlags& flags, const Target& target) {
     if (const Status ready = check_request(flags.program); !ready) return ready.error();
     return command_for(flags.program, target);
   }
-  const auto rung = find_rung(target, flags.program.file);
-  if (!rung) return rung.error();
+  const auto found = find_rung(target, flags.program.file, flags.program.quiet);
+  if (!found) return found.error();
   return Command{.program = ladders_program(),
-                 .arguments = {"verify", rung->first, "--rung", rung->second},
+                 .arguments = {"verify", found->family, "--rung", found->rung},
                  .environment = environment_of(target)};
 }
 

@@ -9,9 +9,10 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "climb_record.h"
+#include "climb_table.h"
+#include "families.h"
 #include "flags.h"
 #include "harness/statistics.h"
 #include "ladders.h"
@@ -29,10 +30,12 @@ using nlohmann::json;
 
 struct ClimbFlags {
   std::vector<std::string> operators;
-  std::string shape, dtype, rung, seed, json, csv;
+  CaseFlags of_case;
+  std::string rung, json, csv;
   DeviceFlags device;
   bool hot = false, quick = false, quiet = false;
   bool tour() const { return operators.empty(); }
+  bool tables() const { return json != "-" && csv != "-"; }
 };
 
 // --- listening ---
@@ -46,10 +49,20 @@ Step& step_of(Climb& climb, const std::string& name, bool rival) {
   return climb.steps.back();
 }
 
+// What a case has beside operator, format and shape, as records keep it.
+json asked_of(const json& line) {
+  json asked = json::object();
+  for (const char* key : {"formats", "parameters", "distribution"})
+    if (line.contains(key)) asked[key] = line[key];
+  return asked;
+}
+
 void begin_case(ClimbRecord& record, const json& line) {
   record.climbs.push_back({.operator_ = line["operator"],
                            .dtype = line["dtype"],
                            .shape = line["shape"],
+                           .settings = line["settings"],
+                           .asked = asked_of(line),
                            .unit = line["unit"],
                            .verified_at = line["verified_at"],
                            .seed = line["seed"],
@@ -64,6 +77,7 @@ void begin_case(ClimbRecord& record, const json& line) {
 void note_step(ClimbRecord& record, const json& line) {
   const bool rival = line.contains("rival");
   Step& step = step_of(record.climbs.back(), rival ? line["rival"] : line["rung"], rival);
+  step.idea = line.value("idea", step.idea);
   step.wrong = line.value("wrong", step.wrong);
   step.unsupported = line.value("unsupported", step.unsupported);
   step.failed = line.value("failed", step.failed);
@@ -74,140 +88,7 @@ void note_step(ClimbRecord& record, const json& line) {
   if (line.contains("thread_instructions")) step.thread_instructions = line["thread_instructions"];
 }
 
-// --- showing ---
-
-std::string time_text(double us) {
-  if (us < 10) return fmt::format("{:.2f} µs", us);
-  if (us < 1000) return fmt::format("{:.1f} µs", us);
-  return fmt::format("{:.2f} ms", us / 1e3);
-}
-
-double rate(const Climb& climb, double us) {  // in climb.unit
-  if (climb.unit == "TFLOP/s") return climb.flops / us / 1e6;
-  if (climb.unit == "GOP/s" || climb.unit == "GFLOP/s") return climb.flops / us / 1e3;
-  return (climb.read + climb.written) / us / 1e3;
-}
-
-// The one that leaves our fastest rung the least.
-const Step* best_rival(const Climb& climb) {
-  const Step* fastest = nullptr;
-  for (const Step& step : climb.steps)
-    if (!step.rival && !step.us.empty() && (!fastest || median(step.us) < median(fastest->us)))
-      fastest = &step;
-  const Step* best = nullptr;
-  for (const Step& step : climb.steps)
-    if (fastest && step.rival && !step.us.empty() &&
-        (!best || times_faster(climb, *fastest, step) < times_faster(climb, *fastest, *best)))
-      best = &step;
-  return best;
-}
-
-std::string verdict(const Step& step) {
-  const std::string_view result = result_of(step);
-  if (result == "right") return green(result);
-  return result == "not here" ? dim(result) : red(result);
-}
-
-void print_title(const Climb& climb) {
-  fmt::print("{} {} {}", bold(climb.operator_), climb.shape, climb.dtype);
-  if (climb.verified_at != climb.shape) fmt::print("  {}", dim("verified at " + climb.verified_at));
-  fmt::print("\n");
-}
-
-void print_timed(const Climb& climb, const Roofs& roofs) {
-  const Step* rival = best_rival(climb);
-  const double roof = roofs.for_climb(climb);
-  const bool by_bytes = climb.unit == "GB/s";
-  std::vector<std::vector<std::string>> rows = {
-      {"rung", "result", "time", "±", climb.unit, "of roof", "× before",
-       rival ? "× " + rival->name : "× library", "the idea"}};
-  double before = 0;
-  for (const Step& step : climb.steps) {
-    if (step.us.empty()) {
-      rows.push_back({step.name, verdict(step), "", "", "", "", "", "", step.idea});
-      continue;
-    }
-    const harness::Summary s = harness::summarize(step.us);
-    rows.push_back(
-        {step.rival ? dim(step.name) : step.name, step.rival ? "" : verdict(step),
-         time_text(s.median) + (step.by_graph ? "*" : ""), fmt::format("{:.1f} %", 50 * s.spread()),
-         fmt::format("{:.{}f}", rate(climb, s.median), rate(climb, s.median) < 100 ? 1 : 0),
-         by_bytes && roof > 0 ? fmt::format("{:.0f} %", 100 * rate(climb, s.median) * 1e9 / roof)
-                              : "",
-         before > 0 && !step.rival ? fmt::format("{:.2f}", before / s.median) : "",
-         rival && !step.rival ? fmt::format("{:.2f}", times_faster(climb, step, *rival)) : "",
-         step.rival ? "" : step.idea});
-    if (!step.rival) before = s.median;
-  }
-  fmt::print("{}", table(rows,
-                         {Align::left, Align::left, Align::right, Align::right, Align::right,
-                          Align::right, Align::right, Align::right, Align::left},
-                         "  "));
-  for (const Step& step : climb.steps)
-    if (step.by_graph) {
-      fmt::print("  {}\n",
-                 dim("* too short for events: replays of a graph of 32 launches, divided"));
-      break;
-    }
-}
-
-void print_counted(const Climb& climb) {
-  std::vector<std::vector<std::string>> rows = {
-      {"rung", "result", "warp instructions", "× before", "bytes an instruction", "the idea"}};
-  double before = 0;
-  for (const Step& step : climb.steps) {
-    const double count = step.warp_instructions ? double(*step.warp_instructions) : 0;
-    rows.push_back(
-        {step.name, verdict(step), step.warp_instructions ? thousands(*step.warp_instructions) : "",
-         before > 0 && count > 0 ? fmt::format("{:.2f}", before / count) : "",
-         count > 0 ? fmt::format("{:.1f}", (climb.read + climb.written) / count) : "", step.idea});
-    if (count > 0) before = count;
-  }
-  fmt::print(
-      "{}",
-      table(rows, {Align::left, Align::left, Align::right, Align::right, Align::right, Align::left},
-            "  "));
-}
-
-void print_climb(const Climb& climb, const Target& target, const Roofs& roofs) {
-  print_title(climb);
-  if (target.software) print_counted(climb);
-  else print_timed(climb, roofs);
-  for (const Step& step : climb.steps) {
-    if (!step.wrong.empty()) fmt::print("  {} {}: {}\n", red("wrong:"), step.name, step.wrong);
-    if (!step.failed.empty()) fmt::print("  {} {}: {}\n", red("failed:"), step.name, step.failed);
-    if (!step.unsupported.empty())
-      fmt::print("  {}\n", dim(step.name + " is not for this: " + step.unsupported));
-    if (step.implausible_under > 0)
-      fmt::print("  {} {} is faster than memory can be ({:.1f} µs): the measurement is wrong\n",
-                 red("implausible:"), step.name, step.implausible_under);
-  }
-  fmt::print("\n");
-  std::fflush(stdout);
-}
-
 // --- the verb ---
-
-std::vector<std::string> command_of(const ClimbFlags& flags,
-                                    const std::vector<LadderEntry>& ladders) {
-  std::vector<std::string> command = {"climb"};
-  if (flags.tour()) {
-    for (const LadderEntry& ladder : ladders) command.push_back(ladder.operators.front());
-    command.push_back("--tour");
-    command.push_back("--fast");
-  }
-  command.insert(command.end(), flags.operators.begin(), flags.operators.end());
-  const auto pass = [&](const char* name, const std::string& value) {
-    if (!value.empty()) command.insert(command.end(), {name, value});
-  };
-  pass("--shape", flags.shape);
-  pass("--dtype", flags.dtype);
-  pass("--rung", flags.rung);
-  pass("--seed", flags.seed);
-  if (flags.hot) command.push_back("--hot");
-  if (flags.quick) command.push_back("--fast");
-  return command;
-}
 
 // PyTorch, where this machine has one that sees the GPU, in a process with ours (bench/rivals).
 void ask_torch(ClimbRecord& record, Progress& progress) {
@@ -277,96 +158,181 @@ int exit_code_of(const ClimbRecord& record) {
   int code = kFine;
   for (const Climb& climb : record.climbs)
     for (const Step& step : climb.steps) {
-      // A library that is wrong is told of, but is no failure of ours.
-      if (!step.wrong.empty() && !step.rival) return kWrongResult;
-      if (!step.failed.empty() && !step.rival) code = kCudaError;
+      if (!step.wrong.empty()) return kWrongResult;
+      if (!step.failed.empty()) code = kCudaError;
       if (step.implausible_under > 0) code = kImplausible;
     }
   return code;
 }
 
-int climb_on(const Target& target, ClimbFlags flags) {
-  const auto ladders = list_ladders(target);
-  Status status = ladders ? check_operators(*ladders, flags.operators) : Status(ladders.error());
-  for (const std::string& name : flags.operators)
-    if (status && !flags.rung.empty()) {
-      const auto rung = rung_name(*ladders, name, flags.rung);
-      if (rung) flags.rung = *rung;
-      else status = rung.error();
-    }
-  if (status && !flags.seed.empty())
-    if (const auto seed = whole_number(flags.seed, "--seed"); !seed) status = seed.error();
-  if (status && flags.json == "-" && flags.csv == "-")
-    status = Error{kUsage, "--json and --csv cannot both go to stdout"};
-  if (status) status = check_writable(flags.json);
-  if (status) status = check_writable(flags.csv);
-  if (!status) {
-    complain(status.message());
-    return status.code();
-  }
-  const bool tables = flags.json != "-" && flags.csv != "-";
-  const bool with_torch =
-      !target.software && !flags.tour() && !flags.hot && !flags.quick && flags.rung.empty();
-  ClimbRecord record = {.environment = record_of(target), .roofs = {}, .climbs = {}};
-  record.environment["date"] = fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr)));
-  record.environment["cache"] = flags.hot ? "hot" : "cold";
+// One operator to climb.
+struct Job {
+  std::string family, op;
+  size_t rungs = 0;
+  std::vector<std::string> arguments;  // of the case
+};
 
-  const size_t ladder_count = flags.tour() ? ladders->size() : flags.operators.size();
-  size_t started = 0;
-  std::string last;
-  Progress progress(flags.quiet);
-  progress.keep(fmt::format("on {}{}", target.name, target.software ? " (software GPU)" : ""));
-  const auto finish_last = [&] {
-    if (record.climbs.empty()) return;
-    progress.clear();
-    if (tables && !with_torch) print_climb(record.climbs.back(), target, record.roofs);
-  };
-  const auto idea_of = [&](const std::string& name, const std::string& rung) {
-    for (const auto& [known, idea] : find_ladder(*ladders, name)->rungs)
-      if (known == rung) return idea;
-    return std::string();
-  };
-  size_t heard = 0;
-  double share = 0;
-  status = ask_ladders(target, command_of(flags, *ladders), [&](const json& line) {
+Expected<std::vector<Job>> jobs_of(const Catalogue& catalogue, ClimbFlags& flags) {
+  std::vector<Job> jobs;
+  if (flags.tour())
+    for (const FamilyEntry& family : catalogue.families())
+      jobs.push_back({family.name, family.operators.front().name, family.rungs.size(), {}});
+  for (const std::string& name : flags.operators) {
+    const auto found = catalogue.find(name);
+    if (!found) return found.error();
+    auto arguments = flags.of_case.arguments_for(*found->op);
+    if (!arguments) return arguments.error();
+    if (!flags.rung.empty()) {
+      const auto rung = catalogue.rung_name(name, flags.rung);
+      if (!rung) return rung.error();
+      flags.rung = *rung;
+    }
+    jobs.push_back({found->family->name, found->op->name, found->family->rungs.size(), *arguments});
+  }
+  return jobs;
+}
+
+// Climbs jobs one by one, and shows each as it is done.
+class Climber {
+ public:
+  Climber(const Target& target, const ClimbFlags& flags, size_t jobs, bool with_torch)
+      : target_(target),
+        flags_(flags),
+        jobs_(jobs),
+        show_(flags.tables() && !with_torch),
+        progress_(flags.quiet) {
+    record.environment = record_of(target);
+    record.environment["date"] = fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr)));
+    record.environment["cache"] = flags.hot ? "hot" : "cold";
+    progress_.keep(fmt::format("on {}{}", target.name, target.software ? " (software GPU)" : ""));
+  }
+
+  Status climb(const Job& job) {
+    ++started_;
+    heard_ = 0;
+    const size_t before = record.climbs.size();
+    const Status status =
+        ask_ladders(target_, command_of(job), [&](const json& line) { hear(line, job); });
+    if (record.climbs.size() > before) finish_last();
+    progress_.clear();
+    return status;
+  }
+  void show(const std::string& step) {
+    progress_.show(fmt::format("{} {}/{}  {}", bar(share(0)), started_, jobs_, step));
+  }
+  Progress& progress() { return progress_; }
+
+  ClimbRecord record;
+
+ private:
+  double share(double of_job) const {
+    return (double(started_) - (started_ ? 1 : 0) + of_job) / double(jobs_);
+  }
+  std::vector<std::string> command_of(const Job& job) const {
+    std::vector<std::string> command = {"climb", job.op};
+    command.insert(command.end(), job.arguments.begin(), job.arguments.end());
+    if (flags_.tour()) command.insert(command.end(), {"--tour", "--fast"});
+    if (!flags_.rung.empty()) command.insert(command.end(), {"--rung", flags_.rung});
+    if (flags_.hot) command.push_back("--hot");
+    if (flags_.quick) command.push_back("--fast");
+    if (record.roofs.copy > 0) command.push_back("--known-roofs");
+    return command;
+  }
+  void finish_last() {
+    progress_.clear();
+    if (show_) print_climb(record.climbs.back(), target_, record.roofs);
+  }
+  void hear(const json& line, const Job& job) {
     const std::string event = line["event"];
     if (event == "roofs") {
       record.roofs = {line["copy"], line["read"], line["write"], line["pins"], line["weather"]};
-    } else if (event == "rivals") {
-      progress.keep(fmt::format("no {} beside {}: `./ridge --preset gpu build {}` makes it",
-                                fmt::join(line["missing"].get<std::vector<std::string>>(), ", "),
-                                line["family"].get<std::string>(),
-                                line["target"].get<std::string>()));
-    } else if (event == "case") {
-      finish_last();
-      if (const std::string name = line["operator"]; name != last) ++started, last = name;
+      return;
+    }
+    if (event == "case") {
+      if (heard_ > 0) finish_last();
       begin_case(record, line);
+      heard_ = 0;
     } else if (event == "roof") {
       record.climbs.back().memory_us = line["us"].get<std::vector<double>>();
       record.climbs.back().memory_by = line["by"].get<std::string>();
     } else {
       note_step(record, line);
-      if (line.contains("rung"))
-        for (Step& step : record.climbs.back().steps)
-          if (!step.rival) step.idea = idea_of(record.climbs.back().operator_, step.name);
     }
-    if (record.climbs.empty()) return;
-    const Climb& climb = record.climbs.back();
     // A rung is heard of twice: when it is verified, and when it is timed or counted.
-    heard = event == "case" ? 0 : heard + line.contains("rung");
-    const double of_ladder =
-        double(heard) / double(2 * find_ladder(*ladders, climb.operator_)->rungs.size());
-    share =
-        std::max(share, (double(started) - 1 + std::min(of_ladder, 1.0)) / double(ladder_count));
-    progress.show(fmt::format("{} {}/{}  {} {} {} {}", bar(share), started, ladder_count,
-                              climb.operator_, climb.shape, event == "case" ? "verifying" : event,
-                              line.value("rung", "")));
-  });
-  finish_last();
-  progress.clear();
+    heard_ += line.contains("rung");
+    const Climb& climb = record.climbs.back();
+    const double of_job = std::min(double(heard_) / double(2 * job.rungs), 1.0);
+    progress_.show(fmt::format("{} {}/{}  {} {} {} {}", bar(share(of_job)), started_, jobs_,
+                               climb.operator_, climb.shape, event == "case" ? "verifying" : event,
+                               line.value("rung", "")));
+  }
+
+  const Target& target_;
+  const ClimbFlags& flags_;
+  size_t jobs_, started_ = 0, heard_ = 0;
+  bool show_;
+  Progress progress_;
+};
+
+// Every family in turn: the first as soon as it is built, the others as they get ready.
+Status climb_tour(Climber& climber, const std::vector<Job>& jobs) {
+  Status worst;
+  const auto climb = [&](const Job& job, bool built) {
+    const Status status =
+        built ? climber.climb(job)
+              : Status(Error{kDoesNotCompile,
+                             fmt::format("the kernels of {} do not build", job.family)});
+    if (status) return true;
+    complain(status.message() + "; the tour goes on without it");
+    worst = status;
+    return status.code() != kInterrupted;
+  };
+  const Status first = need_family(jobs.front().family, false);
+  if (first.code() == kInterrupted) return first;
+  std::vector<std::string> rest;
+  for (size_t j = 1; j < jobs.size(); ++j) rest.push_back(jobs[j].family);
+  FamilyBuilder builder(rest);
+  if (!climb(jobs.front(), bool(first))) return worst;
+  FamilyBuilder::Built built;
+  while (builder.next(built, [&](const std::string& step) { climber.show(step); }))
+    for (const Job& job : jobs)
+      if (job.family == built.family && !climb(job, built.ready)) return worst;
+  return worst;
+}
+
+Status climb_named(Climber& climber, const std::vector<Job>& jobs, bool quiet) {
+  for (const Job& job : jobs) {
+    if (const Status built = need_family(job.family, quiet); !built) return built;
+    if (const Status status = climber.climb(job); !status) return status;
+  }
+  return Status::ok();
+}
+
+Expected<std::vector<Job>> prepare(const Target& target, ClimbFlags& flags) {
+  if (flags.json == "-" && flags.csv == "-")
+    return Error{kUsage, "--json and --csv cannot both go to stdout"};
+  for (const std::string& file : {flags.json, flags.csv})
+    if (const Status fine = check_writable(file); !fine) return fine.error();
+  const auto catalogue = Catalogue::ask(target);
+  if (!catalogue) return catalogue.error();
+  return jobs_of(*catalogue, flags);
+}
+
+int climb_on(const Target& target, ClimbFlags flags) {
+  const auto jobs = prepare(target, flags);
+  if (!jobs) {
+    complain(jobs.error().message);
+    return jobs.error().code;
+  }
+  const bool with_torch =
+      !target.software && !flags.tour() && !flags.hot && !flags.quick && flags.rung.empty();
+  Climber climber(target, flags, jobs->size(), with_torch);
+  ClimbRecord& record = climber.record;
+  const Status status =
+      flags.tour() ? climb_tour(climber, *jobs) : climb_named(climber, *jobs, flags.quiet);
   if (with_torch && status) {
-    ask_torch(record, progress);
-    if (tables)
+    ask_torch(record, climber.progress());
+    if (flags.tables())
       for (const Climb& climb : record.climbs) print_climb(climb, target, record.roofs);
   }
   const int wrong = exit_code_of(record);
@@ -375,11 +341,9 @@ int climb_on(const Target& target, ClimbFlags flags) {
       complain(kept.message());
       return kept.code();
     }
-  if (!status) {
-    complain(status.message());
-    return wrong == kWrongResult ? wrong : status.code();
-  }
-  return wrong;
+  if (status) return wrong;
+  if (!flags.tour()) complain(status.message());
+  return wrong == kWrongResult ? wrong : status.code();
 }
 
 int climb_main(const Arguments& arguments) {
@@ -388,10 +352,8 @@ int climb_main(const Arguments& arguments) {
                    "Climbs ladders of kernels: verifies each rung, then times or counts it.");
   line.add_arguments("OPERATOR", flags.operators,
                      "as `ridge list` shows them; none: a tour of all families");
-  line.add_option("--shape", flags.shape, "NxM", "the sizes, as in 8192x50257");
-  line.add_option("--dtype", flags.dtype, "NAME", "f32, f16, bf16, …");
+  flags.of_case.add_to(line);
   line.add_option("--rung", flags.rung, "NAME", "this one only");
-  line.add_option("--seed", flags.seed, "N", "of the inputs");
   line.add_flag("--hot", flags.hot, "leave the inputs in the L2 between launches");
   line.add_flag("--quick", flags.quick, "fewer samples, and no PyTorch beside ours");
   line.add_device(flags.device);
@@ -400,11 +362,18 @@ int climb_main(const Arguments& arguments) {
   line.add_option("--csv", flags.csv, "FILE",
                   "one line a rung; - is stdout, in place of the table");
   line.add_quiet(flags.quiet);
-  line.add_footer("Records are kept in results/, for `ridge compare`.");
+  line.add_footer(
+      "An operator's sizes and parameters are flags, too: ridge climb gemv --rows 4096 --alpha 2; "
+      "`ridge list OPERATOR` names them.\nRecords are kept in results/, for `ridge compare`.");
   if (const auto done = line.parse(arguments)) return *done;
-  if (flags.tour() && (!flags.shape.empty() || !flags.dtype.empty() || !flags.rung.empty())) {
-    complain("--shape, --dtype and --rung belong to an operator: ridge climb OPERATOR …");
-    return kUsage;
+  if (flags.tour()) {
+    Status fine = flags.of_case.refused(line);
+    if (fine && !flags.rung.empty())
+      fine = Error{kUsage, "--rung belongs to an operator: ridge climb OPERATOR --rung NAME"};
+    if (!fine) {
+      complain(fine.message());
+      return fine.code();
+    }
   }
   const auto target = choose_target(flags.device);
   if (!target) {

@@ -40,7 +40,7 @@ constexpr const char* kSample = "256";  // blocks of a rung at a shape of the us
 struct ProfileFlags {
   ProgramRequest program;
   DeviceFlags device;
-  std::string shape, dtype, seed;  // of an operator
+  CaseFlags of_case;  // of an operator
   std::string blocks, kernel, top = "8";
   std::string json, csv, html;
   size_t top_lines = 8;
@@ -52,15 +52,14 @@ Expected<Command> command_of(const ProfileFlags& flags, const Target& target) {
     if (const Status ready = check_request(flags.program); !ready) return ready.error();
     return command_for(flags.program, target);
   }
-  const auto rung = find_rung(target, flags.program.file);
-  if (!rung) return rung.error();
+  const auto found = find_rung(target, flags.program.file, flags.program.quiet);
+  if (!found) return found.error();
+  const auto of_case = flags.of_case.arguments_for(found->op);
+  if (!of_case) return of_case.error();
   Command command = {.program = ladders_program(),
-                     .arguments = {"launch", rung->first, "--rung", rung->second},
+                     .arguments = {"launch", found->op.name, "--rung", found->rung},
                      .environment = environment_of(target)};
-  for (const auto& [name, value] :
-       {std::pair("--shape", &flags.shape), std::pair("--dtype", &flags.dtype),
-        std::pair("--seed", &flags.seed)})
-    if (!value->empty()) command.arguments.insert(command.arguments.end(), {name, *value});
+  command.arguments.insert(command.arguments.end(), of_case->begin(), of_case->end());
   if (flags.program.timeout > 0)
     command.environment.emplace_back("RIDGE_TIMEOUT", fmt::format("{}", flags.program.timeout));
   return command;
@@ -148,11 +147,13 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
   command->environment.emplace_back("RIDGE_PROFILE_PTX", scratch / "ptx");
   // A rung at a real size is more than anyone would wait for, and its blocks are much alike.
   const std::string blocks =
-      flags.blocks.empty() && names_rung(flags.program.file) && !flags.shape.empty() ? kSample
-                                                                                     : flags.blocks;
+      flags.blocks.empty() && names_rung(flags.program.file) && flags.of_case.has_size()
+          ? kSample
+          : flags.blocks;
   if (!blocks.empty() && blocks != "all")
     command->environment.emplace_back("RIDGE_PROFILE_BLOCKS", blocks);
-  if (!flags.seed.empty()) command->environment.emplace_back("RIDGE_PROFILE_SEED", flags.seed);
+  if (!flags.of_case.seed.empty())
+    command->environment.emplace_back("RIDGE_PROFILE_SEED", flags.of_case.seed);
   const bool nvdisasm = let_read_machine_code(*command);
   std::fflush(stdout);
   const int code = run_and_report(*command, flags);
@@ -192,10 +193,7 @@ int profile_main(const Arguments& arguments) {
                     "a .cu file, a program built with nvcc -cudart shared, or a rung of a ladder: "
                     "transpose/03_padded");
   line.add_option("--nvcc", flags.program.nvcc, "FLAGS", "more flags for nvcc");
-  line.add_option("--shape", flags.shape, "NxM", "of a rung: the sizes, as in 8192x50257");
-  line.add_option("--dtype", flags.dtype, "NAME", "of a rung: f32, f16, bf16, …");
-  line.add_option("--seed", flags.seed, "N",
-                  "of a rung's inputs, and of the blocks that --blocks takes");
+  flags.of_case.add_to(line);
   line.add_option("--kernel", flags.kernel, "NAME", "only kernels whose name contains this");
   line.add_option("--top", flags.top, "N", "source lines to show for each kernel (8)");
   line.add_option(
@@ -213,7 +211,10 @@ int profile_main(const Arguments& arguments) {
   line.add_timeout(flags.program.timeout);
   line.add_quiet(flags.program.quiet);
   line.add_footer(
-      "What follows a bare -- goes to the program. Source lines need -lineinfo, which a .cu file "
+      "What follows a bare -- goes to the program. --shape, --dtype, --distribution and an "
+      "operator's "
+      "sizes and parameters (--rows 4096) are for a rung; --seed is that of its inputs, and of the "
+      "blocks that --blocks takes. Source lines need -lineinfo, which a .cu file "
       "gets.\nCounts are of PTX instructions; sectors, wavefronts and conflicts are the "
       "hardware's.");
   if (const auto done = line.parse(arguments, &flags.program.arguments)) return *done;
@@ -223,8 +224,9 @@ int profile_main(const Arguments& arguments) {
     return kUsage;
   }
   Status ready;
+  if (!names_rung(flags.program.file)) ready = flags.of_case.refused(line);
   const auto top = whole_number(flags.top, "--top", 1);
-  if (!top) ready = top.error();
+  if (!top) ready = ready ? Status(top.error()) : ready;
   else flags.top_lines = *top;
   if (ready && !flags.blocks.empty() && flags.blocks != "all")
     if (const auto blocks = whole_number(flags.blocks, "--blocks", 1); !blocks)
