@@ -134,6 +134,7 @@ ${listed}  });
 ")
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   list(REMOVE_ITEM sources ${folder}/operators.cpp)  # part of the library that holds all descriptions
+  list(FILTER sources EXCLUDE REGEX "/rivals_[a-z0-9]+\\.cpp$")  # see ridge_rivals
   add_library(family_${family} SHARED EXCLUDE_FROM_ALL ${family_source} ${sources} ${objects})
   target_include_directories(family_${family} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_options(family_${family} PRIVATE -Wall -Wextra -Werror -Wno-restrict
@@ -148,4 +149,70 @@ ${listed}  });
                      COMMENT "ready ${family}" VERBATIM)
   add_custom_target(ready_${family} DEPENDS ${ready})
   set(listed_rungs "${listed_rungs}" PARENT_SCOPE)
+endfunction()
+
+# cuBLAS is in NVIDIA's toolkit but not in the parts that ./ridge gets from PyPI.
+find_library(RIDGE_CUBLAS cublas HINTS ${RIDGE_CUDA_ROOT}/lib64 ${RIDGE_CUDA_ROOT}/lib NO_DEFAULT_PATH)
+find_path(RIDGE_CUBLAS_HEADERS cublas_v2.h HINTS ${RIDGE_CUDA_ROOT}/include NO_DEFAULT_PATH)
+
+# ridge_rivals(NAME): other people's implementations beside the family's, target rivals_NAME, in library/ridge/rivals.
+# They are the files rivals_LIBRARY.cu and rivals_LIBRARY.cpp of its folder (harness/rivals/rival.h says what is in
+# them). Sets `rivals` to the names of those libraries; an empty list makes no target. Without a GPU to time on,
+# nobody builds them unasked: CUB takes long to compile.
+function(ridge_rivals family)
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${family})
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/rivals_*.cu ${folder}/rivals_*.cpp)
+  set(rivals "")
+  set(sources "")
+  set(declared "")
+  set(calls "")
+  foreach(file ${files})
+    if(NOT file MATCHES "^rivals_([a-z0-9]+)\\.(cu|cpp)$")
+      message(FATAL_ERROR "${family}/${file}: a file of rivals is called rivals_LIBRARY.cu or rivals_LIBRARY.cpp")
+    endif()
+    set(library ${CMAKE_MATCH_1})
+    if(library STREQUAL cublas AND NOT (RIDGE_CUBLAS AND RIDGE_CUBLAS_HEADERS))
+      continue()
+    endif()
+    if(CMAKE_MATCH_2 STREQUAL cu)
+      set(unit ${CMAKE_CURRENT_BINARY_DIR}/${family}_rivals_${library}.cu)
+      file(CONFIGURE OUTPUT ${unit} CONTENT "#include \"kernels/${family}/${file}\"\n")
+      ridge_cuda_object(object ${unit})
+      list(APPEND sources ${object})
+    else()
+      list(APPEND sources ${folder}/${file})
+    endif()
+    list(APPEND rivals ${library})
+    string(APPEND declared "void rivals_${library}(const OperatorDef& op, rivals::Rivals& rivals);\n")
+    string(APPEND calls "  ridge::${family}::rivals_${library}(op, *rivals);\n")
+  endforeach()
+  set(rivals ${rivals} PARENT_SCOPE)
+  if(NOT rivals)
+    return()
+  endif()
+  set(list_source ${CMAKE_CURRENT_BINARY_DIR}/${family}_rivals.cpp)
+  file(CONFIGURE OUTPUT ${list_source} CONTENT
+"#include \"harness/rivals/rival.h\"
+
+namespace ridge::${family} {
+${declared}}  // namespace ridge::${family}
+
+extern \"C\" __attribute__((visibility(\"default\"))) void ridge_rivals(
+    const ridge::OperatorDef& op, ridge::rivals::Rivals* rivals) {
+${calls}}
+")
+  add_library(rivals_${family} SHARED ${list_source} ${sources})
+  target_compile_options(rivals_${family} PRIVATE -Wall -Wextra -Werror -Wno-restrict
+                         -Wno-missing-field-initializers -O1)
+  target_link_libraries(rivals_${family} PRIVATE libridge)
+  if(cublas IN_LIST rivals)
+    target_link_libraries(rivals_${family} PRIVATE ${RIDGE_CUBLAS})
+  endif()
+  get_filename_component(cublas_folder "${RIDGE_CUBLAS}" DIRECTORY)
+  set_target_properties(rivals_${family} PROPERTIES OUTPUT_NAME ridge_rivals_${family}
+                        LIBRARY_OUTPUT_DIRECTORY ${RIDGE_LIBRARY_FOLDER}/ridge/rivals
+                        BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../..;${cublas_folder}")
+  if(NOT RIDGE_MACHINE_CODE)
+    set_target_properties(rivals_${family} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
 endfunction()

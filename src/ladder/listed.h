@@ -12,6 +12,7 @@ namespace ridge {
 struct ListedFamily {
   const char* name;
   std::vector<ListedRung> rungs;
+  std::vector<std::string> rivals;
   Operators (*operators)();
 };
 std::vector<ListedFamily> listed_families();

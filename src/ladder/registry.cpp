@@ -24,7 +24,8 @@ struct Registry {
 
   Registry() {
     for (const ListedFamily& from : listed_families()) {
-      FamilyInfo family = {.name = from.name, .rungs = from.rungs, .operators = {}};
+      FamilyInfo family = {
+          .name = from.name, .rungs = from.rungs, .rivals = from.rivals, .operators = {}};
       for (OperatorDef& op : from.operators()) {
         op.family = from.name;
         op.index = int(family.operators.size());
@@ -96,13 +97,25 @@ const FamilyInfo* find_family(std::string_view name) {
   return nullptr;
 }
 
-std::string family_library(const std::string& family) {
+namespace {
+
+// The folder of the library that holds this function.
+std::string library_folder() {
   Dl_info here = {};
-  dladdr(reinterpret_cast<const void*>(&family_library), &here);
+  dladdr(reinterpret_cast<const void*>(&library_folder), &here);
   const std::string file = here.dli_fname ? here.dli_fname : "";
   const size_t slash = file.rfind('/');
-  return (slash == file.npos ? "." : file.substr(0, slash)) + "/ridge/families/libridge_" + family +
-         ".so";
+  return slash == file.npos ? "." : file.substr(0, slash);
+}
+
+}  // namespace
+
+std::string family_library(const std::string& family) {
+  return library_folder() + "/ridge/families/libridge_" + family + ".so";
+}
+
+std::string rivals_library(const std::string& family) {
+  return library_folder() + "/ridge/rivals/libridge_rivals_" + family + ".so";
 }
 
 Expected<const Ladder*> load_family(const std::string& family) {

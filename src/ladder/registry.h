@@ -20,7 +20,8 @@ struct ListedRung {
 };
 struct FamilyInfo {
   std::string name;
-  std::vector<ListedRung> rungs;  // as in ladder.def, slowest idea first
+  std::vector<ListedRung> rungs;    // as in ladder.def, slowest idea first
+  std::vector<std::string> rivals;  // libraries that its rivals come from: "cub", "cublas"
   std::vector<const OperatorDef*> operators;
 };
 
@@ -41,6 +42,8 @@ Call handed_over(std::string_view op, const Call& call);
 constexpr const char* kFamilySymbol = "ridge_family";
 // The file of a family's library, beside the library that holds this function.
 std::string family_library(const std::string& family);
+// The file of its rivals, there or not: they are built where there is a GPU (harness/contestant.h).
+std::string rivals_library(const std::string& family);
 
 // A description or a case that cannot be: says so and ends the process.
 [[noreturn]] void fail_at_start(const std::string& where, const std::string& what);

@@ -104,14 +104,26 @@ std::vector<bool> verify_all(const Loaded& loaded, const Case& c,
   return right;
 }
 
-harness::RivalsFunction load_rivals(const std::string& path) {
-  if (path.empty()) return nullptr;
-  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (!library) {
-    std::fprintf(stderr, "ridge: no libraries beside ours: %s\n", dlerror());
-    return nullptr;
-  }
-  return reinterpret_cast<harness::RivalsFunction>(dlsym(library, harness::kRivalsSymbol));
+// What stands beside the family's rungs, where that was built. On the software GPU it need not be.
+harness::RivalsFunction load_rivals(const std::string& name) {
+  const FamilyInfo& family = *find_family(name);
+  if (family.rivals.empty()) return nullptr;
+  void* const library = dlopen(rivals_library(name).c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const found = library ? dlsym(library, harness::kRivalsSymbol) : nullptr;
+  if (!found && !is_software_gpu())
+    tell({{"event", "rivals"},
+          {"family", name},
+          {"missing", family.rivals},
+          {"why", dlerror()},
+          {"target", "rivals_" + name}});
+  return reinterpret_cast<harness::RivalsFunction>(found);
+}
+
+// Whether a contestant that is right elsewhere cannot do the case itself; it is told.
+bool refuses(const Contestant& who, const Case& c, const Call& call) {
+  const std::string why = who.refuses(c, call);
+  if (!why.empty()) tell({{"event", "verified"}, {kind_of(who), who.name}, {"unsupported", why}});
+  return !why.empty();
 }
 
 constexpr double kLeastForRoof = 16 << 20;  // bytes; less is in and out of caches and queues
@@ -155,10 +167,7 @@ Status time_all(const Loaded& loaded, const Case& c, const Workload& workload,
     const auto made = sets_for.of(who);
     if (!made) return made.error();
     const Call& call = *(*made)->front().call;
-    if (const std::string why = who.refuses(c, call); !why.empty()) {
-      tell({{"event", "verified"}, {kind_of(who), who.name}, {"unsupported", why}});
-      continue;
-    }
+    if (refuses(who, c, call)) continue;
     const auto wanted = who.workspace(call);
     if (!wanted) return wanted.error();
     auto buffer = harness::DeviceBuffer::make(int64_t(*wanted), 0, false);
@@ -191,6 +200,7 @@ Status count_all(const Loaded& loaded, const Case& c, const Workload& workload,
     const auto made = sets_for.of(who);
     if (!made) return made.error();
     const Call& call = *(*made)->front().call;
+    if (refuses(who, c, call)) continue;
     const auto wanted = who.workspace(call);
     if (!wanted) return wanted.error();
     auto workspace = harness::DeviceBuffer::make(int64_t(*wanted), 0, false);
@@ -202,7 +212,7 @@ Status count_all(const Loaded& loaded, const Case& c, const Workload& workload,
     });
     if (!status) return status;
     tell({{"event", "counted"},
-          {"rung", who.name},
+          {kind_of(who), who.name},
           {"warp_instructions", counted->warp},
           {"thread_instructions", counted->thread}});
   }
@@ -226,8 +236,7 @@ Status tell_roofs(const DeviceInfo& device) {
   return Status::ok();
 }
 
-Status climb_operator(const std::string& name, const Options& options, const DeviceInfo& device,
-                      harness::RivalsFunction rivals) {
+Status climb_operator(const std::string& name, const Options& options, const DeviceInfo& device) {
   const bool software = is_software_gpu();
   const auto loaded = load_operator(name);
   if (!loaded) return loaded.error();
@@ -235,7 +244,7 @@ Status climb_operator(const std::string& name, const Options& options, const Dev
   for (int r = 0; r < int(loaded->ladder->rungs.size()); ++r)
     if (options.rung.empty() || options.rung == loaded->ladder->rungs[size_t(r)].name)
       contestants.push_back(harness::contestant_of(*loaded->ladder, r, device));
-  if (rivals) rivals(*loaded->op, &contestants);
+  if (const auto rivals = load_rivals(loaded->op->family)) rivals(*loaded->op, &contestants);
   const bool small = software || options.small;
   auto cases = cases_of(*loaded, options,
                         small ? std::vector{loaded->ladder->tour()} : loaded->ladder->timings());
@@ -263,12 +272,10 @@ Status climb_operator(const std::string& name, const Options& options, const Dev
 int climb(const Options& options) {
   const auto device = current_device();
   if (!device) return fail(device.error());
-  const bool software = is_software_gpu();
-  if (!software && options.roofs)
+  if (!is_software_gpu() && options.roofs)
     if (const Status s = tell_roofs(*device); !s) return fail(s);
-  const harness::RivalsFunction rivals = load_rivals(software ? "" : options.rivals);
   for (const std::string& name : options.operators)
-    if (const Status s = climb_operator(name, options, *device, rivals); !s) return fail(s);
+    if (const Status s = climb_operator(name, options, *device); !s) return fail(s);
   return 0;
 }
 

@@ -26,7 +26,6 @@ struct Options {
   bool small = false;  // the case for the software GPU
   bool fast = false;   // fewer samples; verify: small cases only
   bool roofs = true;   // measure the memory first; --known-roofs: the caller has done so
-  std::string rivals;  // a library with rivals to time beside ours
   std::string folder;  // export: where the files go
 };
 Expected<Options> read_options(int argc, char** argv);
@@ -41,6 +40,11 @@ Expected<Loaded> load_operator(const std::string& name);
 // The cases to look at: the one asked for, or those of `fallback` that are of this operator.
 Expected<std::vector<Case>> cases_of(const Loaded& loaded, const Options& options,
                                      const std::vector<Case>& fallback);
+
+// What selection takes for a case, launch by launch, on tensors that are well aligned.
+Expected<std::vector<Ladder::Choice>> choices_of(const Loaded& loaded, const Case& c,
+                                                 const Workload& workload,
+                                                 const DeviceInfo& device);
 
 int list(const Options& options);
 int verify(const Options& options);

@@ -1,7 +1,8 @@
-// Writes a case as files, for rivals in other languages: case.json, and each tensor's bytes as
-// NAME.in (what it holds before), and of outputs NAME.truth and NAME.tolerance (doubles): a result
-// is right where |result - truth| <= tolerance. Of cases that are too large for a reference only
-// the start of the inputs is written, which is to be repeated.
+// Writes a case as files, for rivals in other languages: case.json, and for each tensor
+//   NAME.in                      what it holds before the operator runs (inputs and inouts)
+//   NAME.truth, NAME.tolerance   doubles, of outputs: right is |result - truth| <= tolerance
+// Cases that are too large for a reference have no truth, and only the start of those inputs that
+// have no structure of their own: it is to be repeated.
 #include <cmath>
 #include <fstream>
 
@@ -10,6 +11,7 @@
 #include "commands.h"
 #include "harness/inputs.h"
 #include "harness/verify.h"
+#include "select/device.h"
 
 namespace ridge::ladders {
 namespace {
@@ -25,23 +27,98 @@ Status write(const std::string& file, const void* data, size_t bytes) {
   return out ? Status::ok() : Status(Error{8, "cannot write " + file});
 }
 
+Status write_doubles(const std::string& file, const std::vector<double>& values) {
+  return write(file, values.data(), values.size() * sizeof(double));
+}
+
+Status write_inputs(const Ladder& ladder, const Case& c, const Workload& workload, bool whole,
+                    const std::string& folder) {
+  for (size_t t = 0; t < workload.tensors.size(); ++t) {
+    const TensorSpec& spec = workload.tensors[t];
+    if (spec.role == Role::out) continue;
+    const int64_t all = count(spec.shape);
+    const bool structured = all > 0 && ladder.input(c, t, 0).has_value();
+    const int64_t elements = whole || structured ? all : std::min(all, kPattern);
+    const auto bytes = harness::input_bytes(ladder, c, workload, t, elements);
+    if (const Status s = write(folder + "/" + spec.name + ".in", bytes.data(), bytes.size()); !s)
+      return s;
+  }
+  return Status::ok();
+}
+
 Status write_truth(const harness::Prepared& p, const std::string& folder) {
   for (const HostTensor& tensor : p.tensors) {
     if (tensor.spec.role == Role::in) continue;
     std::vector<double> tolerance(tensor.values.size());
     for (size_t i = 0; i < tolerance.size(); ++i)
       tolerance[i] = harness::tolerance_of(tensor, int64_t(i));
-    const size_t bytes = tolerance.size() * sizeof(double);
-    if (const Status s =
-            write(folder + "/" + tensor.spec.name + ".truth", tensor.values.data(), bytes);
-        !s)
-      return s;
-    if (const Status s =
-            write(folder + "/" + tensor.spec.name + ".tolerance", tolerance.data(), bytes);
-        !s)
-      return s;
+    const std::string file = folder + "/" + tensor.spec.name;
+    if (const Status s = write_doubles(file + ".truth", tensor.values); !s) return s;
+    if (const Status s = write_doubles(file + ".tolerance", tolerance); !s) return s;
   }
   return Status::ok();
+}
+
+// The arguments in the order of the description: tensors that the case leaves out are null.
+json arguments_of(const Case& c, const Workload& workload) {
+  json tensors = json::array(), parameters = json::array();
+  for (const TensorDef& def : c.def->tensors) {
+    tensors.push_back(nullptr);
+    for (const TensorSpec& spec : workload.tensors) {
+      if (spec.name != def.name) continue;
+      tensors.back() = {{"name", spec.name},
+                        {"dtype", name_of(spec.dtype)},
+                        {"dtype_number", int(spec.dtype)},
+                        {"shape", spec.shape},
+                        {"read", spec.role != Role::out},
+                        {"written", spec.role != Role::in},
+                        {"on_host", spec.on_host}};
+      if (!spec.same_as.empty()) tensors.back()["same_as"] = spec.same_as;
+    }
+  }
+  for (const ParameterDef& p : c.def->parameters)
+    parameters.push_back({{"name", p.name}, {"value", c.number(p.name)}});
+  return {{"tensors", tensors}, {"parameters", parameters}};
+}
+
+// The rung that the library takes; of a call of several launches, the first one's.
+Expected<std::string> rung_of(const Loaded& loaded, const Case& c, const Workload& workload) {
+  const auto device = current_device();
+  if (!device) return device.error();
+  const auto choices = choices_of(loaded, c, workload, *device);
+  if (!choices) return choices.error();
+  if (choices->empty() || choices->front().chosen < 0) return std::string();
+  const Ladder::Choice& first = choices->front();
+  return first.ladder->rungs[size_t(first.chosen)].name;
+}
+
+Expected<json> exported(const std::string& name, const Options& options) {
+  const auto loaded = load_operator(name);
+  if (!loaded) return loaded.error();
+  const Ladder& ladder = *loaded->ladder;
+  const auto cases = cases_of(*loaded, options, {ladder.tour()});
+  if (!cases) return cases.error();
+  const Case& c = cases->front();
+  const Workload workload = ladder.workload(c);
+  for (const TensorSpec& spec : workload.tensors)
+    if (spec.span != count(spec.shape))
+      return Error{2, name + ": " + spec.name + " has gaps; only contiguous tensors are exported"};
+  const auto rung = rung_of(*loaded, c, workload);
+  if (!rung) return rung.error();
+  const bool has_truth = harness::reference_work(workload) <= harness::kMostReferenceWork;
+  json record = describe(*loaded, c, workload);
+  record["rung"] = *rung;
+  record["truth"] = has_truth;
+  record["arguments"] = arguments_of(c, workload);
+  if (const Status s = write_inputs(ladder, c, workload, has_truth, options.folder); !s)
+    return s.error();
+  if (has_truth)
+    if (const Status s = write_truth(harness::prepare(ladder, c), options.folder); !s)
+      return s.error();
+  const std::string text = record.dump();
+  if (const Status s = write(options.folder + "/case.json", text.data(), text.size()); !s)
+    return s.error();
+  return record;
 }
 
 }  // namespace
@@ -49,42 +126,9 @@ Status write_truth(const harness::Prepared& p, const std::string& folder) {
 int export_case(const Options& options) {
   if (options.operators.size() != 1 || options.folder.empty())
     return fail(Error{2, "export takes one operator, and --folder"});
-  const auto loaded = load_operator(options.operators.front());
-  if (!loaded) return fail(loaded.error());
-  const auto cases = cases_of(*loaded, options, {loaded->ladder->tour()});
-  if (!cases) return fail(cases.error());
-  const Case& c = cases->front();
-  const Workload workload = loaded->ladder->workload(c);
-  json record = describe(*loaded, c, workload);
-  const bool with_truth = harness::reference_work(workload) <= harness::kMostReferenceWork;
-  record["truth"] = with_truth;
-  for (const ParameterDef& p : loaded->op->parameters)
-    record["all_parameters"][p.name] = c.number(p.name);
-  record["backward_of"] = nullptr;
-  for (size_t t = 0; t < workload.tensors.size(); ++t) {
-    const TensorSpec& spec = workload.tensors[t];
-    record["tensors"].push_back({{"name", spec.name},
-                                 {"dtype", name_of(spec.dtype)},
-                                 {"shape", spec.shape},
-                                 {"role", int(spec.role)},
-                                 {"on_host", spec.on_host}});
-    if (spec.role == Role::out) continue;
-    const bool structured = spec.span > 0 && loaded->ladder->input(c, t, 0).has_value();
-    const int64_t elements =
-        structured || with_truth ? count(spec.shape) : std::min(count(spec.shape), kPattern);
-    const auto bytes = harness::input_bytes(*loaded->ladder, c, workload, t, elements);
-    if (const Status s =
-            write(options.folder + "/" + spec.name + ".in", bytes.data(), bytes.size());
-        !s)
-      return fail(s);
-  }
-  if (with_truth)
-    if (const Status s = write_truth(harness::prepare(*loaded->ladder, c), options.folder); !s)
-      return fail(s);
-  const std::string text = record.dump();
-  if (const Status s = write(options.folder + "/case.json", text.data(), text.size()); !s)
-    return fail(s);
-  tell(record);
+  const auto record = exported(options.operators.front(), options);
+  if (!record) return fail(record.error());
+  tell(*record);
   return 0;
 }
 

@@ -32,7 +32,10 @@ int list(const Options& options) {
       wanted = wanted || (op && op->family == family.name);
     }
     if (!wanted) continue;
-    json line = {{"family", family.name}, {"operators", json::array()}, {"rungs", json::array()}};
+    json line = {{"family", family.name},
+                 {"operators", json::array()},
+                 {"rungs", json::array()},
+                 {"rivals", family.rivals}};
     for (const OperatorDef* op : family.operators)
       line["operators"].push_back(json::parse(json_of(*op)));
     if (options.operators.empty()) {

@@ -31,7 +31,6 @@ Expected<Options> read_options(int argc, char** argv) {
   const std::pair<const char*, std::string*> texts[] = {{"--shape", &options.shape},
                                                         {"--rung", &options.rung},
                                                         {"--distribution", &options.distribution},
-                                                        {"--rivals", &options.rivals},
                                                         {"--folder", &options.folder}};
   const std::pair<const char*, bool*> flags[] = {{"--hot", &options.hot},
                                                  {"--tour", &options.tour},
