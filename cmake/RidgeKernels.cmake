@@ -86,6 +86,15 @@ function(ridge_read_ladder family)
   set(units ${units} PARENT_SCOPE)
 endfunction()
 
+# ridge_ready(NAME TARGET): `./ridge need NAME` builds the target: it asks for this file, and reads from the comment
+# that what it needs is there.
+function(ridge_ready name target)
+  set(ready ${CMAKE_BINARY_DIR}/ready/${name})
+  add_custom_command(OUTPUT ${ready} COMMAND ${CMAKE_COMMAND} -E touch ${ready} DEPENDS ${target}
+                     COMMENT "ready ${name}" VERBATIM)
+  add_custom_target(ready_${name} DEPENDS ${ready})
+endfunction()
+
 # ridge_family(NAME): the family's library, target family_NAME, in library/ridge/families. Sets `listed_rungs`.
 function(ridge_family family)
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${family})
@@ -143,11 +152,7 @@ ${listed}  });
   set_target_properties(family_${family} PROPERTIES OUTPUT_NAME ridge_${family}
                         LIBRARY_OUTPUT_DIRECTORY ${RIDGE_LIBRARY_FOLDER}/ridge/families
                         BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../..")
-  # ./ridge asks for this file, and reads from the comment that the family is there.
-  set(ready ${CMAKE_BINARY_DIR}/ready/${family})
-  add_custom_command(OUTPUT ${ready} COMMAND ${CMAKE_COMMAND} -E touch ${ready} DEPENDS family_${family}
-                     COMMENT "ready ${family}" VERBATIM)
-  add_custom_target(ready_${family} DEPENDS ${ready})
+  ridge_ready(${family} family_${family})
   set(listed_rungs "${listed_rungs}" PARENT_SCOPE)
 endfunction()
 
@@ -215,4 +220,5 @@ ${calls}}
   if(NOT RIDGE_MACHINE_CODE)
     set_target_properties(rivals_${family} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
+  ridge_ready(rivals_${family} rivals_${family})
 endfunction()
