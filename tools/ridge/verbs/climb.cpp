@@ -9,6 +9,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "climb_record.h"
 #include "climb_table.h"
@@ -52,7 +53,7 @@ Step& step_of(Climb& climb, const std::string& name, bool rival) {
 // What a case has beside operator, format and shape, as records keep it.
 json asked_of(const json& line) {
   json asked = json::object();
-  for (const char* key : {"formats", "parameters", "distribution"})
+  for (const char* key : kAskedKeys)
     if (line.contains(key)) asked[key] = line[key];
   return asked;
 }
@@ -92,33 +93,38 @@ void note_step(ClimbRecord& record, const json& line) {
 
 // PyTorch, where this machine has one that sees the GPU, in a process with ours (bench/rivals).
 void ask_torch(ClimbRecord& record, Progress& progress) {
-  const fs::path library = fs::path(ladders_program()).parent_path() / "libridge_bench.so";
-  if (!fs::exists(library)) return;
   progress.show("PyTorch …");
   const fs::path cases = fs::temp_directory_path() / fmt::format("ridge-cases-{}.jsonl", getpid());
   std::ofstream file(cases);
-  for (const Climb& climb : record.climbs)
-    file << json{{"operator", climb.operator_}, {"dtype", climb.dtype}, {"shape", climb.shape}}
-                .dump()
-         << "\n";
+  for (const Climb& climb : record.climbs) {
+    json line = {{"operator", climb.operator_},
+                 {"dtype", climb.dtype},
+                 {"shape", climb.shape},
+                 {"seed", climb.seed}};
+    line.update(climb.asked);
+    file << line.dump() << "\n";
+  }
   file.close();
   size_t answered = 0;
+  const fs::path build = fs::path(ladders_program()).parent_path().parent_path();
   Command command = {.program = "python3",
-                     .arguments = {RIDGE_TORCH_RIVALS, "--library", library, "--cases", cases}};
+                     .arguments = {RIDGE_TORCH_RIVALS, "--build", build, "--cases", cases}};
   command.line = [&](const std::string& text) {
     const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (!line.is_object() || answered >= record.climbs.size()) return;
     Climb& climb = record.climbs[answered++];
     progress.show(fmt::format("[{}/{}] PyTorch {} {}", answered, record.climbs.size(),
                               climb.operator_, climb.shape));
-    for (const char* rival : {"torch", "torch.compile"}) {
-      const std::string key = fmt::format("{}_us", rival);
-      if (!line.contains(key)) continue;
-      Step& step = step_of(climb, rival, true);
-      step.us = line[key].get<std::vector<double>>();
-      step.beside = line["rung"];
-      step.beside_us = line["ridge_us"].get<std::vector<double>>();
-      step.by_graph = line["by_graph"];
+    for (const std::string rival : {"torch", "torch.compile"}) {
+      if (line.contains(rival + "_wrong")) {
+        step_of(climb, rival, true).wrong = line[rival + "_wrong"];
+      } else if (line.contains(rival + "_us")) {
+        Step& step = step_of(climb, rival, true);
+        step.us = line[rival + "_us"].get<std::vector<double>>();
+        step.beside = line["rung"];
+        step.beside_us = line["ridge_us"].get<std::vector<double>>();
+        step.by_graph = line["by_graph"];
+      }
     }
   };
   (void)run(command);  // no Python, no PyTorch, no GPU for it: a rival less
@@ -158,8 +164,9 @@ int exit_code_of(const ClimbRecord& record) {
   int code = kFine;
   for (const Climb& climb : record.climbs)
     for (const Step& step : climb.steps) {
-      if (!step.wrong.empty()) return kWrongResult;
-      if (!step.failed.empty()) code = kCudaError;
+      // A library that is wrong is told of, but is no failure of ours.
+      if (!step.wrong.empty() && !step.rival) return kWrongResult;
+      if (!step.failed.empty() && !step.rival) code = kCudaError;
       if (step.implausible_under > 0) code = kImplausible;
     }
   return code;
@@ -169,6 +176,7 @@ int exit_code_of(const ClimbRecord& record) {
 struct Job {
   std::string family, op;
   size_t rungs = 0;
+  bool has_rivals = false;
   std::vector<std::string> arguments;  // of the case
 };
 
@@ -176,7 +184,11 @@ Expected<std::vector<Job>> jobs_of(const Catalogue& catalogue, ClimbFlags& flags
   std::vector<Job> jobs;
   if (flags.tour())
     for (const FamilyEntry& family : catalogue.families())
-      jobs.push_back({family.name, family.operators.front().name, family.rungs.size(), {}});
+      jobs.push_back({family.name,
+                      family.operators.front().name,
+                      family.rungs.size(),
+                      !family.rivals.empty(),
+                      {}});
   for (const std::string& name : flags.operators) {
     const auto found = catalogue.find(name);
     if (!found) return found.error();
@@ -187,7 +199,8 @@ Expected<std::vector<Job>> jobs_of(const Catalogue& catalogue, ClimbFlags& flags
       if (!rung) return rung.error();
       flags.rung = *rung;
     }
-    jobs.push_back({found->family->name, found->op->name, found->family->rungs.size(), *arguments});
+    jobs.push_back({found->family->name, found->op->name, found->family->rungs.size(),
+                    !found->family->rivals.empty(), *arguments});
   }
   return jobs;
 }
@@ -248,6 +261,12 @@ class Climber {
       record.roofs = {line["copy"], line["read"], line["write"], line["pins"], line["weather"]};
       return;
     }
+    if (event == "rivals") {
+      const std::vector<std::string> missing = line["missing"];
+      progress_.keep(fmt::format("{} without {} beside it: {}", job.op, fmt::join(missing, ", "),
+                                 line["why"].get<std::string>()));
+      return;
+    }
     if (event == "case") {
       if (heard_ > 0) finish_last();
       begin_case(record, line);
@@ -300,9 +319,15 @@ Status climb_tour(Climber& climber, const std::vector<Job>& jobs) {
   return worst;
 }
 
-Status climb_named(Climber& climber, const std::vector<Job>& jobs, bool quiet) {
+// Rivals are built where there is a GPU to time them on. A tour does not wait for them.
+Status climb_named(Climber& climber, const std::vector<Job>& jobs, bool with_rivals, bool quiet) {
   for (const Job& job : jobs) {
     if (const Status built = need_family(job.family, quiet); !built) return built;
+    if (with_rivals && job.has_rivals)
+      if (const Status built = need_rivals(job.family, quiet); !built) {
+        if (built.code() == kInterrupted) return built;
+        complain(built.message() + "; the climb goes on without them");
+      }
     if (const Status status = climber.climb(job); !status) return status;
   }
   return Status::ok();
@@ -328,8 +353,8 @@ int climb_on(const Target& target, ClimbFlags flags) {
       !target.software && !flags.tour() && !flags.hot && !flags.quick && flags.rung.empty();
   Climber climber(target, flags, jobs->size(), with_torch);
   ClimbRecord& record = climber.record;
-  const Status status =
-      flags.tour() ? climb_tour(climber, *jobs) : climb_named(climber, *jobs, flags.quiet);
+  const Status status = flags.tour() ? climb_tour(climber, *jobs)
+                                     : climb_named(climber, *jobs, !target.software, flags.quiet);
   if (with_torch && status) {
     ask_torch(record, climber.progress());
     if (flags.tables())
