@@ -94,9 +94,13 @@ std::string dtypes() {
 }
 
 std::string c_header() {
-  std::string text = "// The operators from C: see ridge/c.h.\n//\n" + std::string(kMade) +
-                     "#pragma once\n\n#include <stdint.h>\n\n#include \"ridge/c.h\"\n\n"
-                     "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+  std::string text =
+      "// The operators from C: see ridge/c.h. Every parameter has to be given; its default is "
+      "what a\n"
+      "// caller takes who has no other wish.\n//\n" +
+      std::string(kMade) +
+      "#pragma once\n\n#include <stdint.h>\n\n#include \"ridge/c.h\"\n\n"
+      "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
   text += "// The formats of numbers.\n" + dtypes();
   for (const OperatorDef* op : all_operators())
     text += "\n" + comment_of(*op) + c_function(*op, ");");

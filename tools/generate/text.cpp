@@ -73,8 +73,8 @@ std::string about(const ParameterDef& p) {
       break;
   }
   if (std::isfinite(p.least)) text += (p.above_least ? " above " : " from ") + literal(p.least);
-  if (std::isfinite(p.most)) text += (p.under_most ? " under " : " to ") + literal(p.most);
-  if (!p.required) text += ", usually " + literal(p.otherwise);
+  if (std::isfinite(p.most)) text += (p.under_most ? " to under " : " to ") + literal(p.most);
+  if (!p.required) text += ", default " + literal(p.otherwise);
   return p.meaning.empty() ? text : text + ": " + p.meaning;
 }
 
