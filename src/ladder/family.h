@@ -166,9 +166,13 @@ class LadderOf : public Ladder {
 
  private:
   std::vector<Case> completed(std::vector<Case> cases) const {
-    for (Case& c : cases)
+    for (Case& c : cases) {
+      if (c.op < 0 || size_t(c.op) >= operators.size())
+        fail_at_start(family, "a case is of operator " + std::to_string(c.op) + ", but there are " +
+                                  std::to_string(operators.size()));
       if (const Status s = complete(c, *operators[size_t(c.op)]); !s)
         fail_at_start(family, s.message());
+    }
     return cases;
   }
 
