@@ -7,13 +7,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "layout.h"
 #include "process.h"
 #include "suggest.h"
 #include "verb.h"
 
 namespace ridge::tools {
 
-std::string ladders_program() { return RIDGE_LADDERS; }
+std::string ladders_program() { return layout().programs / "ridge_ladders"; }
 
 Status ask_ladders(const Target& target, const std::vector<std::string>& arguments,
                    const std::function<void(const nlohmann::json&)>& heard, bool quiet) {

@@ -224,7 +224,8 @@ void ask_torch(ClimbRecord& record, Progress& progress) {
   file.close();
   size_t answered = 0;
   Command command = {.program = "python3",
-                     .arguments = {RIDGE_TORCH_RIVALS, "--library", library, "--cases", cases}};
+                     .arguments = {library.parent_path() / "torch_rivals.py", "--library", library,
+                                   "--cases", cases}};
   command.line = [&](const std::string& text) {
     const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (!line.is_object() || answered >= record.climbs.size()) return;
