@@ -225,10 +225,12 @@ def verify_all(ridge, library, case, makers, check):
     raise NotImplementedError("no case of this operator is small enough for a truth")
 
 
-def run_case(ridge, library, rivals, case, pairs):
+def run_case(ridge, library, rivals, case, pairs, eager_only):
     torch = library.torch
     eager, fused, checks = rivals
     makers = makers_of(case["operator"], eager, fused, torch)
+    if eager_only:
+        makers = [(name, make) for name, make in makers if name == "torch"]
     if not makers or "same" in case:
         raise NotImplementedError("PyTorch has no counterpart here")
     torch._dynamo.reset()  # else the second shape is compiled for any
@@ -254,14 +256,14 @@ def run_case(ridge, library, rivals, case, pairs):
     return result | {f"{c.name}_us": c.samples for c in contestants}
 
 
-def time_all(ridge, cases, pairs):
+def time_all(ridge, cases, pairs, eager_only):
     library = Torch("cuda")
     rivals = load_rivals()
     for line in cases:
         case = json.loads(line)
         with library.torch.no_grad():
             try:
-                result = run_case(ridge, library, rivals, case, pairs)
+                result = run_case(ridge, library, rivals, case, pairs, eager_only)
             except (NotImplementedError, RuntimeError, KeyError, TypeError) as error:
                 result = {"skipped": (str(error) or type(error).__name__).splitlines()[0]}
         print(json.dumps({"operator": case["operator"], "shape": case["shape"], **result}), flush=True)
@@ -296,6 +298,7 @@ def main():
     parser.add_argument("--build", required=True, help="the folder of a build, as build/gpu")
     parser.add_argument("--cases", type=argparse.FileType(), default=sys.stdin)
     parser.add_argument("--pairs", type=int, default=50)
+    parser.add_argument("--eager", action="store_true", help="nothing that torch.compile would have to compile")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--self-test", action="store_true")
     arguments = parser.parse_args()
@@ -308,7 +311,7 @@ def main():
     ridge = Ridge(arguments.build)
     if arguments.check:
         return 1 if check_all(ridge, arguments.operators) else 0
-    time_all(ridge, arguments.cases, arguments.pairs)
+    time_all(ridge, arguments.cases, arguments.pairs, arguments.eager)
     return 0
 
 

@@ -55,10 +55,6 @@ Status need_family(const std::string& family, bool quiet) {
   return need(family, "the kernels of " + family, quiet);
 }
 
-Status need_rivals(const std::string& family, bool quiet) {
-  return need("rivals_" + family, "the libraries beside " + family, quiet);
-}
-
 FamilyBuilder::FamilyBuilder(std::vector<std::string> families) {
   left_ = families.size();
   if (!script()) {

@@ -17,8 +17,6 @@ namespace ridge::tools {
 
 // Builds one family and waits for it. An error says that it does not build.
 Status need_family(const std::string& family, bool quiet);
-// The same for the libraries that are timed beside it; the family has some.
-Status need_rivals(const std::string& family, bool quiet);
 
 // Builds several in the background and hands them out in the order in which they get ready.
 class FamilyBuilder {

@@ -21,6 +21,7 @@
 #include "record.h"
 #include "target.h"
 #include "terminal.h"
+#include "torch_beside.h"
 #include "verb.h"
 
 namespace ridge::tools {
@@ -91,48 +92,6 @@ void note_step(ClimbRecord& record, const json& line) {
 
 // --- the verb ---
 
-// PyTorch, where this machine has one that sees the GPU, in a process with ours (bench/rivals).
-void ask_torch(ClimbRecord& record, Progress& progress) {
-  progress.show("PyTorch …");
-  const fs::path cases = fs::temp_directory_path() / fmt::format("ridge-cases-{}.jsonl", getpid());
-  std::ofstream file(cases);
-  for (const Climb& climb : record.climbs) {
-    json line = {{"operator", climb.operator_},
-                 {"dtype", climb.dtype},
-                 {"shape", climb.shape},
-                 {"seed", climb.seed}};
-    line.update(climb.asked);
-    file << line.dump() << "\n";
-  }
-  file.close();
-  size_t answered = 0;
-  const fs::path build = fs::path(ladders_program()).parent_path().parent_path();
-  Command command = {.program = "python3",
-                     .arguments = {RIDGE_TORCH_RIVALS, "--build", build, "--cases", cases}};
-  command.line = [&](const std::string& text) {
-    const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (!line.is_object() || answered >= record.climbs.size()) return;
-    Climb& climb = record.climbs[answered++];
-    progress.show(fmt::format("[{}/{}] PyTorch {} {}", answered, record.climbs.size(),
-                              climb.operator_, climb.shape));
-    for (const std::string rival : {"torch", "torch.compile"}) {
-      if (line.contains(rival + "_wrong")) {
-        step_of(climb, rival, true).wrong = line[rival + "_wrong"];
-      } else if (line.contains(rival + "_us")) {
-        Step& step = step_of(climb, rival, true);
-        step.us = line[rival + "_us"].get<std::vector<double>>();
-        step.beside = line["rung"];
-        step.beside_us = line["ridge_us"].get<std::vector<double>>();
-        step.by_graph = line["by_graph"];
-      }
-    }
-  };
-  (void)run(command);  // no Python, no PyTorch, no GPU for it: a rival less
-  std::error_code error;
-  fs::remove(cases, error);
-  progress.clear();
-}
-
 Status keep(const ClimbRecord& record, const ClimbFlags& flags) {
   // Where two of them can be found and compared later.
   const std::time_t now = std::time(nullptr);
@@ -176,7 +135,6 @@ int exit_code_of(const ClimbRecord& record) {
 struct Job {
   std::string family, op;
   size_t rungs = 0;
-  bool has_rivals = false;
   std::vector<std::string> arguments;  // of the case
 };
 
@@ -184,11 +142,7 @@ Expected<std::vector<Job>> jobs_of(const Catalogue& catalogue, ClimbFlags& flags
   std::vector<Job> jobs;
   if (flags.tour())
     for (const FamilyEntry& family : catalogue.families())
-      jobs.push_back({family.name,
-                      family.operators.front().name,
-                      family.rungs.size(),
-                      !family.rivals.empty(),
-                      {}});
+      jobs.push_back({family.name, family.operators.front().name, family.rungs.size(), {}});
   for (const std::string& name : flags.operators) {
     const auto found = catalogue.find(name);
     if (!found) return found.error();
@@ -199,8 +153,7 @@ Expected<std::vector<Job>> jobs_of(const Catalogue& catalogue, ClimbFlags& flags
       if (!rung) return rung.error();
       flags.rung = *rung;
     }
-    jobs.push_back({found->family->name, found->op->name, found->family->rungs.size(),
-                    !found->family->rivals.empty(), *arguments});
+    jobs.push_back({found->family->name, found->op->name, found->family->rungs.size(), *arguments});
   }
   return jobs;
 }
@@ -208,12 +161,10 @@ Expected<std::vector<Job>> jobs_of(const Catalogue& catalogue, ClimbFlags& flags
 // Climbs jobs one by one, and shows each as it is done.
 class Climber {
  public:
-  Climber(const Target& target, const ClimbFlags& flags, size_t jobs, bool with_torch)
-      : target_(target),
-        flags_(flags),
-        jobs_(jobs),
-        show_(flags.tables() && !with_torch),
-        progress_(flags.quiet) {
+  Climber(const Target& target, const ClimbFlags& flags, size_t jobs)
+      : target_(target), flags_(flags), jobs_(jobs), progress_(flags.quiet) {
+    if (!target.software && !flags.hot && !flags.quick && flags.rung.empty())
+      torch_.emplace(target, flags.tour());
     record.environment = record_of(target);
     record.environment["date"] = fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr)));
     record.environment["cache"] = flags.hot ? "hot" : "cold";
@@ -233,7 +184,6 @@ class Climber {
   void show(const std::string& step) {
     progress_.show(fmt::format("{} {}/{}  {}", bar(share(0)), started_, jobs_, step));
   }
-  Progress& progress() { return progress_; }
 
   ClimbRecord record;
 
@@ -252,8 +202,16 @@ class Climber {
     return command;
   }
   void finish_last() {
+    Climb& climb = record.climbs.back();
+    if (torch_ && torch_->missing().empty()) {
+      progress_.show(fmt::format("{} {}/{}  {} {} PyTorch", bar(share(1)), started_, jobs_,
+                                 climb.operator_, climb.shape));
+      torch_->add_to(climb);
+      if (!torch_->missing().empty())
+        progress_.keep("no PyTorch beside ours: " + torch_->missing());
+    }
     progress_.clear();
-    if (show_) print_climb(record.climbs.back(), target_, record.roofs);
+    if (flags_.tables()) print_climb(climb, target_, record.roofs);
   }
   void hear(const json& line, const Job& job) {
     const std::string event = line["event"];
@@ -289,7 +247,7 @@ class Climber {
   const Target& target_;
   const ClimbFlags& flags_;
   size_t jobs_, started_ = 0, heard_ = 0;
-  bool show_;
+  std::optional<TorchBeside> torch_;
   Progress progress_;
 };
 
@@ -319,15 +277,9 @@ Status climb_tour(Climber& climber, const std::vector<Job>& jobs) {
   return worst;
 }
 
-// Rivals are built where there is a GPU to time them on. A tour does not wait for them.
-Status climb_named(Climber& climber, const std::vector<Job>& jobs, bool with_rivals, bool quiet) {
+Status climb_named(Climber& climber, const std::vector<Job>& jobs, bool quiet) {
   for (const Job& job : jobs) {
     if (const Status built = need_family(job.family, quiet); !built) return built;
-    if (with_rivals && job.has_rivals)
-      if (const Status built = need_rivals(job.family, quiet); !built) {
-        if (built.code() == kInterrupted) return built;
-        complain(built.message() + "; the climb goes on without them");
-      }
     if (const Status status = climber.climb(job); !status) return status;
   }
   return Status::ok();
@@ -349,17 +301,10 @@ int climb_on(const Target& target, ClimbFlags flags) {
     complain(jobs.error().message);
     return jobs.error().code;
   }
-  const bool with_torch =
-      !target.software && !flags.tour() && !flags.hot && !flags.quick && flags.rung.empty();
-  Climber climber(target, flags, jobs->size(), with_torch);
+  Climber climber(target, flags, jobs->size());
   ClimbRecord& record = climber.record;
-  const Status status = flags.tour() ? climb_tour(climber, *jobs)
-                                     : climb_named(climber, *jobs, !target.software, flags.quiet);
-  if (with_torch && status) {
-    ask_torch(record, climber.progress());
-    if (flags.tables())
-      for (const Climb& climb : record.climbs) print_climb(climb, target, record.roofs);
-  }
+  const Status status =
+      flags.tour() ? climb_tour(climber, *jobs) : climb_named(climber, *jobs, flags.quiet);
   const int wrong = exit_code_of(record);
   if (!record.climbs.empty())
     if (const Status kept = keep(record, flags); !kept) {
