@@ -87,8 +87,7 @@ void store_all(Dtype dtype, void* base, int64_t first, std::span<const double> v
     case Dtype::f16: return store_halves<10>(static_cast<uint16_t*>(base) + first, values);
     case Dtype::bf16: return store_halves<7>(static_cast<uint16_t*>(base) + first, values);
     default:
-      for (size_t i = 0; i < values.size(); ++i)
-        store(dtype, base, first + int64_t(i), values[i]);
+      for (size_t i = 0; i < values.size(); ++i) store(dtype, base, first + int64_t(i), values[i]);
   }
 }
 

@@ -62,12 +62,11 @@ MadeInputs::MadeInputs(const Ladder& ladder, const Case& c, const Workload& work
   for (size_t t = 0; t < workload.tensors.size(); ++t) {
     const TensorSpec& spec = workload.tensors[t];
     const bool structured = count(spec.shape) > 0 && ladder.input(c, t, 0).has_value();
-    made_.push_back(
-        {.spec = spec,
-         .seed = c.seed * 1000003 + t,
-         .structured = structured,
-         .specials = wanted && is_floating(spec.dtype) && spec.fill != Fill::zero,
-         .choices = choices_of(spec)});
+    made_.push_back({.spec = spec,
+                     .seed = c.seed * 1000003 + t,
+                     .structured = structured,
+                     .specials = wanted && is_floating(spec.dtype) && spec.fill != Fill::zero,
+                     .choices = choices_of(spec)});
   }
 }
 
@@ -95,8 +94,7 @@ void MadeInputs::fill(const Made& made, int64_t first, int64_t step, std::span<d
   round_all(made.spec.dtype, to);
 }
 
-void MadeInputs::structure(size_t tensor, int64_t first, int64_t step,
-                           std::span<double> to) const {
+void MadeInputs::structure(size_t tensor, int64_t first, int64_t step, std::span<double> to) const {
   const Dtype dtype = made_[tensor].spec.dtype;
   for (double& x : to) {
     if (const auto given = ladder_.input(case_, tensor, first)) x = rounded(dtype, *given);
