@@ -41,6 +41,10 @@ Expected<Loaded> load_operator(const std::string& name);
 Expected<std::vector<Case>> cases_of(const Loaded& loaded, const Options& options,
                                      const std::vector<Case>& fallback);
 
+// Well-aligned addresses for tensors that nobody looks at: checks and selection ask where a tensor
+// is, never what is there.
+std::vector<void*> nowhere(const Workload& workload);
+
 // What selection takes for a case, launch by launch, on tensors that are well aligned.
 Expected<std::vector<Ladder::Choice>> choices_of(const Loaded& loaded, const Case& c,
                                                  const Workload& workload,
