@@ -30,6 +30,23 @@ function(ridge_cuda_object output source)
   set(${output} ${object} PARENT_SCOPE)
 endfunction()
 
+# ridge_check_family(FAMILY): a folder lacks nothing that the build takes for granted.
+function(ridge_check_family family)
+  set(missing "")
+  foreach(file ${family}.h ladder.def operators.cpp bind.cpp cases.cpp reference.cpp)
+    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${family}/${file})
+      list(APPEND missing ${file})
+    endif()
+  endforeach()
+  if(missing)
+    list(JOIN missing ", " missing)
+    message(FATAL_ERROR "src/kernels/${family} lacks ${missing}. A family has ${family}.h (the kernels' arguments), "
+                        "ladder.def (its rungs), operators.cpp (descriptions), bind.cpp (from a call to the kernels' "
+                        "arguments), cases.cpp (what is tested and timed) and reference.cpp (the float64 truth); "
+                        "src/kernels/vector_add is one to copy.")
+  endif()
+endfunction()
+
 # ridge_read_ladder(FAMILY): sets `rungs` to the names in ladder.def, `listed_rungs` to C++ initialisers of their
 # names and ideas, `units` to the names of the nvcc units, and for each unit unit_NAME_arch and unit_NAME_files.
 function(ridge_read_ladder family)
@@ -89,6 +106,7 @@ endfunction()
 # ridge_family(NAME): the family's library, target family_NAME, in library/ridge/families. Sets `listed_rungs`.
 function(ridge_family family)
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${family})
+  ridge_check_family(${family})
   ridge_read_ladder(${family})
   set(declared "")
   set(listed "")

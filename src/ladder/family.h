@@ -140,10 +140,7 @@ class LadderOf : public Ladder {
         [&](const Args& args) {
           const auto taken = rung_for(rung, call, args, device);
           if (!taken) return Status(taken.error());
-          Args with = args;
-          with.workspace = workspace.data;
-          with.workspace_bytes = workspace.bytes;
-          return (*taken)->launch(with, device, stream);
+          return launched(**taken, args, workspace, device, stream);
         },
         [&](const Call& other) {
           const auto ladder = load_family(other.op().family);
@@ -161,6 +158,10 @@ class LadderOf : public Ladder {
           all.back().chosen = select(typed_, args, device, [&](const Candidate& seen) {
             all.back().candidates.push_back(seen);
           });
+          all.back().launch = [this, args](int rung, const Workspace& workspace,
+                                           const DeviceInfo& on, cudaStream_t stream) {
+            return launched(typed_[size_t(rung)], args, workspace, on, stream);
+          };
           return Status::ok();
         },
         [&](const Call& other) {
@@ -201,6 +202,13 @@ class LadderOf : public Ladder {
       Other& theirs;
     } visitor(own, other);
     return bind_(call, visitor);
+  }
+
+  static Status launched(const RungOf<Args>& rung, Args args, const Workspace& workspace,
+                         const DeviceInfo& device, cudaStream_t stream) {
+    args.workspace = workspace.data;
+    args.workspace_bytes = workspace.bytes;
+    return rung.launch(args, device, stream);
   }
 
   Expected<const RungOf<Args>*> rung_for(int rung, const Call& call, const Args& args,

@@ -2,6 +2,7 @@
 // It knows no type of any family; LadderOf (ladder/family.h) makes one from typed rungs.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -75,6 +76,9 @@ class Ladder {
     const Ladder* ladder = nullptr;  // another one where the call was handed over
     std::vector<Candidate> candidates;
     int chosen = -1;
+    // This launch alone, by any rung of `ladder` that supports it. The call's tensors are not asked
+    // again: they may be gone.
+    std::function<Status(int rung, const Workspace&, const DeviceInfo&, cudaStream_t)> launch = {};
   };
   virtual Expected<std::vector<Choice>> choices(const Call&, const DeviceInfo&) const = 0;
 };
