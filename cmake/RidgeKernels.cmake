@@ -143,12 +143,20 @@ ${listed}  });
   set_target_properties(family_${family} PROPERTIES OUTPUT_NAME ridge_${family}
                         LIBRARY_OUTPUT_DIRECTORY ${RIDGE_LIBRARY_FOLDER}/ridge/families
                         BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../..")
-  # ./ridge asks for this file, and reads from the comment that the family is there.
+  set(listed_rungs "${listed_rungs}" PARENT_SCOPE)
+endfunction()
+
+# ridge_ready(NAME): the file that ./ridge asks for: the family is there, and on a machine with a GPU its rivals too.
+# ./ridge reads the comment.
+function(ridge_ready family)
+  set(needed family_${family})
+  if(RIDGE_MACHINE_CODE AND TARGET rivals_${family})
+    list(APPEND needed rivals_${family})
+  endif()
   set(ready ${CMAKE_BINARY_DIR}/ready/${family})
-  add_custom_command(OUTPUT ${ready} COMMAND ${CMAKE_COMMAND} -E touch ${ready} DEPENDS family_${family}
+  add_custom_command(OUTPUT ${ready} COMMAND ${CMAKE_COMMAND} -E touch ${ready} DEPENDS ${needed}
                      COMMENT "ready ${family}" VERBATIM)
   add_custom_target(ready_${family} DEPENDS ${ready})
-  set(listed_rungs "${listed_rungs}" PARENT_SCOPE)
 endfunction()
 
 # cuBLAS is in NVIDIA's toolkit but not in the parts that ./ridge gets from PyPI.

@@ -71,9 +71,6 @@ class Named(dict):
     def get(self, name, otherwise=None):
         return self[name]
 
-    def __contains__(self, name):
-        return bool(self[name])
-
 
 def stand_in_for_torch():
     for name in ("torch", "torch.nn", "torch.nn.functional"):
@@ -84,12 +81,12 @@ def stand_in_for_torch():
     sys.modules["torch.nn"].functional = sys.modules["torch.nn.functional"]
 
 
-def check_formula(name, op, make):
-    """What is wrong with a formula, or nothing."""
+def check_formula(name, op, formula):
+    """What is wrong with a formula, which gives something per output; or nothing."""
     tensors = Named("tensor", name, {t["name"]: Placeholder() for t in op["tensors"]})
     parameters = Named("parameter", name, {p["name"]: p["default"] for p in op["parameters"]})
     try:
-        results = make(tensors, parameters)()
+        results = formula(tensors, parameters)
     except NotImplementedError:
         return ""
     except LookupError as error:
@@ -106,12 +103,14 @@ def check_formulas(operators):
     eager, fused, checks = torch_rivals.load_rivals()
     wrong, known = [], 0
     for name in eager.keys() | fused.keys() | checks.keys():
-        if name not in operators:
-            wrong.append(f"there is no operator '{name}'")
+        if name not in operators or name not in eager | fused:
+            wrong.append(f"there is no operator '{name}', or no formula of it")
             continue
         known += 1
         for _, make in torch_rivals.makers_of(name, eager, fused, sys.modules["torch"]):
-            wrong.append(check_formula(name, operators[name], make))
+            wrong.append(check_formula(name, operators[name], lambda t, p: make(t, p)()))
+        if name in checks and checks[name].rounds:
+            wrong.append(check_formula(name, operators[name], lambda t, p: tuple(checks[name].rounds(t, p))))
     if not known:
         wrong.append("no formula was found")
     print(f"{known} formulas")

@@ -12,7 +12,7 @@ namespace ridge::harness {
 
 struct Contestant {
   std::string name;
-  std::string idea;       // of a rung
+  std::string idea = {};  // of a rung
   bool rival = false;     // not ours
   bool pageable = false;  // wants host tensors in ordinary memory
   // Why it cannot do this call; nothing: it can.

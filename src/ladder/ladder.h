@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ladder/case.h"
+#include "ladder/elements.h"
 #include "ladder/rung.h"
 #include "ridge/workspace.h"
 
@@ -47,10 +48,18 @@ class Ladder {
   // Whether the family can do a completed case; what it says fits the command line.
   virtual Status check(const Case&) const = 0;
   virtual Workload workload(const Case&) const = 0;
-  // For inputs with a structure that no Fill has: element `index` of tensor `tensor`.
+  // For inputs with a structure that no Fill has: element `index` of tensor `tensor`. Where the
+  // first element has none, no other is asked for.
   virtual std::optional<double> input(const Case&, size_t tensor, int64_t index) const = 0;
   // Reads inputs, writes outputs (and magnitudes): the float64 truth.
   virtual void reference(const Case&, std::vector<HostTensor>&) const = 0;
+  // The same of one element, for cases that are too large for all of them. None where the family
+  // cannot say it of this case; then it cannot of any element.
+  virtual std::optional<Truth> truth_at(const Case&, const Elements& inputs, size_t tensor,
+                                        int64_t index) const = 0;
+  // Of a case whose workload is exact: finds a wrong element wherever it is. Empty: there is none.
+  // The inputs must live as long as the proof does.
+  virtual Proof proof(const Case&, const Elements& inputs) const = 0;
   // The call that a case is. `kept` holds what it points to.
   virtual Call call(const Case&, const Workload&, std::span<void* const> tensors,
                     struct KeptCall& kept) const = 0;

@@ -669,6 +669,28 @@ class Ladders(CliTest):
             {"name": "rung", "warp_instructions": 0}]}]}))
         self.assertRegex(self.ridge("compare", none, none)[0], r"rung .*1\.000 .*same")
 
+    def test_compare_matches_whole_cases(self):
+        def record(name, **case):
+            steps = [{"name": "rung", "warp_instructions": 100}]
+            return self.write(name, json.dumps({"climbs": [{"dtype": "f32", "steps": steps, **case}]}))
+        random = record("random.json", operator="segmented_sum", shape="8x4", distribution="random")
+        alike = record("alike.json", operator="segmented_sum", shape="8x4")
+        twice = record("twice.json", operator="gemv", shape="8x4", parameters={"alpha": 2})
+        once = record("once.json", operator="gemv", shape="8x4")
+        for a, b in [(random, alike), (twice, once)]:
+            self.assertIn("no rung at the same size in common", self.ridge("compare", a, b, code=2)[1])
+        # Names and shapes that records of earlier versions have.
+        for old, now in [({"operator": "segmented_sum", "shape": "8x4x1"}, random),
+                         ({"operator": "segmented_sum", "shape": "8x4x0"}, alike),
+                         ({"operator": "softmax_bwd", "shape": "8x4"},
+                          record("softmax.json", operator="softmax_backward", shape="8x4")),
+                         ({"operator": "adamw_many", "shape": "8"},
+                          record("adamw.json", operator="adamw", shape="8x100")),
+                         ({"operator": "reverse_in_place", "shape": "8"},
+                          record("reverse.json", operator="reverse", shape="8", same={"out": "in"}))]:
+            out, _ = self.ridge("compare", record("old.json", **old), now)
+            self.assertRegex(out, r"rung .*1\.000 .*same", old)
+
 
 if __name__ == "__main__":
     sys.exit(unittest.main())

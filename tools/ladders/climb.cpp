@@ -104,13 +104,14 @@ std::vector<bool> verify_all(const Loaded& loaded, const Case& c,
   return right;
 }
 
-// What stands beside the family's rungs, where that was built. On the software GPU it need not be.
-harness::RivalsFunction load_rivals(const std::string& name) {
+// What stands beside the family's rungs. For the software GPU nobody builds it unasked, and what
+// was built once may be out of date: there it is to be asked for.
+harness::RivalsFunction load_rivals(const std::string& name, const Options& options) {
   const FamilyInfo& family = *find_family(name);
-  if (family.rivals.empty()) return nullptr;
+  if (family.rivals.empty() || (is_software_gpu() && !options.rivals)) return nullptr;
   void* const library = dlopen(rivals_library(name).c_str(), RTLD_NOW | RTLD_LOCAL);
   void* const found = library ? dlsym(library, harness::kRivalsSymbol) : nullptr;
-  if (!found && !is_software_gpu())
+  if (!found)
     tell({{"event", "rivals"},
           {"family", name},
           {"missing", family.rivals},
@@ -244,7 +245,8 @@ Status climb_operator(const std::string& name, const Options& options, const Dev
   for (int r = 0; r < int(loaded->ladder->rungs.size()); ++r)
     if (options.rung.empty() || options.rung == loaded->ladder->rungs[size_t(r)].name)
       contestants.push_back(harness::contestant_of(*loaded->ladder, r, device));
-  if (const auto rivals = load_rivals(loaded->op->family)) rivals(*loaded->op, &contestants);
+  if (const auto rivals = load_rivals(loaded->op->family, options))
+    rivals(*loaded->op, &contestants);
   const bool small = software || options.small;
   auto cases = cases_of(*loaded, options,
                         small ? std::vector{loaded->ladder->tour()} : loaded->ladder->timings());

@@ -22,11 +22,12 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> values;  // --set alpha=2
   uint64_t seed = 1;
   bool hot = false;
-  bool tour = false;   // one case of each operator, and few samples
-  bool small = false;  // the case for the software GPU
-  bool fast = false;   // fewer samples; verify: small cases only
-  bool roofs = true;   // measure the memory first; --known-roofs: the caller has done so
-  std::string folder;  // export: where the files go
+  bool tour = false;    // one case of each operator, and few samples
+  bool small = false;   // the case for the software GPU
+  bool fast = false;    // fewer samples; verify: small cases only
+  bool roofs = true;    // measure the memory first; --known-roofs: the caller has done so
+  bool rivals = false;  // on the software GPU, too
+  std::string folder;   // export: where the files go
 };
 Expected<Options> read_options(int argc, char** argv);
 
@@ -41,10 +42,10 @@ Expected<Loaded> load_operator(const std::string& name);
 Expected<std::vector<Case>> cases_of(const Loaded& loaded, const Options& options,
                                      const std::vector<Case>& fallback);
 
-// What selection takes for a case, launch by launch, on tensors that are well aligned.
-Expected<std::vector<Ladder::Choice>> choices_of(const Loaded& loaded, const Case& c,
-                                                 const Workload& workload,
-                                                 const DeviceInfo& device);
+// A case's call on tensors that are well aligned and nowhere: for what looks at addresses only.
+// `kept` holds what it points to.
+Expected<Call> call_of(const Loaded& loaded, const Case& c, const Workload& workload,
+                       KeptCall& kept);
 
 int list(const Options& options);
 int verify(const Options& options);

@@ -30,7 +30,10 @@ Expected<json> explained(const std::string& name, const Options& options,
   if (!cases) return cases.error();
   const Case& c = cases->front();
   const Workload workload = loaded->ladder->workload(c);
-  const auto choices = choices_of(*loaded, c, workload, device);
+  KeptCall kept;
+  const auto call = call_of(*loaded, c, workload, kept);
+  if (!call) return call.error();
+  const auto choices = loaded->ladder->choices(*call, device);
   if (!choices) return choices.error();
   json line = describe(*loaded, c, workload);
   const double bytes = workload.cost.read + workload.cost.written;
@@ -53,16 +56,14 @@ Expected<json> explained(const std::string& name, const Options& options,
 
 }  // namespace
 
-Expected<std::vector<Ladder::Choice>> choices_of(const Loaded& loaded, const Case& c,
-                                                 const Workload& workload,
-                                                 const DeviceInfo& device) {
+Expected<Call> call_of(const Loaded& loaded, const Case& c, const Workload& workload,
+                       KeptCall& kept) {
   std::vector<void*> tensors;
   for (size_t t = 0; t < workload.tensors.size(); ++t)
     tensors.push_back(reinterpret_cast<void*>(kNowhere * (t + 1)));
-  KeptCall kept;
   Call call = loaded.ladder->call(c, workload, tensors, kept);
   if (const Status s = check_call(call, loaded.op->name.c_str()); !s) return s.error();
-  return loaded.ladder->choices(call, device);
+  return call;
 }
 
 int explain(const Options& options) {

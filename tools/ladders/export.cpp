@@ -81,15 +81,22 @@ json arguments_of(const Case& c, const Workload& workload) {
   return {{"tensors", tensors}, {"parameters", parameters}};
 }
 
-// The rung that the library takes; of a call of several launches, the first one's.
-Expected<std::string> rung_of(const Loaded& loaded, const Case& c, const Workload& workload) {
+// The rung that the library takes; of a call of several launches, the first one's. And how many
+// calls the case is: more than one where they are served together, which C functions cannot.
+Status describe_call(const Loaded& loaded, const Case& c, const Workload& workload, json& record) {
   const auto device = current_device();
   if (!device) return device.error();
-  const auto choices = choices_of(loaded, c, workload, *device);
+  KeptCall kept;
+  const auto call = call_of(loaded, c, workload, kept);
+  if (!call) return call.error();
+  const auto choices = loaded.ladder->choices(*call, *device);
   if (!choices) return choices.error();
-  if (choices->empty() || choices->front().chosen < 0) return std::string();
+  record["calls"] = std::max<size_t>(kept.group.size(), 1);
+  record["rung"] = "";
+  if (choices->empty() || choices->front().chosen < 0) return Status::ok();
   const Ladder::Choice& first = choices->front();
-  return first.ladder->rungs[size_t(first.chosen)].name;
+  record["rung"] = first.ladder->rungs[size_t(first.chosen)].name;
+  return Status::ok();
 }
 
 Expected<json> exported(const std::string& name, const Options& options) {
@@ -103,11 +110,9 @@ Expected<json> exported(const std::string& name, const Options& options) {
   for (const TensorSpec& spec : workload.tensors)
     if (spec.span != count(spec.shape))
       return Error{2, name + ": " + spec.name + " has gaps; only contiguous tensors are exported"};
-  const auto rung = rung_of(*loaded, c, workload);
-  if (!rung) return rung.error();
   const bool has_truth = harness::reference_work(workload) <= harness::kMostReferenceWork;
   json record = describe(*loaded, c, workload);
-  record["rung"] = *rung;
+  if (const Status s = describe_call(*loaded, c, workload, record); !s) return s.error();
   record["truth"] = has_truth;
   record["arguments"] = arguments_of(c, workload);
   if (const Status s = write_inputs(ladder, c, workload, has_truth, options.folder); !s)

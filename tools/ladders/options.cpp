@@ -35,7 +35,8 @@ Expected<Options> read_options(int argc, char** argv) {
   const std::pair<const char*, bool*> flags[] = {{"--hot", &options.hot},
                                                  {"--tour", &options.tour},
                                                  {"--small", &options.small},
-                                                 {"--fast", &options.fast}};
+                                                 {"--fast", &options.fast},
+                                                 {"--rivals", &options.rivals}};
   for (int i = 2; i < argc; ++i) {
     const std::string word = argv[i];
     if (!word.starts_with("--")) {

@@ -32,13 +32,12 @@ std::string step_text(const std::string& line) {
                      line.substr(second + 1, third - second - 1), line.substr(third + 1));
 }
 
-}  // namespace
-
-Status need_family(const std::string& family, bool quiet) {
+// `what` stands in the error: "the kernels of softmax".
+Status need(const std::string& name, const std::string& what, bool quiet) {
   if (!script()) return Status::ok();
   Progress progress(quiet);
   bool failed = false;
-  Command command = build_command({family});
+  Command command = build_command({name});
   command.line = [&](const std::string& line) {
     if (line.starts_with("step ")) progress.show(step_text(line));
     failed = failed || line.starts_with("failed ");
@@ -47,7 +46,13 @@ Status need_family(const std::string& family, bool quiet) {
   progress.clear();
   if (outcome.ok() && !failed) return Status::ok();
   if (outcome.signal != 0) return Error{kInterrupted, "interrupted"};
-  return Error{kDoesNotCompile, fmt::format("the kernels of {} do not build", family)};
+  return Error{kDoesNotCompile, fmt::format("{} do not build", what)};
+}
+
+}  // namespace
+
+Status need_family(const std::string& family, bool quiet) {
+  return need(family, "the kernels of " + family, quiet);
 }
 
 FamilyBuilder::FamilyBuilder(std::vector<std::string> families) {

@@ -31,3 +31,25 @@ def backward(f):
 
 OPERATORS = {name: forward(f) for name, f in FUNCTIONS.items()}
 OPERATORS |= {name + "_backward": backward(f) for name, f in FUNCTIONS.items()}
+
+
+def roundoff(x):
+    return torch.finfo(x.dtype).eps
+
+
+def size(x):
+    return x.float().abs()
+
+
+EPSILON = 2.0**-23  # of f32
+# 1 + erf(x) and 1 + tanh(x) leave little of themselves where x is far below 0, and so does exp(x) - 1 near 0. The
+# gradients of sigmoid and tanh come from 1 - y, with a y that was rounded to its format.
+ROUNDS = {
+    "gelu": lambda t, p: [EPSILON * size(t["x"])],
+    "gelu_tanh": lambda t, p: [EPSILON * size(t["x"])],
+    "gelu_backward": lambda t, p: [EPSILON * size(t["dy"]) * (1 + size(t["x"]))],
+    "gelu_tanh_backward": lambda t, p: [EPSILON * size(t["dy"]) * (1 + size(t["x"]))],
+    "elu": lambda t, p: [EPSILON * p["alpha"] * torch.ones_like(t["x"])],
+    "sigmoid_backward": lambda t, p: [roundoff(t["x"]) * size(t["dy"])],
+    "tanh_backward": lambda t, p: [roundoff(t["x"]) * size(t["dy"])],
+}

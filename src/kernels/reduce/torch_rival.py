@@ -6,6 +6,12 @@ def into_out(f):
     return lambda t, p: lambda: f(t["x"].view(-1), dim=0, out=t["out"].view(()))
 
 
+def dot(t, p):
+    if not t["x"].dtype.is_floating_point:
+        raise NotImplementedError("PyTorch's dot product of i32 is i32, and wraps around")
+    return lambda: torch.dot(t["x"].view(-1), t["y"].view(-1))
+
+
 OPERATORS = {
     "sum": into_out(torch.sum),
     "mean": into_out(torch.mean),
@@ -15,6 +21,6 @@ OPERATORS = {
     "argmax": lambda t, p: lambda: torch.argmax(t["x"]),
     "norm_l1": lambda t, p: lambda: torch.linalg.vector_norm(t["x"], 1),
     "norm_l2": lambda t, p: lambda: torch.linalg.vector_norm(t["x"], 2),
-    "dot": lambda t, p: lambda: torch.dot(t["x"].view(-1), t["y"].view(-1)),
+    "dot": dot,
     "count_equal": lambda t, p: lambda: torch.count_nonzero(t["x"] == p["value"]),
 }

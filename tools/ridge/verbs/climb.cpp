@@ -9,6 +9,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "climb_record.h"
 #include "climb_table.h"
@@ -20,6 +21,7 @@
 #include "record.h"
 #include "target.h"
 #include "terminal.h"
+#include "torch_beside.h"
 #include "verb.h"
 
 namespace ridge::tools {
@@ -52,7 +54,7 @@ Step& step_of(Climb& climb, const std::string& name, bool rival) {
 // What a case has beside operator, format and shape, as records keep it.
 json asked_of(const json& line) {
   json asked = json::object();
-  for (const char* key : {"formats", "parameters", "distribution"})
+  for (const char* key : kAskedKeys)
     if (line.contains(key)) asked[key] = line[key];
   return asked;
 }
@@ -90,43 +92,6 @@ void note_step(ClimbRecord& record, const json& line) {
 
 // --- the verb ---
 
-// PyTorch, where this machine has one that sees the GPU, in a process with ours (bench/rivals).
-void ask_torch(ClimbRecord& record, Progress& progress) {
-  const fs::path library = fs::path(ladders_program()).parent_path() / "libridge_bench.so";
-  if (!fs::exists(library)) return;
-  progress.show("PyTorch …");
-  const fs::path cases = fs::temp_directory_path() / fmt::format("ridge-cases-{}.jsonl", getpid());
-  std::ofstream file(cases);
-  for (const Climb& climb : record.climbs)
-    file << json{{"operator", climb.operator_}, {"dtype", climb.dtype}, {"shape", climb.shape}}
-                .dump()
-         << "\n";
-  file.close();
-  size_t answered = 0;
-  Command command = {.program = "python3",
-                     .arguments = {RIDGE_TORCH_RIVALS, "--library", library, "--cases", cases}};
-  command.line = [&](const std::string& text) {
-    const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (!line.is_object() || answered >= record.climbs.size()) return;
-    Climb& climb = record.climbs[answered++];
-    progress.show(fmt::format("[{}/{}] PyTorch {} {}", answered, record.climbs.size(),
-                              climb.operator_, climb.shape));
-    for (const char* rival : {"torch", "torch.compile"}) {
-      const std::string key = fmt::format("{}_us", rival);
-      if (!line.contains(key)) continue;
-      Step& step = step_of(climb, rival, true);
-      step.us = line[key].get<std::vector<double>>();
-      step.beside = line["rung"];
-      step.beside_us = line["ridge_us"].get<std::vector<double>>();
-      step.by_graph = line["by_graph"];
-    }
-  };
-  (void)run(command);  // no Python, no PyTorch, no GPU for it: a rival less
-  std::error_code error;
-  fs::remove(cases, error);
-  progress.clear();
-}
-
 Status keep(const ClimbRecord& record, const ClimbFlags& flags) {
   // Where two of them can be found and compared later.
   const std::time_t now = std::time(nullptr);
@@ -158,8 +123,9 @@ int exit_code_of(const ClimbRecord& record) {
   int code = kFine;
   for (const Climb& climb : record.climbs)
     for (const Step& step : climb.steps) {
-      if (!step.wrong.empty()) return kWrongResult;
-      if (!step.failed.empty()) code = kCudaError;
+      // A library that is wrong is told of, but is no failure of ours.
+      if (!step.wrong.empty() && !step.rival) return kWrongResult;
+      if (!step.failed.empty() && !step.rival) code = kCudaError;
       if (step.implausible_under > 0) code = kImplausible;
     }
   return code;
@@ -195,12 +161,10 @@ Expected<std::vector<Job>> jobs_of(const Catalogue& catalogue, ClimbFlags& flags
 // Climbs jobs one by one, and shows each as it is done.
 class Climber {
  public:
-  Climber(const Target& target, const ClimbFlags& flags, size_t jobs, bool with_torch)
-      : target_(target),
-        flags_(flags),
-        jobs_(jobs),
-        show_(flags.tables() && !with_torch),
-        progress_(flags.quiet) {
+  Climber(const Target& target, const ClimbFlags& flags, size_t jobs)
+      : target_(target), flags_(flags), jobs_(jobs), progress_(flags.quiet) {
+    if (!target.software && !flags.hot && !flags.quick && flags.rung.empty())
+      torch_.emplace(target, flags.tour());
     record.environment = record_of(target);
     record.environment["date"] = fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr)));
     record.environment["cache"] = flags.hot ? "hot" : "cold";
@@ -220,7 +184,6 @@ class Climber {
   void show(const std::string& step) {
     progress_.show(fmt::format("{} {}/{}  {}", bar(share(0)), started_, jobs_, step));
   }
-  Progress& progress() { return progress_; }
 
   ClimbRecord record;
 
@@ -239,13 +202,27 @@ class Climber {
     return command;
   }
   void finish_last() {
+    Climb& climb = record.climbs.back();
+    if (torch_ && torch_->missing().empty()) {
+      progress_.show(fmt::format("{} {}/{}  {} {} PyTorch", bar(share(1)), started_, jobs_,
+                                 climb.operator_, climb.shape));
+      torch_->add_to(climb);
+      if (!torch_->missing().empty())
+        progress_.keep("no PyTorch beside ours: " + torch_->missing());
+    }
     progress_.clear();
-    if (show_) print_climb(record.climbs.back(), target_, record.roofs);
+    if (flags_.tables()) print_climb(climb, target_, record.roofs);
   }
   void hear(const json& line, const Job& job) {
     const std::string event = line["event"];
     if (event == "roofs") {
       record.roofs = {line["copy"], line["read"], line["write"], line["pins"], line["weather"]};
+      return;
+    }
+    if (event == "rivals") {
+      const std::vector<std::string> missing = line["missing"];
+      progress_.keep(fmt::format("{} without {} beside it: {}", job.op, fmt::join(missing, ", "),
+                                 line["why"].get<std::string>()));
       return;
     }
     if (event == "case") {
@@ -270,7 +247,7 @@ class Climber {
   const Target& target_;
   const ClimbFlags& flags_;
   size_t jobs_, started_ = 0, heard_ = 0;
-  bool show_;
+  std::optional<TorchBeside> torch_;
   Progress progress_;
 };
 
@@ -324,17 +301,10 @@ int climb_on(const Target& target, ClimbFlags flags) {
     complain(jobs.error().message);
     return jobs.error().code;
   }
-  const bool with_torch =
-      !target.software && !flags.tour() && !flags.hot && !flags.quick && flags.rung.empty();
-  Climber climber(target, flags, jobs->size(), with_torch);
+  Climber climber(target, flags, jobs->size());
   ClimbRecord& record = climber.record;
   const Status status =
       flags.tour() ? climb_tour(climber, *jobs) : climb_named(climber, *jobs, flags.quiet);
-  if (with_torch && status) {
-    ask_torch(record, climber.progress());
-    if (flags.tables())
-      for (const Climb& climb : record.climbs) print_climb(climb, target, record.roofs);
-  }
   const int wrong = exit_code_of(record);
   if (!record.climbs.empty())
     if (const Status kept = keep(record, flags); !kept) {

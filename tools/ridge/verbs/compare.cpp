@@ -13,8 +13,7 @@ namespace {
 
 const Step* find(const ClimbRecord& record, const Climb& climb, const Step& step) {
   for (const Climb& other : record.climbs)
-    if (other.operator_ == climb.operator_ && other.dtype == climb.dtype &&
-        other.shape == climb.shape)
+    if (is_same_case(other, climb))
       for (const Step& candidate : other.steps)
         if (candidate.name == step.name && candidate.rival == step.rival) return &candidate;
   return nullptr;
@@ -28,6 +27,19 @@ const char* word(harness::Change change) {
     case harness::Change::unclear: return "can't tell";
   }
   return "";
+}
+
+nlohmann::json row_of(const Climb& climb, const Step& step) {
+  nlohmann::json row = {{"operator", climb.operator_},
+                        {"dtype", climb.dtype},
+                        {"shape", climb.shape},
+                        {"rung", step.name}};
+  row.update(climb.asked);
+  return row;
+}
+
+std::string shape_and_settings(const Climb& climb) {
+  return climb.settings.empty() ? climb.shape : climb.shape + " " + climb.settings;
 }
 
 std::string coloured(harness::Change change) {
@@ -79,34 +91,25 @@ int compare_main(const Arguments& arguments) {
         const auto change = ratio < 1   ? harness::Change::faster
                             : ratio > 1 ? harness::Change::slower
                                         : harness::Change::same;
-        rows.push_back({climb.operator_, climb.dtype, climb.shape, step.name,
+        rows.push_back({climb.operator_, climb.dtype, shape_and_settings(climb), step.name,
                         thousands(*old->warp_instructions), thousands(*step.warp_instructions),
                         fmt::format("{:.3f}", ratio), "counted",
                         ratio == 1  ? "same"
                         : ratio < 1 ? green("fewer")
                                     : red("more")});
-        out["rows"].push_back({{"operator", climb.operator_},
-                               {"dtype", climb.dtype},
-                               {"shape", climb.shape},
-                               {"rung", step.name},
-                               {"ratio", ratio},
-                               {"change", word(change)}});
+        out["rows"].push_back(row_of(climb, step));
+        out["rows"].back().update({{"ratio", ratio}, {"change", word(change)}});
         continue;
       }
       if (step.us.empty() || old->us.empty()) continue;
       const auto c = harness::compare(old->us, step.us);
-      rows.push_back({climb.operator_, climb.dtype, climb.shape, step.name,
+      rows.push_back({climb.operator_, climb.dtype, shape_and_settings(climb), step.name,
                       fmt::format("{:.2f} µs", median(old->us)),
                       fmt::format("{:.2f} µs", median(step.us)), fmt::format("{:.3f}", c.ratio),
                       fmt::format("{:.3f} … {:.3f}", c.low, c.high), coloured(c.change)});
-      out["rows"].push_back({{"operator", climb.operator_},
-                             {"dtype", climb.dtype},
-                             {"shape", climb.shape},
-                             {"rung", step.name},
-                             {"ratio", c.ratio},
-                             {"low", c.low},
-                             {"high", c.high},
-                             {"change", word(c.change)}});
+      out["rows"].push_back(row_of(climb, step));
+      out["rows"].back().update(
+          {{"ratio", c.ratio}, {"low", c.low}, {"high", c.high}, {"change", word(c.change)}});
     }
   if (!json.empty())
     if (const Status written = write_record(out, json); !written) {

@@ -128,9 +128,7 @@ int list_main(const Arguments& arguments) {
   line.add_flag("--names", plain, "the names of the operators and nothing else");
   line.add_json(json);
   if (const auto done = line.parse(arguments)) return *done;
-  DeviceFlags flags;
-  flags.device = "vm";  // what there is does not depend on the device
-  const auto target = choose_target(flags);
+  const auto target = choose_target(DeviceFlags());  // what there is does not depend on the device
   const auto all = target ? Catalogue::ask(*target) : Expected<Catalogue>(target.error());
   const Status shown = all ? show(*all, names, rungs, plain, json) : Status(all.error());
   if (shown) return kFine;
