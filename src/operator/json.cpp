@@ -57,7 +57,7 @@ std::string list_of(const All& all, F text) {
 std::string names(const Formats& formats) {
   return list_of(formats, [](Dtype d) { return in_quotes(name_of(d)); });
 }
-std::string names(const std::vector<std::string>& texts) { return list_of(texts, quoted); }
+std::string names(const std::vector<std::string>& texts) { return list_of(texts, in_quotes); }
 
 std::string json_of(const DimensionDef& d) {
   List out("{}");
