@@ -103,6 +103,8 @@ function(ridge_read_ladder family)
   set(units ${units} PARENT_SCOPE)
 endfunction()
 
+set(RIDGE_FAMILY_OPTIONS ${RIDGE_WARNINGS} -Wno-missing-field-initializers -O1)
+
 # ridge_family(NAME): the family's library, target family_NAME, in library/ridge/families. Sets `listed_rungs`.
 function(ridge_family family)
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${family})
@@ -155,9 +157,9 @@ ${listed}  });
   list(FILTER sources EXCLUDE REGEX "/rivals_[a-z0-9]+\\.cpp$")  # see ridge_rivals
   add_library(family_${family} SHARED EXCLUDE_FROM_ALL ${family_source} ${sources} ${objects})
   target_include_directories(family_${family} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  target_compile_options(family_${family} PRIVATE -Wall -Wextra -Werror -Wno-restrict
-                         -Wno-missing-field-initializers -O1)
+  target_compile_options(family_${family} PRIVATE ${RIDGE_FAMILY_OPTIONS})
   target_link_libraries(family_${family} PRIVATE libridge)
+  ridge_precompile(family_${family} FROM ridge_family_headers)
   set_target_properties(family_${family} PROPERTIES OUTPUT_NAME ridge_${family}
                         LIBRARY_OUTPUT_DIRECTORY ${RIDGE_LIBRARY_FOLDER}/ridge/families
                         BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../..")

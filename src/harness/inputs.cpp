@@ -35,6 +35,7 @@ std::vector<double> choices_of(const TensorSpec& spec) {
   std::vector<double> choices;
   switch (spec.fill) {
     case Fill::small_ints: choices = {-4, -3, -2, -1, 0, 1, 2, 3, 4}; break;
+    case Fill::counted: choices = {-4, -3, -2, -1, 1, 2, 3, 4}; break;
     case Fill::signs: choices = {-1, 0, 1}; break;
     case Fill::bytes:
       for (int i = 0; i < 256; ++i) choices.push_back(i);
@@ -78,6 +79,7 @@ void MadeInputs::fill(const Made& made, int64_t first, int64_t step, std::span<d
     case Fill::positive: with([](uint64_t bits) { return unit(bits) + 0.1; }); break;
     case Fill::spread: with([](uint64_t bits) { return 16 * unit(bits) - 8; }); break;
     case Fill::small_ints: return with([=](uint64_t bits) { return choices[bits % 9]; });
+    case Fill::counted: return with([=](uint64_t bits) { return choices[bits % 8]; });
     case Fill::signs:
       if (made.spec.limit <= 1) return with([=](uint64_t bits) { return choices[bits & 2]; });
       return with([=, limit = uint64_t(made.spec.limit)](uint64_t bits) {

@@ -66,6 +66,7 @@ enum class Fill : uint8_t {
   positive,    // 0.1 … 1.1
   spread,      // -8 … 8: reaches both ends of an activation
   small_ints,  // -4 … 4, so that sums of any order are exact
+  counted,     // the same without 0, so that none of them can be left out unnoticed
   signs,       // -1, 0 or 1; one in `limit` is not 0
   index,       // 0 … limit - 1
   bytes,       // 0 … 255

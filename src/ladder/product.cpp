@@ -88,9 +88,9 @@ std::optional<Fills> exact_fills(double k, double room_for_all, const Product& p
     if (left < 0) return left;
     return p.alpha == 0 ? std::numeric_limits<double>::infinity() : left / std::fabs(p.alpha);
   };
-  // -4 … 4 have a variance of 20/3.
-  if (room(4) >= 0 && stays_within(room(4), k, 16, 16 * 20 / 3.0))
-    return Fills{.fill = Fill::small_ints, .limit_of_a = 0};
+  // -4 … 4 without 0 have a variance of 7.5.
+  if (room(4) >= 0 && stays_within(room(4), k, 16, 16 * 7.5))
+    return Fills{.fill = Fill::counted, .limit_of_a = 0};
   const double most = room(1);
   if (most < 0) return std::nullopt;
   if (stays_within(most, k, 1, 1)) return Fills{.fill = Fill::signs, .limit_of_a = 1};

@@ -25,9 +25,10 @@ Truth product_truth(const Product& product, const Elements& inputs, int64_t row,
 
 // Gives a, b and out whole numbers with which every sum is exact in f32, whatever its order, and
 // the result in its own format: then `out` is compared bit for bit, and product_proof applies.
-// Returns whether there are any; without, the workload is as it was. The numbers are -4 … 4 where
-// they fit, else -1 and 1; where the format has room for few terms only (bf16 holds whole numbers
-// up to 256), most of a is 0.
+// Returns whether there are any; without, the workload is as it was. The numbers are -4 … 4
+// without 0 where they fit, else -1 and 1, so that no product can be left out unnoticed. Where the
+// format has room for few terms only (bf16 holds whole numbers up to 256), most of a is 0: then
+// what is left out in a single row may not show, but in many rows it does.
 bool fill_exactly(Workload& workload, const Product& product);
 
 // Freivalds' check, for workloads that fill_exactly made.

@@ -61,7 +61,7 @@ TEST(Convert, RoundsAsOneByOne) {
 
 Workload one_tensor(TensorSpec spec) { return {.tensors = {std::move(spec)}, .cost = {}}; }
 
-const Fill kFills[] = {Fill::uniform, Fill::positive, Fill::spread, Fill::small_ints,
+const Fill kFills[] = {Fill::uniform, Fill::positive, Fill::spread, Fill::small_ints, Fill::counted,
                        Fill::signs,   Fill::index,    Fill::bytes,  Fill::zero};
 
 TEST(MadeInputs, AreTheSameHoweverTheyAreRead) {

@@ -231,9 +231,9 @@ TEST(FillExactly, SaysWhereThereIsNoExactProduct) {
 TEST(FillExactly, TakesTheRichestNumbersThatFit) {
   const auto fill = [](const Form& f) { return Trial(f, 1).workload.tensors[kA].fill; };
   const auto limit = [](const Form& f) { return Trial(f, 1).workload.tensors[kA].limit; };
-  EXPECT_EQ(fill({.m = 1, .n = 1, .k = 1 << 18}), Fill::small_ints);
-  EXPECT_EQ(fill({.m = 1, .n = 1, .k = 1 << 22}), Fill::small_ints);  // sure enough
-  EXPECT_EQ(fill({.m = 1, .n = 1, .k = 200, .dtype = Dtype::f16}), Fill::small_ints);
+  EXPECT_EQ(fill({.m = 1, .n = 1, .k = 1 << 18}), Fill::counted);
+  EXPECT_EQ(fill({.m = 1, .n = 1, .k = 1 << 22}), Fill::counted);  // sure enough
+  EXPECT_EQ(fill({.m = 1, .n = 1, .k = 200, .dtype = Dtype::f16}), Fill::counted);
   EXPECT_EQ(fill({.m = 1, .n = 1, .k = 16384, .dtype = Dtype::f16}), Fill::signs);
   EXPECT_EQ(limit({.m = 1, .n = 1, .k = 16384, .dtype = Dtype::f16}), 1);
   EXPECT_EQ(fill({.m = 1, .n = 1, .k = 16384, .dtype = Dtype::bf16}), Fill::signs);

@@ -97,8 +97,8 @@ TEST(Softmax, SaysWhatIsWrong) {
   Tensor loose(x.data(), Dtype::f32, {2, 2, 4}), to3(out.data(), Dtype::f32, {2, 2, 4});
   loose.strides = {12, 4, 1};
   EXPECT_EQ(message(loose, to3),
-            "softmax: x has strides (12, 4, 1); the dimensions before the last dimension have "
-            "to merge to rows with one stride");
+            "softmax: x has strides (12, 4, 1); the dimensions before the last have to merge to "
+            "rows with one stride");
   Tensor tight = to;
   tight.strides = {2, 1};
   EXPECT_EQ(message(good, tight), "softmax: out has strides (2, 1), by which its rows overlap");
