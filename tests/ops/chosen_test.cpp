@@ -22,9 +22,9 @@ namespace {
 constexpr int kCases = 20;  // of each operator in each format
 constexpr int kMostTries = 200 * kCases;
 constexpr double kMostBytes = double(int64_t(1) << 40);
-constexpr double kMostBits = 22;        // of one size: up to 4 million
-constexpr double kMostBitsOfAll = 32;   // of all sizes together
-constexpr size_t kMostLaunches = 1000;  // of one call: more of the same tell nothing new
+constexpr double kMostBits = 22;       // of one size: up to 4 million
+constexpr double kMostBitsOfAll = 32;  // of all sizes together
+constexpr int64_t kMostParts = 1000;   // of one call
 
 class Random {
  public:
@@ -55,6 +55,19 @@ Case random_case(const std::vector<Case>& tests, Dtype dtype, Random& random) {
     if (random.below(2)) size = (size + multiple - 1) / multiple * multiple;
   }
   return c;
+}
+
+// Whether a size that is no tensor's, as how many tensors or launches there are, is large: a call
+// of a million parts takes its time, and tells nothing new.
+bool has_many_parts(const Case& c) {
+  for (size_t d = 0; d < c.def->dimensions.size(); ++d) {
+    const auto has_it = [&](const TensorDef& tensor) {
+      return std::ranges::any_of(tensor.pattern,
+                                 [&](const Extent& e) { return e.dimension == int(d); });
+    };
+    if (std::ranges::none_of(c.def->tensors, has_it) && c.sizes.size[d] > kMostParts) return true;
+  }
+  return false;
 }
 
 double bytes_of(const Workload& workload) {
@@ -179,14 +192,14 @@ void Chosen::compare(const Ladder& ladder, const Case& c, CallNowhere& nowhere) 
 bool Chosen::compare_random(const Ladder& ladder, const OperatorDef& op,
                             const std::vector<Case>& tests, Dtype dtype, Random& random) {
   Case c = random_case(tests, dtype, random);
-  if (!complete(c, op) || !ladder.check(c)) return false;
+  if (!complete(c, op) || !ladder.check(c) || has_many_parts(c)) return false;
   const bool on_host = is_on_host(op);
   if (on_host) make_host_memory();
   CallNowhere nowhere(ladder, c, on_host ? static_cast<char*>(on_host_) : nullptr);
   const double most = on_host ? double(kHostBytes / 2) : kMostBytes;
   if (bytes_of(nowhere.workload()) > most || !nowhere.check()) return false;
   const auto choices = ladder.choices(nowhere.call(), *device_);
-  if (choices && choices->size() > kMostLaunches) return false;
+  if (choices && int64_t(choices->size()) > kMostParts) return false;
   compare(ladder, c, nowhere);
   return true;
 }
