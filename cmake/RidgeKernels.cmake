@@ -30,6 +30,23 @@ function(ridge_cuda_object output source)
   set(${output} ${object} PARENT_SCOPE)
 endfunction()
 
+# ridge_check_family(FAMILY): a folder lacks nothing that the build takes for granted.
+function(ridge_check_family family)
+  set(missing "")
+  foreach(file ${family}.h ladder.def operators.cpp bind.cpp cases.cpp reference.cpp)
+    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${family}/${file})
+      list(APPEND missing ${file})
+    endif()
+  endforeach()
+  if(missing)
+    list(JOIN missing ", " missing)
+    message(FATAL_ERROR "src/kernels/${family} lacks ${missing}. A family has ${family}.h (the kernels' arguments), "
+                        "ladder.def (its rungs), operators.cpp (descriptions), bind.cpp (from a call to the kernels' "
+                        "arguments), cases.cpp (what is tested and timed) and reference.cpp (the float64 truth); "
+                        "src/kernels/vector_add is one to copy.")
+  endif()
+endfunction()
+
 # ridge_read_ladder(FAMILY): sets `rungs` to the names in ladder.def, `listed_rungs` to C++ initialisers of their
 # names and ideas, `units` to the names of the nvcc units, and for each unit unit_NAME_arch and unit_NAME_files.
 function(ridge_read_ladder family)
@@ -86,9 +103,12 @@ function(ridge_read_ladder family)
   set(units ${units} PARENT_SCOPE)
 endfunction()
 
+set(RIDGE_FAMILY_OPTIONS ${RIDGE_WARNINGS} -Wno-missing-field-initializers -O1)
+
 # ridge_family(NAME): the family's library, target family_NAME, in library/ridge/families. Sets `listed_rungs`.
 function(ridge_family family)
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${family})
+  ridge_check_family(${family})
   ridge_read_ladder(${family})
   set(declared "")
   set(listed "")
@@ -137,9 +157,9 @@ ${listed}  });
   list(FILTER sources EXCLUDE REGEX "/rivals_[a-z0-9]+\\.cpp$")  # see ridge_rivals
   add_library(family_${family} SHARED EXCLUDE_FROM_ALL ${family_source} ${sources} ${objects})
   target_include_directories(family_${family} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  target_compile_options(family_${family} PRIVATE -Wall -Wextra -Werror -Wno-restrict
-                         -Wno-missing-field-initializers -O1)
+  target_compile_options(family_${family} PRIVATE ${RIDGE_FAMILY_OPTIONS})
   target_link_libraries(family_${family} PRIVATE libridge)
+  ridge_precompile(family_${family} FROM ridge_family_headers)
   set_target_properties(family_${family} PROPERTIES OUTPUT_NAME ridge_${family}
                         LIBRARY_OUTPUT_DIRECTORY ${RIDGE_LIBRARY_FOLDER}/ridge/families
                         BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../..")

@@ -231,6 +231,15 @@ int64_t count(std::span<const int64_t> shape) {
   return n;
 }
 
+std::string place(const TensorSpec& spec, int64_t index) {
+  std::string text;
+  for (size_t d = spec.shape.size(); d-- > 0;) {
+    text = std::to_string(index % spec.shape[d]) + (text.empty() ? "" : ", ") + text;
+    index /= spec.shape[d];
+  }
+  return spec.name + "[" + text + "]";
+}
+
 namespace {
 
 // Rows of one stride, whatever the dimensions before them; elements of a row `step` apart.

@@ -25,6 +25,8 @@ struct Case {
   int64_t padding_skew = 0;  // each tensor has this many more than the one before
   int64_t step = 1;          // elements from one to the next in a row
   bool specials = false;     // NaN, infinities, -0 and subnormals among the inputs
+  // Small whole numbers as inputs, with which no sum is ever rounded: see Workload::exact.
+  bool exact = false;
   // Tensors whose last two dimensions have changed places in memory.
   std::vector<std::string> transposed = {};
   std::vector<std::pair<std::string, std::string>> same = {};   // {"out", "in"}: out is in itself
@@ -56,12 +58,16 @@ std::string settings_text(const Case& c);
 
 // Elements of a shape.
 int64_t count(std::span<const int64_t> shape);
+// Element `index` of a tensor, counted in the order of its shape, to be read: "y[3, 17]".
+std::string place(const struct TensorSpec& spec, int64_t index);
 
 enum class Fill : uint8_t {
   uniform,     // -1 … 1
   positive,    // 0.1 … 1.1
   spread,      // -8 … 8: reaches both ends of an activation
   small_ints,  // -4 … 4, so that sums of any order are exact
+  counted,     // the same without 0, so that none of them can be left out unnoticed
+  signs,       // -1, 0 or 1; one in `limit` is not 0
   index,       // 0 … limit - 1
   bytes,       // 0 … 255
   zero,
@@ -74,7 +80,7 @@ struct TensorSpec {
   std::vector<int64_t> shape;
   Role role = Role::in;
   Fill fill = Fill::uniform;
-  int64_t limit = 0;  // of Fill::index
+  int64_t limit = 0;  // of Fill::index and Fill::signs
   // An output passes if |got - reference| <= (rounding * u(dtype) + arithmetic * u(f32)) *
   // magnitude, u being the unit roundoff, plus `rounding` of the format's least number. Both 0: bit
   // for bit.
@@ -98,6 +104,9 @@ struct Cost {
 struct Workload {
   std::vector<TensorSpec> tensors;  // in the order of the description, without those left out
   Cost cost;
+  // The family took up Case::exact: results are whole multiples of a power of two, whatever the
+  // order of the operations, and their format holds them without rounding.
+  bool exact = false;
 
   TensorSpec& operator[](std::string_view name);
   const TensorSpec& operator[](std::string_view name) const;

@@ -36,6 +36,10 @@ struct FamilyOf {
   std::vector<Case> (*timings)();
   Case tour = {};
   std::optional<double> (*input)(const Case&, size_t tensor, int64_t index) = nullptr;
+  // What verifies a case that is too large for its reference: see Ladder.
+  std::optional<Truth> (*truth_at)(const Case&, const Elements& inputs, size_t tensor,
+                                   int64_t index) = nullptr;
+  Proof (*proof)(const Case&, const Elements& inputs) = nullptr;
   Status (*check)(const Case&) = nullptr;
   // Calls to be served together, where a case is more than one.
   std::vector<Call> (*group)(const Case&, const Call&, std::vector<Tensor>& views) = nullptr;
@@ -76,6 +80,13 @@ class LadderOf : public Ladder {
   }
   void reference(const Case& c, std::vector<HostTensor>& tensors) const override {
     reference_(c, tensors);
+  }
+  std::optional<Truth> truth_at(const Case& c, const Elements& inputs, size_t tensor,
+                                int64_t index) const override {
+    return described_.truth_at ? described_.truth_at(c, inputs, tensor, index) : std::nullopt;
+  }
+  Proof proof(const Case& c, const Elements& inputs) const override {
+    return described_.proof ? described_.proof(c, inputs) : Proof();
   }
   Call call(const Case& c, const Workload& w, std::span<void* const> tensors,
             KeptCall& kept) const override {
@@ -129,10 +140,7 @@ class LadderOf : public Ladder {
         [&](const Args& args) {
           const auto taken = rung_for(rung, call, args, device);
           if (!taken) return Status(taken.error());
-          Args with = args;
-          with.workspace = workspace.data;
-          with.workspace_bytes = workspace.bytes;
-          return (*taken)->launch(with, device, stream);
+          return launched(**taken, args, workspace, device, stream);
         },
         [&](const Call& other) {
           const auto ladder = load_family(other.op().family);
@@ -150,6 +158,10 @@ class LadderOf : public Ladder {
           all.back().chosen = select(typed_, args, device, [&](const Candidate& seen) {
             all.back().candidates.push_back(seen);
           });
+          all.back().launch = [this, args](int rung, const Workspace& workspace,
+                                           const DeviceInfo& on, cudaStream_t stream) {
+            return launched(typed_[size_t(rung)], args, workspace, on, stream);
+          };
           return Status::ok();
         },
         [&](const Call& other) {
@@ -166,9 +178,13 @@ class LadderOf : public Ladder {
 
  private:
   std::vector<Case> completed(std::vector<Case> cases) const {
-    for (Case& c : cases)
+    for (Case& c : cases) {
+      if (c.op < 0 || size_t(c.op) >= operators.size())
+        fail_at_start(family, "a case is of operator " + std::to_string(c.op) + ", but there are " +
+                                  std::to_string(operators.size()));
       if (const Status s = complete(c, *operators[size_t(c.op)]); !s)
         fail_at_start(family, s.message());
+    }
     return cases;
   }
 
@@ -186,6 +202,13 @@ class LadderOf : public Ladder {
       Other& theirs;
     } visitor(own, other);
     return bind_(call, visitor);
+  }
+
+  static Status launched(const RungOf<Args>& rung, Args args, const Workspace& workspace,
+                         const DeviceInfo& device, cudaStream_t stream) {
+    args.workspace = workspace.data;
+    args.workspace_bytes = workspace.bytes;
+    return rung.launch(args, device, stream);
   }
 
   Expected<const RungOf<Args>*> rung_for(int rung, const Call& call, const Args& args,

@@ -2,12 +2,14 @@
 // It knows no type of any family; LadderOf (ladder/family.h) makes one from typed rungs.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "ladder/case.h"
+#include "ladder/elements.h"
 #include "ladder/rung.h"
 #include "ridge/workspace.h"
 
@@ -47,10 +49,18 @@ class Ladder {
   // Whether the family can do a completed case; what it says fits the command line.
   virtual Status check(const Case&) const = 0;
   virtual Workload workload(const Case&) const = 0;
-  // For inputs with a structure that no Fill has: element `index` of tensor `tensor`.
+  // For inputs with a structure that no Fill has: element `index` of tensor `tensor`. Where the
+  // first element has none, no other is asked for.
   virtual std::optional<double> input(const Case&, size_t tensor, int64_t index) const = 0;
   // Reads inputs, writes outputs (and magnitudes): the float64 truth.
   virtual void reference(const Case&, std::vector<HostTensor>&) const = 0;
+  // The same of one element, for cases that are too large for all of them. None where the family
+  // cannot say it of this case; then it cannot of any element.
+  virtual std::optional<Truth> truth_at(const Case&, const Elements& inputs, size_t tensor,
+                                        int64_t index) const = 0;
+  // Of a case whose workload is exact: finds a wrong element wherever it is. Empty: there is none.
+  // The inputs must live as long as the proof does.
+  virtual Proof proof(const Case&, const Elements& inputs) const = 0;
   // The call that a case is. `kept` holds what it points to.
   virtual Call call(const Case&, const Workload&, std::span<void* const> tensors,
                     struct KeptCall& kept) const = 0;
@@ -66,6 +76,9 @@ class Ladder {
     const Ladder* ladder = nullptr;  // another one where the call was handed over
     std::vector<Candidate> candidates;
     int chosen = -1;
+    // This launch alone, by any rung of `ladder` that supports it. The call's tensors are not asked
+    // again: they may be gone.
+    std::function<Status(int rung, const Workspace&, const DeviceInfo&, cudaStream_t)> launch = {};
   };
   virtual Expected<std::vector<Choice>> choices(const Call&, const DeviceInfo&) const = 0;
 };

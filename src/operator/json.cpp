@@ -11,7 +11,7 @@ constexpr const char* kRoles[] = {"in", "out", "inout"};
 constexpr const char* kLayouts[] = {"any", "contiguous", "dense", "rows", "unit_last", "matrix"};
 constexpr const char* kTypes[] = {"number", "integer", "flag", "choice"};
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     char code[8] = {c, 0};
@@ -34,9 +34,9 @@ class List {
  public:
   explicit List(const char* brackets) : text_(1, brackets[0]), end_(brackets[1]) {}
   void add(const std::string& value) { text_ += (text_.size() > 1 ? "," : "") + value; }
-  void add(const char* name, const std::string& value) { add(quoted(name) + ":" + value); }
+  void add(const char* name, const std::string& value) { add(in_quotes(name) + ":" + value); }
   void add_text(const char* name, std::string_view value) {
-    if (!value.empty()) add(name, quoted(value));
+    if (!value.empty()) add(name, in_quotes(value));
   }
   void add_flag(const char* name, bool value) {
     if (value) add(name, "true");
@@ -55,28 +55,28 @@ std::string list_of(const All& all, F text) {
   return list.text();
 }
 std::string names(const Formats& formats) {
-  return list_of(formats, [](Dtype d) { return quoted(name_of(d)); });
+  return list_of(formats, [](Dtype d) { return in_quotes(name_of(d)); });
 }
-std::string names(const std::vector<std::string>& texts) { return list_of(texts, quoted); }
+std::string names(const std::vector<std::string>& texts) { return list_of(texts, in_quotes); }
 
 std::string json_of(const DimensionDef& d) {
   List out("{}");
-  out.add("name", quoted(d.name));
-  out.add("meaning", quoted(d.meaning));
+  out.add("name", in_quotes(d.name));
+  out.add("meaning", in_quotes(d.meaning));
   out.add_flag("optional", d.has_default());
   return out.text();
 }
 
 std::string json_of(const TensorDef& t) {
   List out("{}");
-  out.add("name", quoted(t.name));
-  out.add("role", quoted(kRoles[size_t(t.role)]));
-  out.add("shape", quoted(t.shape));
-  out.add("layout", quoted(kLayouts[size_t(t.layout)]));
+  out.add("name", in_quotes(t.name));
+  out.add("role", in_quotes(kRoles[size_t(t.role)]));
+  out.add("shape", in_quotes(t.shape));
+  out.add("layout", in_quotes(kLayouts[size_t(t.layout)]));
   if (t.row_dims != 1) out.add("row_dims", std::to_string(t.row_dims));
   if (!t.formats.empty()) out.add("formats", names(t.formats));
   out.add_text("like", t.like);
-  if (t.derived) out.add("derived", quoted(t.derived_name));
+  if (t.derived) out.add("derived", in_quotes(t.derived_name));
   out.add_flag("optional", t.optional);
   if (!t.may_be.empty()) out.add("may_be", names(t.may_be));
   out.add_flag("scaled", t.scaled);
@@ -87,8 +87,8 @@ std::string json_of(const TensorDef& t) {
 
 std::string json_of(const ParameterDef& p) {
   List out("{}");
-  out.add("name", quoted(p.name));
-  out.add("type", quoted(kTypes[size_t(p.type)]));
+  out.add("name", in_quotes(p.name));
+  out.add("type", in_quotes(kTypes[size_t(p.type)]));
   out.add("default", written(p.otherwise));
   out.add_flag("required", p.required);
   if (std::isfinite(p.least)) out.add("least", written(p.least));
@@ -104,9 +104,9 @@ std::string json_of(const ParameterDef& p) {
 
 std::string json_of(const OperatorDef& op) {
   List out("{}");
-  out.add("name", quoted(op.name));
-  out.add("family", quoted(op.family));
-  out.add("formula", quoted(op.formula));
+  out.add("name", in_quotes(op.name));
+  out.add("family", in_quotes(op.family));
+  out.add("formula", in_quotes(op.formula));
   out.add("formats", names(main_formats(op)));
   out.add("dimensions", list_of(op.dimensions, [](const DimensionDef& d) { return json_of(d); }));
   out.add("tensors", list_of(op.tensors, [](const TensorDef& t) { return json_of(t); }));

@@ -66,14 +66,16 @@ void check_rows(Check& check, Named t, int row_dims, bool is_output) {
     return std::string(t.name) + " has strides " + strides_text(t.tensor);
   };
   const int first = t.tensor.rank - row_dims;
-  const std::string last =
-      row_dims == 1 ? "the last dimension" : "the last " + std::to_string(row_dims) + " dimensions";
+  const bool one = row_dims == 1;
+  const auto last = [&] { return "the last" + (one ? "" : " " + std::to_string(row_dims)); };
   const auto row = merged(t.tensor, first, t.tensor.rank);
   check.that(row && (row->size <= 1 || row->stride == 1), [&] {
-    return strides() + "; " + last + (row_dims == 1 ? " has" : " have") + " to be contiguous";
+    return strides() + "; " + last() + (one ? " dimension has" : " dimensions have") +
+           " to be contiguous";
   });
   check.that(merged(t.tensor, 0, first).has_value(), [&] {
-    return strides() + "; the dimensions before " + last + " have to merge to rows with one stride";
+    return strides() + "; the dimensions before " + last() +
+           " have to merge to rows with one stride";
   });
   if (!check || !is_output) return;
   const Rows rows = rows_of(t.tensor, row_dims);

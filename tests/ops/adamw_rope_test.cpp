@@ -294,7 +294,8 @@ TEST(Rope, SaysWhatIsWrong) {
   o = good;
   o.cos.shape[1] = 2;
   EXPECT_EQ(rope(q, q_out, o).message(),
-            "rope: cos is f32 (8, 2) but must be f32 (8, 3): q is f32 (2, 3, 4, 6)");
+            "rope: cos is f32 (8, 2) but must be f32 (8, 3): sin is f32 (8, 3) and q is f32 "
+            "(2, 3, 4, 6)");
   o = good;
   o.sin.strides[0] = 2;
   EXPECT_EQ(rope(q, q_out, o).message(), "rope: cos and sin must have the same strides");

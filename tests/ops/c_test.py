@@ -205,7 +205,8 @@ class Operators(unittest.TestCase):
                     case = AnyCase(op, with_optional)
                     for parameters in [defaults, *odd] if defaults else [defaults]:
                         own, named = (case.outcome(call(op), parameters) for call in (own_function, by_name))
-                        self.assertEqual(own, named)
+                        self.assertEqual(own[0], named[0])
+                        self.assertTrue(own[1] == named[1], "tensors hold other bytes")  # too long for a diff
                         codes.append(own[0])
                 self.assertIn((0, ""), codes)
 

@@ -5,6 +5,7 @@ so that only Kernels waits for the real one.
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -561,42 +562,129 @@ class Kernels(CliTest):
         self.assertIn('wrong.cu(1): error: identifier "nothing" is undefined', err)
 
 
-class Ladders(CliTest):
+class Catalogue(CliTest):
+    """What there is: operators, their descriptions, the names they had before."""
+
+    def families(self):
+        return json.loads(self.ridge("list", "--json", "-")[0])["families"]
+
+    def operators(self):
+        return [operator for family in self.families() for operator in family["operators"]]
+
     def test_list_has_every_family(self):
         out, _ = self.ridge("list")
-        families = [ladder["family"] for ladder in json.loads(self.ridge("list", "--json", "-")[0])["ladders"]]
+        families = self.families()
         self.assertGreater(len(families), 10)
         for family in families:
-            self.assertIn(f"\n  {family} ", out)  # in the catalogue, and shown as there
-        rungs, _ = self.ridge("list", "--rungs")
-        self.assertIn("  01  thread_per_element ", rungs)
+            self.assertIn(f"\n  {family['family']} ", out)  # in the catalogue, and shown as there
+        operators, rungs = (sum(len(family[key]) for family in families) for key in ("operators", "rungs"))
+        self.assertIn(f"\n{operators} operators in {len(families)} families, {rungs} rungs.", out)
 
-    def test_a_name_leads_to_one_ladder(self):
+    def test_list_of_rungs(self):
+        out, _ = self.ridge("list", "--rungs")
+        self.assertIn("  01  thread_per_element ", out)
+        for family in self.families():
+            for number, rung in enumerate(family["rungs"], 1):
+                self.assertRegex(out, rf"\n  {number:02}  {rung['name']} +\S")
+
+    def test_list_of_names(self):
+        out, _ = self.ridge("list", "--names")
+        self.assertEqual(out.splitlines(), [operator["name"] for operator in self.operators()])
+
+    def test_page_of_an_operator(self):
+        out, _ = self.ridge("list", "gemv")
+        self.assertTrue(out.startswith("gemv  y = alpha A x + beta y\n"))
+        for line in [r"Sizes, in the order of --shape\n  --rows", r"  a\[rows, cols\] +read +f32 f16 bf16 ",
+                     r"  x\[cols\] +read +as a ", r"  y\[rows\] +read, written ", r"  --alpha +number +1 +factor",
+                     r"  --beta +number +0 ", r"  01  \w+ +\w", r"  --dtype +f32 f16 bf16\n",
+                     r"  C +ridge_gemv, ridge/c\.h\n", r"  C\+\+ +ridge::gemv, ridge/linear\.h\n"]:
+            self.assertRegex(out, line)
+        self.assertRegex(self.ridge("list", "softmax")[0], r"  backward +softmax_backward\n")
+
+    def test_page_of_every_operator(self):
+        families = self.families()
+        out, _ = self.ridge("list", *(op["name"] for family in families for op in family["operators"]))
+        pages = dict(page.split("  ", 1) for page in re.split(r"explain \w+` says which rung a size gets\.\n\n?", out)[:-1])
+        for family in families:
+            for operator in family["operators"]:
+                page = pages[operator["name"]]
+                self.assertTrue(page.startswith(operator["formula"] + "\n"), page)
+                for tensor in operator["tensors"]:
+                    self.assertIn(f"\n  {tensor['name']}[{tensor['shape']}] ", page)
+                for setting in operator["dimensions"] + operator["parameters"]:
+                    self.assertRegex(page, rf"\n  --{setting['name']}\b")
+                for rung in family["rungs"]:
+                    self.assertIn(f"  {rung['name']} ", page)
+
+    def test_a_name_leads_to_one_operator(self):
         leads_to = {}
-        for ladder in json.loads(self.ridge("list", "--json", "-")[0])["ladders"]:
-            self.assertEqual(len(set(ladder["operators"])), len(ladder["operators"]), ladder["family"])
-            for name in {ladder["family"], *ladder["operators"]}:
+        for operator in self.operators():
+            for name in (operator["name"], *operator.get("aliases", ())):
                 self.assertNotIn(name, leads_to)
-                leads_to[name] = ladder["family"]
+                leads_to[name] = operator["name"]
+        out, _ = self.ridge("list", *leads_to)
+        pages = re.findall(r"\n`ridge climb (\w+)` climbs it", out)
+        self.assertEqual(pages, list(leads_to.values()))
 
+    def test_names_in_old_records_are_known(self):
+        records = (Path(__file__).parents[2] / "bench" / "results").glob("*.json")
+        names = {climb["operator"] for record in records for climb in json.loads(record.read_text()).get("climbs", ())}
+        self.assertGreater(len(names), 20)
+        self.ridge("list", *names)
+
+    def test_a_family_is_its_first_operator(self):
+        self.assertTrue(self.ridge("list", "reduce")[0].startswith("sum  "))
+
+    def test_json_of_some(self):
+        record = json.loads(self.ridge("list", "softmax_bwd", "gemv", "--json", "-")[0])
+        self.assertEqual(record["schema"], 2)
+        self.assertEqual([op["name"] for family in record["families"] for op in family["operators"]],
+                         ["gemv", "softmax_backward"])
+
+    def test_unknown_operator(self):
+        for verb in "list", "climb", "explain":
+            _, error = self.ridge(verb, "softmx", code=2)
+            self.assertIn("there is no operator 'softmx'. Did you mean 'softmax'? `ridge list` shows them.", error)
+
+
+class Ladders(CliTest):
     def test_climb(self):
-        out, _ = self.ridge("climb", "--device", "vm", "vector_add", "--shape", "1000", "--dtype", "bf16")
-        self.assertRegex(out, r"vector_add 1000 bf16\n")
+        out, _ = self.ridge("climb", "--device", "vm", "add", "--shape", "1000", "--dtype", "bf16")
+        self.assertRegex(out, r"add 1000 bf16\n")
         self.assertRegex(out, r"\n  vectors +right +[\d,]+ ")
         self.assertEqual(len(list((self.folder / "results").glob("climb-*.json"))), 1)
 
+    def test_climb_with_sizes_and_parameters(self):
+        out, _ = self.ridge("climb", "--device", "vm", "gemv", "--rows", "96", "--cols", "40", "--dtype", "bf16",
+                            "--alpha", "2", "--json", "climb.json")
+        self.assertIn("gemv 96x40 bf16 alpha=2\n", out)
+        self.assertRegex(out, r"\n  \w+ +right +[\d,]+ ")
+        (climb,) = json.loads((self.folder / "climb.json").read_text())["climbs"]
+        self.assertEqual((climb["operator"], climb["shape"], climb["dtype"], climb["parameters"]),
+                         ("gemv", "96x40", "bf16", {"alpha": 2}))
+
+    def test_climb_with_formats_and_a_distribution(self):
+        out, _ = self.ridge("climb", "--device", "vm", "embedding", "--tokens", "9", "--vocab", "20", "--dim=8",
+                            "--dtype", "table=bf16", "--distribution", "padding", "--rung", "vectors")
+        self.assertRegex(out, r"embedding 9x20x8 .*table=bf16.* distribution=padding\n")
+
+    def test_climb_by_an_old_name(self):
+        for old, new in ("softmax_bwd", "softmax_backward"), ("vector_add", "add"), ("reduce", "sum"):
+            out, _ = self.ridge("climb", "--device", "vm", old, "--shape", "4x64" if old == "softmax_bwd" else "256")
+            self.assertIn(f"{new} ", out.splitlines()[0])
+
     def test_climb_of_a_rung_with_its_number(self):
-        out, _ = self.ridge("climb", "--device", "vm", "vector_add", "--shape", "1000", "--rung", "03_vectors")
+        out, _ = self.ridge("climb", "--device", "vm", "add", "--shape", "1000", "--rung", "03_vectors")
         self.assertRegex(out, r"\n  vectors +right ")
         self.assertNotIn("grid_stride", out)
 
-    def test_climb_of_another_rank_than_the_tour(self):
-        for name, shape in [("matrix_add", r"\d+x\d+"), ("clip_by_global_norm", r"\d+")]:
-            out, _ = self.ridge("climb", "--device", "vm", name)
-            self.assertRegex(out, rf"{name} {shape} f32\n")
+    def test_climb_of_an_operator_that_the_tour_is_not_of(self):
+        for name in "rgb_invert", "clip_by_global_norm", "embedding":
+            out, _ = self.ridge("climb", "--device", "vm", name, "--rung", "vectors")
+            self.assertRegex(out, rf"{name} [\dx]+ \w+\n")
 
     def test_climb_records(self):
-        out, _ = self.ridge("climb", "--device", "vm", "vector_add", "--rung", "vectors", "--json", "-",
+        out, _ = self.ridge("climb", "--device", "vm", "add", "--rung", "vectors", "--json", "-",
                             "--csv", "climb.csv")
         record = json.loads(out)
         self.assertEqual(record["device"]["kind"], "vm")
@@ -606,46 +694,86 @@ class Ladders(CliTest):
         self.assertGreater(step["warp_instructions"], 1000)
         rows = (self.folder / "climb.csv").read_text().splitlines()
         self.assertEqual(len(rows), 2)
-        self.assertTrue(rows[1].startswith("vector_add,f32,"))
+        self.assertTrue(rows[1].startswith("add,f32,"))
         self.assertEqual(dict(zip(rows[0].split(","), rows[1].split(",")))["result"], "right")
 
     def test_climb_keeps_every_record(self):
         for _ in range(3):  # within a second or two
-            self.ridge("climb", "--device", "vm", "vector_add", "--shape", "100")
+            self.ridge("climb", "--device", "vm", "add", "--shape", "100")
         self.assertEqual(len(list((self.folder / "results").glob("climb-*.json"))), 3)
 
     def test_climb_where_nothing_can_be_kept(self):
         self.write("results", "a file, no folder")
-        out, error = self.ridge("climb", "--device", "vm", "vector_add", "--shape", "100", "--csv", "climb.csv")
+        out, error = self.ridge("climb", "--device", "vm", "add", "--shape", "100", "--csv", "climb.csv")
         self.assertIn("not kept: cannot write results/", error)
         self.assertEqual(len((self.folder / "climb.csv").read_text().splitlines()), 4)
 
+    def test_refusals(self):
+        for arguments, complaint in [
+                (["add", "--shape", "3x"], "'3x' is no shape"),
+                (["gemv", "--shape", "3"], "gemv takes a shape of 2 numbers (ROWSxCOLS), not 3"),
+                (["gemv", "--rows", "-3"], "--rows: '-3' is no size"),
+                (["gemv", "--rows", "99999999", "--cols", "99999999"], "is more than any memory holds"),
+                (["gemv", "--row", "3"], "gemv has no size or parameter 'row'. Did you mean 'rows'? "
+                                         "It has rows, cols, alpha, beta."),
+                (["gemv", "--alhpa", "3"], "gemv has no size or parameter 'alhpa'. Did you mean 'alpha'? "
+                                           "It has rows, cols, alpha, beta."),
+                (["gemv", "--alpha", "much"], "--alpha: 'much' is no number"),
+                (["gemv", "--alpha"], "--alpha wants a value"),
+                (["dropout", "--probability", "2"], "probability is 2; it has to be at least 0 and at most 1"),
+                (["add", "--dtype", "f64"], "add has no format 'f64'. It has f32, f16, bf16."),
+                (["add", "--dtype", "bf61"], "add has no format 'bf61'. Did you mean 'bf16'? It has f32, f16, bf16."),
+                (["embedding", "--dtype", "tabel=f16"], "embedding has no tensor 'tabel'. Did you mean 'table'? "
+                                                        "It has tokens, table, out."),
+                (["embedding", "--dtype", "tokens=f16"], "embedding has no format 'f16'. It has i32."),
+                (["embedding", "--dtype", "out=f16"], "the format of out follows from that of table"),
+                (["embedding", "--distribution", "uniforn"], "embedding has no distribution 'uniforn'. "
+                                                             "Did you mean 'uniform'? It has uniform, padding."),
+                (["gemv", "--distribution", "uniform"], "gemv has no distributions to choose from"),
+                (["add", "--seed", "x"], "--seed: 'x' is not a number")]:
+            for verb in "climb", "explain":
+                _, error = self.ridge(verb, "--device", "vm", *arguments, code=2)
+                self.assertIn(complaint, error)
+
     def test_climb_refuses(self):
         for arguments, complaint in [
-                (["vector_ad"], "Did you mean 'vector_add'?"),
-                (["vector_add", "--shape", "3x"], "'3x' is no shape"),
-                (["vector_add", "--shape", "3x4"], "takes a shape of 1 number"),
-                (["vector_add", "--dtype", "f64"], "vector_add has no f64; it has f32, f16, bf16"),
-                (["vector_add", "--dtype", "f99"], "there is no dtype 'f99'; vector_add has f32, f16, bf16"),
-                (["vector_add", "--rung", "vektors"], "vector_add has no rung 'vektors'. Did you mean 'vectors'?"),
-                (["matrix_add", "--shape", "9999999999x9999999999"], "is more than any memory holds"),
-                (["vector_add", "--seed", "x"], "--seed: 'x' is not a number"),
-                (["vector_add", "--json", "-", "--csv", "-"], "cannot both go to stdout"),
+                (["add", "--rung", "vektors"], "add has no rung 'vektors'. Did you mean 'vectors'?"),
+                (["add", "--json", "-", "--csv", "-"], "cannot both go to stdout"),
                 (["--dtype", "bf16"], "belong to an operator"),
-                (["--shape", "3"], "belong to an operator")]:
+                (["--distribution", "uniform"], "belong to an operator"),
+                (["--shape", "3"], "belong to an operator"),
+                (["--rung", "vectors"], "--rung belongs to an operator"),
+                (["--rows", "3"], "there is no flag '--rows'"),
+                (["--hott"], "Did you mean '--hot'?")]:
             _, error = self.ridge("climb", "--device", "vm", *arguments, code=2)
             self.assertIn(complaint, error)
 
     def test_explain(self):
-        out, _ = self.ridge("explain", "--device", "vm", "vector_add", "--shape", "1048576", "--dtype", "f16")
-        self.assertIn("vector_add 1048576 f16 on NVIDIA H200 (software GPU)\n", out)
+        out, _ = self.ridge("explain", "--device", "vm", "add", "--n", "1048576", "--dtype", "f16")
+        self.assertIn("add 1048576 f16 on NVIDIA H200 (software GPU)\n", out)
         self.assertRegex(out, r"→ +vectors +[\d.]+ µs +least")
         self.assertRegex(out, r"grid_stride +a lesson")
 
-    def test_explain_takes_no_rung_of_a_study(self):
-        out, _ = self.ridge("explain", "--device", "vm", "match_redux")
+    def test_explain_of_every_operator_without_a_size(self):
+        for name in self.ridge("list", "--names")[0].split():
+            answer = json.loads(self.ridge("explain", "--device", "vm", name, "--json", "-")[0])
+            self.assertTrue(answer["chosen"], name)
+
+    def test_explain_takes_sizes_and_parameters(self):
+        out, _ = self.ridge("explain", "--device", "vm", "gemv", "--rows", "4096", "--cols", "512", "--beta", "0.5",
+                            "--json", "-")
+        answer = json.loads(out)
+        self.assertEqual((answer["shape"], answer["parameters"]), ("4096x512", {"beta": 0.5}))
+        self.assertIn(answer["chosen"], [candidate["rung"] for candidate in answer["candidates"]])
+
+    def test_explain_of_nothing_to_do(self):
+        out, _ = self.ridge("explain", "--device", "vm", "copy", "--shape", "0x5")
+        self.assertIn("Nothing to do: ", out)
         self.assertNotIn("→", out)
-        self.assertIn("A study: ", out)
+
+    def test_explain_says_what_a_study_is(self):
+        out, _ = self.ridge("explain", "--device", "vm", "match_redux")
+        self.assertIn("A study: all its rungs are lessons, of which the library takes the last.", out)
 
     def test_compare(self):
         def record(name, scale):

@@ -12,9 +12,17 @@ namespace {
 
 constexpr int64_t kMostElements = int64_t(1) << 48;
 
+Status check_elements(const std::vector<int64_t>& shape) {
+  int64_t elements = 1;
+  for (const int64_t size : shape)
+    if (__builtin_mul_overflow(elements, std::max<int64_t>(size, 1), &elements) ||
+        elements > kMostElements)
+      return Error{2, "'" + shape_text(shape) + "' is more than any memory holds"};
+  return Status::ok();
+}
+
 Expected<std::vector<int64_t>> parse_shape(const std::string& text) {
   std::vector<int64_t> shape;
-  int64_t elements = 1;
   const char* at = text.data();
   const char* const end = at + text.size();
   while (true) {
@@ -22,9 +30,7 @@ Expected<std::vector<int64_t>> parse_shape(const std::string& text) {
     const auto [next, error] = std::from_chars(at, end, size);
     if (error != std::errc() || size < 0) break;
     shape.push_back(size);
-    if (__builtin_mul_overflow(elements, std::max<int64_t>(size, 1), &elements) ||
-        elements > kMostElements)
-      return Error{2, "'" + text + "' is more than any memory holds"};
+    if (const Status s = check_elements(shape); !s) return s.error();
     if (next == end) return shape;
     if (*next != 'x') break;
     at = next + 1;
@@ -82,7 +88,7 @@ Status set_sizes(Case& c, const std::vector<std::pair<std::string, std::string>>
     if (numbers[d].empty() && op.dimensions[d].otherwise) numbers[d] = {c.sizes.size[d]};
     c.shape.insert(c.shape.end(), numbers[d].begin(), numbers[d].end());
   }
-  return Status::ok();
+  return check_elements(c.shape);
 }
 
 Status set_value(Case& c, const std::string& name, const std::string& text, const OperatorDef& op) {
@@ -138,16 +144,21 @@ Status finish(Case& c, const Loaded& loaded) {
   if (const Status s = loaded.ladder->check(c); !s) return s;
   // Parameters out of their range: the description's own check says so.
   const Workload workload = loaded.ladder->workload(c);
-  std::vector<void*> nowhere;
-  for (size_t t = 0; t < workload.tensors.size(); ++t)
-    nowhere.push_back(reinterpret_cast<void*>((t + 1) << 48));
   KeptCall kept;
-  Call call = loaded.ladder->call(c, workload, nowhere, kept);
+  Call call = loaded.ladder->call(c, workload, nowhere(workload), kept);
   const Status s = check_call(call, loaded.op->name.c_str());
   return s ? Status::ok() : Status(Error{2, s.message()});
 }
 
 }  // namespace
+
+std::vector<void*> nowhere(const Workload& workload) {
+  constexpr uintptr_t kApart = uintptr_t(1) << 56;  // more bytes than kMostElements take
+  std::vector<void*> places;
+  for (size_t t = 0; t < workload.tensors.size(); ++t)
+    places.push_back(reinterpret_cast<void*>(kApart * (t + 1)));
+  return places;
+}
 
 Expected<std::vector<Case>> cases_of(const Loaded& loaded, const Options& options,
                                      const std::vector<Case>& fallback) {

@@ -51,11 +51,17 @@ class SetsInMemory {
   std::optional<Sets> made_[2];  // pinned, pageable
 };
 
-// Where a contestant is checked: the case itself, or, where that is too large for a reference, the
-// tour's case if it is of this operator, then the tests, the largest first.
-std::vector<Case> checked_cases(const Loaded& loaded, const Case& c) {
+// How contestants are checked before they are timed.
+struct Checks {
+  std::vector<Case> cases;
+  // All of them, not only the first that a contestant can do.
+  bool all = false;
+  harness::Means means;
+};
+
+// The tour's case if it is of this operator, then the tests, the largest first.
+std::vector<Case> smaller_cases(const Loaded& loaded, const Case& c) {
   const Ladder& ladder = *loaded.ladder;
-  if (harness::reference_work(ladder.workload(c)) <= harness::kMostReferenceWork) return {c};
   std::vector<Case> cases;
   for (const Case& test : ladder.tests())
     if (test.op == c.op && test.dtype == c.dtype && !test.specials) cases.push_back(test);
@@ -73,31 +79,52 @@ std::vector<Case> checked_cases(const Loaded& loaded, const Case& c) {
   return cases;
 }
 
+// The case itself, and with whole numbers where that gives a proof; smaller ones where it is too
+// large for all that its family offers.
+Checks checks_of(const Loaded& loaded, const Case& c) {
+  const auto means = harness::means_for(*loaded.ladder, c);
+  if (!means) return {.cases = smaller_cases(loaded, c)};
+  Checks checks = {.cases = {c}, .all = true, .means = *means};
+  if (means->proof) checks.cases.push_back(harness::exact_case(c));
+  return checks;
+}
+
+const char* name_of(const harness::Means& means) {
+  if (means.samples == 0) return "reference";
+  return means.proof ? "samples and proof" : "samples";
+}
+
 std::string kind_of(const Contestant& who) { return who.rival ? "rival" : "rung"; }
 
-// Which contestants are right, each at the first of the cases that it can do.
-std::vector<bool> verify_all(const Loaded& loaded, const Case& c,
-                             const std::vector<Contestant>& contestants) {
+// Which contestants are right.
+Expected<std::vector<bool>> verify_all(const Loaded& loaded, const Checks& checks,
+                                       const std::vector<Contestant>& contestants) {
   std::vector<bool> right(contestants.size(), false);
   std::vector<json> lines(contestants.size());
-  for (const Case& checked : checked_cases(loaded, c)) {
+  for (const Case& checked : checks.cases) {
     std::optional<harness::Prepared> prepared;  // made when the first one wants it
     for (size_t i = 0; i < contestants.size(); ++i) {
       const Contestant& who = contestants[i];
       json& line = lines[i];
-      if (!line.is_null() && !line.contains("unsupported")) continue;
-      if (!prepared) prepared = harness::prepare(*loaded.ladder, checked);
+      const bool is_open =
+          line.is_null() || line.contains("unsupported") || (checks.all && right[i]);
+      if (!is_open) continue;
+      if (!prepared) {
+        auto made = harness::prepare(*loaded.ladder, checked);
+        if (!made) return made.error();
+        prepared = std::move(*made);
+      }
       const auto result = harness::verify(*prepared, who);
+      const double before = line.is_null() ? 0 : line.value("worst", 0.0);
       line = {{"event", "verified"},
               {kind_of(who), who.name},
-              {"worst", result.worst},
+              {"worst", std::max(before, result.worst)},
               {"at", shape_text(checked.shape)}};
       if (!who.idea.empty()) line["idea"] = who.idea;
-      switch (result.verdict) {
-        case harness::Verdict::right: right[i] = true; break;
-        case harness::Verdict::unsupported: line["unsupported"] = result.message; break;
-        default: line["wrong"] = result.message;
-      }
+      right[i] = result.verdict == harness::Verdict::right;
+      if (result.verdict == harness::Verdict::unsupported) line["unsupported"] = result.message;
+      else if (!right[i])
+        line["wrong"] = (checked.exact ? "with whole numbers: " : "") + result.message;
     }
   }
   for (const json& line : lines) tell(line);
@@ -256,12 +283,16 @@ Status climb_operator(const std::string& name, const Options& options, const Dev
     const Workload workload = loaded->ladder->workload(c);
     json header = describe(*loaded, c, workload);
     header["event"] = "case";
-    header["verified_at"] = shape_text(checked_cases(*loaded, c).front().shape);
+    const Checks checks = checks_of(*loaded, c);
+    header["verified_at"] = shape_text(checks.cases.front().shape);
+    header["verified_by"] = name_of(checks.means);
+    if (checks.means.samples > 0) header["samples"] = checks.means.samples;
     tell(header);
-    const std::vector<bool> right = verify_all(*loaded, c, contestants);
+    const auto right = verify_all(*loaded, checks, contestants);
+    if (!right) return right.error();
     std::vector<Contestant> left;
-    for (size_t i = 0; i < right.size(); ++i)
-      if (right[i]) left.push_back(contestants[i]);
+    for (size_t i = 0; i < right->size(); ++i)
+      if ((*right)[i]) left.push_back(contestants[i]);
     const Status done = software ? count_all(*loaded, c, workload, left)
                                  : time_all(*loaded, c, workload, left, device, options);
     if (!done) return done;

@@ -42,8 +42,11 @@ Expected<Loaded> load_operator(const std::string& name);
 Expected<std::vector<Case>> cases_of(const Loaded& loaded, const Options& options,
                                      const std::vector<Case>& fallback);
 
-// A case's call on tensors that are well aligned and nowhere: for what looks at addresses only.
-// `kept` holds what it points to.
+// Well-aligned addresses for tensors that nobody looks at: checks and selection ask where a tensor
+// is, never what is there.
+std::vector<void*> nowhere(const Workload& workload);
+
+// A case's call on such tensors. `kept` holds what it points to.
 Expected<Call> call_of(const Loaded& loaded, const Case& c, const Workload& workload,
                        KeptCall& kept);
 

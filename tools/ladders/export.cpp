@@ -117,9 +117,11 @@ Expected<json> exported(const std::string& name, const Options& options) {
   record["arguments"] = arguments_of(c, workload);
   if (const Status s = write_inputs(ladder, c, workload, has_truth, options.folder); !s)
     return s.error();
-  if (has_truth)
-    if (const Status s = write_truth(harness::prepare(ladder, c), options.folder); !s)
-      return s.error();
+  if (has_truth) {
+    const auto prepared = harness::prepare(ladder, c);
+    if (!prepared) return prepared.error();
+    if (const Status s = write_truth(*prepared, options.folder); !s) return s.error();
+  }
   const std::string text = record.dump();
   if (const Status s = write(options.folder + "/case.json", text.data(), text.size()); !s)
     return s.error();

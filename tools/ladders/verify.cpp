@@ -26,17 +26,22 @@ struct Tally {
 // Returns whether the device is still there: after a fault it is gone for this process.
 bool verify_case(const Ladder& ladder, const Case& c, const Options& options,
                  const DeviceInfo& device, Tally& tally) {
-  if (const Status s = ladder.check(c); !s) {
-    std::printf("%s: the case itself: %s\n", ladder.family.c_str(), s.message().c_str());
+  const auto complain = [&](const std::string& what) {
+    std::printf("%s: %s: the case itself: %s\n", ladder.family.c_str(),
+                harness::case_text(c).c_str(), what.c_str());
     ++tally.wrong;
     return true;
-  }
+  };
+  if (const Status s = ladder.check(c); !s) return complain(s.message());
   if (options.fast && !is_small(ladder, c)) return true;
-  const harness::Prepared prepared = harness::prepare(ladder, c);
+  const auto prepared = harness::prepare(ladder, c);
+  if (!prepared) return complain(prepared.error().message);
+  if (const std::string why = harness::truth_against_reference(*prepared); !why.empty())
+    return complain(why);
   for (int r = 0; r < int(ladder.rungs.size()); ++r) {
     const char* rung = ladder.rungs[size_t(r)].name.c_str();
     if (!options.rung.empty() && options.rung != rung) continue;
-    const auto result = harness::verify(prepared, harness::contestant_of(ladder, r, device));
+    const auto result = harness::verify(*prepared, harness::contestant_of(ladder, r, device));
     if (result.verdict == harness::Verdict::right) {
       ++tally.right;
     } else if (result.verdict == harness::Verdict::unsupported) {

@@ -76,10 +76,12 @@ json to_json(const ClimbRecord& record) {
                              {"seed", climb.seed},
                              {"unit", climb.unit},
                              {"verified_at", climb.verified_at},
+                             {"verified_by", climb.verified_by},
                              {"read", climb.read},
                              {"written", climb.written},
                              {"flops", climb.flops},
                              {"steps", steps}});
+    if (climb.samples > 0) out["climbs"].back()["samples"] = climb.samples;
     if (!climb.settings.empty()) out["climbs"].back()["settings"] = climb.settings;
     out["climbs"].back().update(climb.asked);
     if (!climb.memory_us.empty())
@@ -105,6 +107,8 @@ ClimbRecord from_json(const json& from) {
                    .asked = json::object(),
                    .unit = c.value("unit", "GB/s"),
                    .verified_at = c.value("verified_at", ""),
+                   .verified_by = c.value("verified_by", "reference"),
+                   .samples = c.value("samples", int64_t(0)),
                    .seed = c.value("seed", uint64_t(1)),
                    .read = c.value("read", 0.0),
                    .written = c.value("written", 0.0),

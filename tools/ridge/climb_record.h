@@ -35,8 +35,16 @@ constexpr const char* kAskedKeys[] = {"formats", "parameters", "distribution", "
 struct Climb {
   std::string operator_, dtype, shape;
   std::string settings;  // what else distinguishes the case, to be read: "alpha=2"
+<<<<<<< HEAD
   nlohmann::json asked;  // the same, under kAskedKeys, as far as there is any
   std::string unit, verified_at;
+=======
+  nlohmann::json asked;  // the same: formats, parameters, distribution, as far as there are any
+  std::string unit;
+  std::string verified_at;  // the shape
+  std::string verified_by;  // "reference", "samples" or "samples and proof"
+  int64_t samples = 0;      // elements of the result that were looked at; 0: all
+>>>>>>> op_truth
   uint64_t seed = 1;
   double read = 0, written = 0, flops = 0;
   // Samples of moving as many bytes in the same mix and nothing else, in turn with the steps; and

@@ -44,6 +44,11 @@ void print_title(const Climb& climb) {
   fmt::print("{} {} {}", bold(climb.operator_), climb.shape, climb.dtype);
   if (!climb.settings.empty()) fmt::print(" {}", climb.settings);
   if (climb.verified_at != climb.shape) fmt::print("  {}", dim("verified at " + climb.verified_at));
+  else if (climb.samples > 0)
+    fmt::print("  {}", dim(fmt::format("verified on {} samples{}", climb.samples,
+                                       climb.verified_by == "samples and proof"
+                                           ? ", and proven with whole numbers"
+                                           : "")));
   fmt::print("\n");
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "core/number.h"
+#include "layout.h"
 #include "process.h"
 #include "suggest.h"
 #include "verb.h"
@@ -17,7 +18,7 @@ namespace ridge::tools {
 
 using nlohmann::json;
 
-std::string ladders_program() { return RIDGE_LADDERS; }
+std::string ladders_program() { return layout().programs / "ridge_ladders"; }
 
 Status ask_ladders(const Target& target, const std::vector<std::string>& arguments,
                    const std::function<void(const json&)>& heard, bool quiet) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "ladders.h"
+#include "layout.h"
 
 extern char** environ;
 
@@ -58,7 +59,7 @@ TorchBeside::TorchBeside(const Target& target, bool quick) {
     return;
   }
   const fs::path build = fs::path(ladders_program()).parent_path().parent_path();
-  std::vector<std::string> words = {"python3", RIDGE_TORCH_RIVALS, "--build", build};
+  std::vector<std::string> words = {"python3", layout().torch_rivals, "--build", build};
   if (quick) words.insert(words.end(), {"--pairs", "20", "--eager"});
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

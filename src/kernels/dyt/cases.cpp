@@ -6,7 +6,25 @@
 namespace ridge::dyt {
 namespace {
 
+enum Op { kForward, kBackward };
+
+void workload_backward(const Case& c, Workload& w) {
+  const double rows = double(c.size("rows")), cols = double(c.size("cols"));
+  const double size = double(size_of(c.dtype));
+  w["x"].fill = Fill::spread;
+  w["alpha"].fill = Fill::positive;
+  // An exponential and a reciprocal of 3 units each, the latter squared, and five products. A
+  // column's sums are rounded once for each of its terms at most; dalpha adds those of all columns,
+  // 256 at a time, in a tree.
+  w["dx"].arithmetic = 16;
+  w["dgamma"].arithmetic = rows + 16;
+  w["dbeta"].arithmetic = rows;
+  w["dalpha"].arithmetic = rows + cols / 256 + 40;
+  w.cost = {.read = (2 * rows + 1) * cols * size + 4, .written = rows * cols * size + 8 * cols + 4};
+}
+
 void workload(const Case& c, Workload& w) {
+  if (c.op == kBackward) return workload_backward(c, w);
   const double rows = double(c.size("rows")), cols = double(c.size("cols"));
   const double size = double(size_of(c.dtype));
   w["x"].fill = Fill::spread;
@@ -42,6 +60,19 @@ std::vector<Case> tests() {
                          .shapes = {{5, 64}, {6, 333}},
                          .specials = false,
                          .same = {{"y", "x"}}}));
+  // Around a warp's rows, a block's and several slices of them; NaN and Inf would leave no sum.
+  Shapes shapes = kShapes;
+  shapes.insert(shapes.end(), {{33, 40}, {70, 264}, {700, 24}, {1201, 3}});
+  append(cases, crossed({.ops = {kBackward},
+                         .dtypes = kFloats,
+                         .shapes = shapes,
+                         .padding = {0, 3, 8},
+                         .specials = false}));
+  append(cases, crossed({.ops = {kBackward},
+                         .dtypes = kFloats,
+                         .shapes = {{40, 64}, {41, 333}},
+                         .specials = false,
+                         .same = {{"dx", "dy"}}}));
   return cases;
 }
 
@@ -49,7 +80,10 @@ std::vector<Case> timings() {
   return {{.dtype = Dtype::bf16, .shape = {65536, 4096}},
           {.dtype = Dtype::f32, .shape = {65536, 4096}},
           {.dtype = Dtype::bf16, .shape = {8192, 1024}},
-          {.dtype = Dtype::bf16, .shape = {8191, 8193}}};
+          {.dtype = Dtype::bf16, .shape = {8191, 8193}},
+          {.op = kBackward, .dtype = Dtype::bf16, .shape = {65536, 4096}},
+          {.op = kBackward, .dtype = Dtype::f32, .shape = {65536, 4096}},
+          {.op = kBackward, .dtype = Dtype::bf16, .shape = {8192, 1024}}};
 }
 
 }  // namespace

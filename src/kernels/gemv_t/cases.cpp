@@ -5,28 +5,46 @@
 
 #include "kernels/gemv_t/gemv_t.h"
 #include "ladder/family.h"
+#include "ladder/product.h"
 
 namespace ridge::gemv_t {
 namespace {
 
 enum Tensor : size_t { kA, kX, kY };
 
-// Even seeds give small whole numbers, whose sums are exact in any order: then every bit must be
-// right, and one element too many or too few cannot hide in a tolerance.
-bool is_exact(const Case& c) { return c.seed % 2 == 0; }
+// The transpose of A times a matrix of one column.
+Product product_of(const Case& c) {
+  const int64_t rows = c.size("rows"), cols = c.size("cols");
+  return {.m = cols,
+          .n = 1,
+          .k = rows,
+          .a = {.tensor = kA, .row_step = 1, .col_step = cols},
+          .b = {.tensor = kX, .row_step = 1},
+          .out = {.tensor = kY, .row_step = 1},
+          .alpha = c.number("alpha"),
+          .beta = c.number("beta")};
+}
+std::optional<Truth> truth_at(const Case& c, const Elements& inputs, size_t, int64_t index) {
+  return product_truth(product_of(c), inputs, index, 0);
+}
+Proof proof(const Case& c, const Elements& inputs) {
+  return product_proof(product_of(c), inputs, c.seed);
+}
 
 void workload(const Case& c, Workload& w) {
   const double rows = double(c.size("rows")), cols = double(c.size("cols"));
   const double size = double(size_of(c.dtype));
   const bool reads_y = c.number("beta") != 0;
-  for (TensorSpec& t : w.tensors) t.fill = is_exact(c) ? Fill::small_ints : Fill::uniform;
   TensorSpec& y = w["y"];
   y.role = reads_y ? Role::inout : Role::out;
-  y.rounding = is_exact(c) ? 0 : 1;
   // Summed one after another, a sum of n products is rounded n times, each time by at most a
   // roundoff of what the magnitudes add up to; then alpha, beta and their sum. Products are not
   // rounded before they are added.
-  y.arithmetic = is_exact(c) ? 0 : rows + 3;
+  y.arithmetic = rows + 3;
+  // With whole numbers every bit must be right: one element too many or too few cannot hide in a
+  // tolerance. Specials stand among whole numbers of their own.
+  if (c.exact && c.specials) y.rounding = y.arithmetic = 0;
+  else if (c.exact) (void)fill_exactly(w, product_of(c));
   w.cost = {.read = (rows * cols + rows + (reads_y ? cols : 0)) * size,
             .written = cols * size,
             .flops = 2 * rows * cols};
@@ -76,6 +94,7 @@ std::vector<Case> tests() {
                          .shapes = {{20011, 8}, {4099, 24}, {2311, 509}, {1201, 1016}},
                          .specials = false}));
   cases.push_back({.shape = {131, 68001}, .seed = 2});  // tiles for all SMs, and slices of them
+  for (Case& c : cases) c.exact = c.seed % 2 == 0;      // every other one
   return cases;
 }
 
@@ -97,7 +116,9 @@ FamilyOf<Args> family() {
           .tests = tests,
           .timings = timings,
           .tour = {.shape = {1024, 1024}},
-          .input = input};
+          .input = input,
+          .truth_at = truth_at,
+          .proof = proof};
 }
 
 }  // namespace ridge::gemv_t

@@ -25,9 +25,13 @@ OperatorDef described(bool gelu, bool backward, bool packed) {
   const std::string first = op.tensors[0].name;
   std::vector<std::string> inputs =
       packed ? std::vector<std::string>{"x"} : std::vector<std::string>{"gate", "up"};
-  const auto out = [&](const char* name, const std::string& shape) {
-    op.tensors.push_back(
-        {.name = name, .role = Role::out, .shape = shape, .like = first, .may_be = inputs});
+  const auto out = [&](const char* name, const std::string& shape, const char* meaning = "") {
+    op.tensors.push_back({.name = name,
+                          .role = Role::out,
+                          .shape = shape,
+                          .like = first,
+                          .may_be = inputs,
+                          .meaning = meaning});
   };
   if (!backward) {
     op.backward = base + "_backward";
@@ -38,7 +42,7 @@ OperatorDef described(bool gelu, bool backward, bool packed) {
   op.tensors.push_back({.name = "dy", .shape = apart, .like = first});
   inputs.push_back("dy");
   if (packed) {
-    out("dx", together);
+    out("dx", together, "first half: dgate; second half: dup");
   } else {
     out("dgate", apart);
     out("dup", apart);

@@ -7,6 +7,7 @@ TensorDef bytes(const char* name, Role role, int channels) {
   TensorDef tensor = {.name = name, .role = role, .layout = Layout::rows};
   tensor.shape = channels == 3 ? "height, width, 3" : "height, width";
   tensor.row_dims = channels == 3 ? 2 : 1;
+  tensor.meaning = channels == 3 ? "red, green and blue of every pixel" : "one level per pixel";
   if (role == Role::in) tensor.formats = {Dtype::u8};
   else tensor.like = "in";
   return tensor;

@@ -5,7 +5,7 @@ namespace ridge::launch_overhead {
 Operators operators() {
   return {{.name = "launch_overhead",
            .formula = "counters = counters + 1, `steps` times, each step after the last",
-           .dimensions = {{"steps"}},
+           .dimensions = {{"steps", "launches, one after another"}},
            .tensors = {{.name = "counters",
                         .role = Role::inout,
                         .shape = "256",

@@ -6,7 +6,8 @@ Operators operators() {
   return {
       {.name = "occupancy_vs_ilp",
        .formula = "y = 0, then y = y / 2 + x, `steps` times",
-       .dimensions = {{"chains"}, {"steps", "multiply-adds of each chain"}},
+       .dimensions = {{"chains", "elements, one chain of multiply-adds each"},
+                      {"steps", "multiply-adds of each chain"}},
        .tensors =
            {{.name = "x", .shape = "chains", .formats = {Dtype::f32}, .layout = Layout::contiguous},
             {.name = "y",

@@ -47,29 +47,41 @@ OperatorDef described(bool backward) {
                            .formats = {Dtype::f32},
                            .layout = Layout::unit_last,
                            .optional = true};
+  const std::string gradients = backward ? "gradients of the turned " : "";
+  const std::string turned = backward ? "gradients of the " : "turned ";
   OperatorDef op = {
       .name = backward ? "rope_backward" : "rope",
       .formula = backward ? "(da, db) turned back by position base^(-2 i / dim), pair i of a head"
                           : "(a, b) turned by position base^(-2 i / dim), pair i of a head",
       .dimensions = dimensions(),
-      .tensors =
-          {{.name = q, .shape = queries, .formats = kFloats, .layout = Layout::unit_last},
-           {.name = k, .shape = keys, .like = q, .layout = Layout::unit_last, .optional = true},
-           table,
-           table,
-           {.name = backward ? "dq" : "q_out",
-            .role = Role::out,
-            .shape = queries,
-            .like = q,
-            .layout = Layout::unit_last,
-            .may_be = {q}},
-           {.name = backward ? "dk" : "k_out",
-            .role = Role::out,
-            .shape = keys,
-            .like = q,
-            .layout = Layout::unit_last,
-            .optional = true,
-            .may_be = {k}}},
+      .tensors = {{.name = q,
+                   .shape = queries,
+                   .formats = kFloats,
+                   .layout = Layout::unit_last,
+                   .meaning = gradients + "queries"},
+                  {.name = k,
+                   .shape = keys,
+                   .like = q,
+                   .layout = Layout::unit_last,
+                   .optional = true,
+                   .meaning = gradients + "keys"},
+                  table,
+                  table,
+                  {.name = backward ? "dq" : "q_out",
+                   .role = Role::out,
+                   .shape = queries,
+                   .like = q,
+                   .layout = Layout::unit_last,
+                   .may_be = {q},
+                   .meaning = turned + "queries"},
+                  {.name = backward ? "dk" : "k_out",
+                   .role = Role::out,
+                   .shape = keys,
+                   .like = q,
+                   .layout = Layout::unit_last,
+                   .optional = true,
+                   .may_be = {k},
+                   .meaning = turned + "keys"}},
       .parameters = parameters(),
       .header = "ridge/elementwise.h",
       .notes =
@@ -77,7 +89,9 @@ OperatorDef described(bool backward) {
           "faster way, and the only one for angles of another kind. Without it the kernel "
           "computes its own angles from base."};
   op.tensors[2].name = "cos";
+  op.tensors[2].meaning = "of the angle of each position and pair";
   op.tensors[3].name = "sin";
+  op.tensors[3].meaning = "of the same angles";
   if (backward) op.aliases = {"rope_bwd", "rope_interleaved_bwd"};
   else op.aliases = {"rope_interleaved"}, op.backward = "rope_backward";
   return op;

@@ -18,7 +18,7 @@ static OperatorDef of_segments(const std::string& reduction, const std::string& 
   return {
       .name = "segmented_" + reduction,
       .formula = formula + " of x[offsets[s]], …, x[offsets[s + 1] - 1]",
-      .dimensions = {{"segments"},
+      .dimensions = {{"segments", "runs of x, each of which becomes one number"},
                      {"mean", "elements of a segment on average, in generated offsets"},
                      {"n", "elements of x; from segments * mean on", segments_times_mean}},
       .tensors = {{.name = "x", .shape = "n", .formats = formats, .layout = Layout::contiguous},

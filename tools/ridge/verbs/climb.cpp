@@ -67,6 +67,8 @@ void begin_case(ClimbRecord& record, const json& line) {
                            .asked = asked_of(line),
                            .unit = line["unit"],
                            .verified_at = line["verified_at"],
+                           .verified_by = line["verified_by"],
+                           .samples = line.value("samples", int64_t(0)),
                            .seed = line["seed"],
                            .read = line["read"],
                            .written = line["written"],

@@ -5,6 +5,7 @@
 
 #include "count.h"
 #include "flags.h"
+#include "layout.h"
 #include "process.h"
 #include "program.h"
 #include "target.h"
@@ -29,7 +30,7 @@ struct RunFlags {
 Status ask_for_trace(const Target& target, const TraceFile& trace, Environment& environment) {
   environment.emplace_back("RIDGE_TRACE", trace.path());
   if (target.software) return Status::ok();
-  const fs::path library = fs::weakly_canonical(own_folder() / ".." / "lib" / "libridge_trace.so");
+  const fs::path library = layout().software_gpu / "libridge_trace.so";
   if (!fs::exists(library))
     return Error{
         kMissing,
