@@ -91,6 +91,47 @@ class Usage(CliTest):
         self.assertIn("a folder", self.ridge("run", "--device", "vm", self.folder, code=2)[1])
 
 
+class Script(CliTest):
+    """The script ./ridge, in a tree where everything is built."""
+
+    def setUp(self):
+        super().setUp()
+        self.script = self.folder / "clone" / "ridge"
+        self.script.parent.mkdir()
+        shutil.copy(Path(__file__).parents[2] / "ridge", self.script)
+        binary = self.write("clone/build/vm/bin/ridge", '#!/bin/sh\necho "$0" "$@"\n')
+        binary.chmod(0o755)
+        for stamp in "tool", "climb":
+            self.write(f"clone/build/vm/{stamp}.stamp", "")
+
+    def call(self, script, *arguments, code=0):
+        done = subprocess.run([script, *arguments], cwd=self.folder, env=self.env, capture_output=True, text=True)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout, done.stderr
+
+    def test_through_links(self):
+        link, far = self.folder / "link", self.folder / "far"
+        link.symlink_to("clone/ridge")  # relative
+        far.symlink_to(link)
+        for script in self.script, link, far:
+            self.assertEqual(self.call(script, "device", "--gpu", "t4")[0],
+                             f"{self.folder.resolve()}/clone/build/vm/bin/ridge device --gpu t4\n")
+
+    def test_install_refuses(self):
+        for arguments, complaint in [(["--prefx", "x"], "no '--prefx'"), (["--prefix"], "--prefix needs a folder"),
+                                     (["--preset", "asan"], "install vm or gpu")]:
+            self.assertIn(complaint, self.call(self.script, "install", *arguments, code=2)[1])
+        self.assertIn("cannot write to /proc/x", self.call(self.script, "install", "--prefix", "/proc/x", code=8)[1])
+
+    def test_help_builds_nothing_new(self):
+        for verb in "test", "install":
+            self.assertIn(f"help {verb}\n", self.call(self.script, verb, "--help")[0])
+
+    def test_completion_never_builds(self):
+        shutil.rmtree(self.folder / "clone" / "build")
+        self.assertEqual(self.call(self.script, "list", "--names"), ("", ""))
+
+
 class Descriptions(CliTest):
     """What the verbs say about themselves, and what is made of it."""
 
@@ -340,8 +381,15 @@ class Cache(CliTest):
         self.assertEqual(self.err, "")
 
     def test_no_cache_folder(self):
-        self.env["XDG_CACHE_HOME"] = "/proc/nowhere"
+        # Neither of the usual folders can be made: one in the temporary folder will do, if it is ours alone.
+        self.env.update(XDG_CACHE_HOME="/proc/nowhere", HOME="/proc/nowhere", TMPDIR=str(self.folder))
+        self.assertEqual(self.run_and_count("a.cu"), 1)
+        self.assertEqual(self.run_and_count("a.cu"), 0)
+        own = self.folder / f"ridge-{os.geteuid()}"
+        self.assertEqual(own.stat().st_mode & 0o777, 0o700)
+        own.chmod(0o777)
         self.assertEqual(self.run_and_count("a.cu", code=8), 0)
+        self.assertIn("set XDG_CACHE_HOME", self.err)
 
 
 class Programs(CliTest):
