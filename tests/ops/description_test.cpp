@@ -228,8 +228,8 @@ TEST(Cases, AreThereInEveryFormat) {
   }
 }
 
-// Each is tested with an operator of the family that has it; the first is what a case has that names
-// none.
+// Each is tested with an operator of the family that has it; the first is what a case has that
+// names none.
 TEST(Cases, HaveEveryDistribution) {
   for (const FamilyInfo& family : all_families()) {
     const Ladder* const ladder = ladder_of(family.name);
