@@ -82,8 +82,8 @@ void MadeInputs::fill(const Made& made, int64_t first, int64_t step, std::span<d
     case Fill::counted: return with([=](uint64_t bits) { return choices[bits % 8]; });
     case Fill::signs:
       if (made.spec.limit <= 1) return with([=](uint64_t bits) { return choices[bits & 2]; });
-      return with([=, limit = uint64_t(made.spec.limit)](uint64_t bits) {
-        return (bits >> 2) % limit == 0 ? choices[bits & 2] : choices[1];
+      return with([=, most = ~uint64_t(0) / uint64_t(made.spec.limit)](uint64_t bits) {
+        return bits <= most ? choices[bits & 2] : choices[1];
       });
     case Fill::index:
       with([limit = uint64_t(made.spec.limit)](uint64_t bits) {

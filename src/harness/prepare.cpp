@@ -33,8 +33,9 @@ double elements_of(const Workload& workload, bool outputs_only) {
 
 // The elements of each output that are looked at; a share of the work for each.
 std::vector<std::vector<int64_t>> sampled_indices_of(const Case& c, const Workload& workload) {
+  constexpr double kPerSample = 256;  // whatever is computed; at most 2^20 samples
   const double outputs = std::max(elements_of(workload, true), 1.0);
-  const double work = (workload.cost.flops + elements_of(workload, false)) / outputs;
+  const double work = kPerSample + (workload.cost.flops + elements_of(workload, false)) / outputs;
   const double most = std::max(kMostSampledWork / work, 1.0);
   std::vector<std::vector<int64_t>> indices;
   for (const TensorSpec& spec : workload.tensors) {

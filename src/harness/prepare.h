@@ -38,13 +38,13 @@ Expected<Prepared> prepare(const Ladder& ladder, const Case& c);
 // Of a small case: where the family's two ways to the truth part; nothing: they agree.
 std::string truth_against_reference(const Prepared& prepared);
 
-// What a reference costs, in elements made and operations done. At the bound, making, computing and
-// comparing take about half a second on one core.
-constexpr double kMostReferenceWork = double(1 << 23);
+// What a reference costs, in elements made and operations done. At the bound, making and computing
+// take 0.2 to 0.7 seconds of one core (erf and exp the most), and each comparison 0.05.
+constexpr double kMostReferenceWork = double(1 << 24);
 double reference_work(const Workload& workload);
 
-// What samples cost, in operations done and elements made for them: about half a second on one
-// core, and less where there are several.
+// What samples cost, in operations done and elements made for them: at the bound about 0.7 seconds
+// of one core, and less where there are several.
 constexpr double kMostSampledWork = double(1 << 28);
 
 // How a case is verified.

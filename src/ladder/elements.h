@@ -2,6 +2,7 @@
 // proofs about all of them.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <span>
 #include <string>
@@ -30,6 +31,7 @@ struct Truth {
   double value = 0;
   double magnitude = 0;  // what errors are relative to
 };
+inline Truth plain_truth(double value) { return {value, std::fabs(value)}; }
 
 // Looks at all results of a case, and says what is wrong with them; nothing: they are right.
 using Proof = std::function<std::string(const Elements& results)>;

@@ -70,6 +70,10 @@ std::vector<Case> timings() {
           {.dtype = Dtype::bf16, .shape = {8191, 8193}}};
 }
 
+std::optional<Truth> truth_at(const Case&, const Elements& inputs, size_t, int64_t index) {
+  return plain_truth(inputs.at(0, index));
+}
+
 }  // namespace
 
 FamilyOf<Args> family() {
@@ -77,7 +81,8 @@ FamilyOf<Args> family() {
           .workload = workload,
           .tests = tests,
           .timings = timings,
-          .tour = {.shape = {1024, 1024}}};
+          .tour = {.shape = {1024, 1024}},
+          .truth_at = truth_at};
 }
 
 }  // namespace ridge::matrix_copy

@@ -67,6 +67,12 @@ std::vector<Case> timings() {
           {.dtype = Dtype::f32, .shape = {1 << 22, 48}}};
 }
 
+std::optional<Truth> truth_at(const Case& c, const Elements& inputs, size_t, int64_t index) {
+  const int64_t rows = c.size("rows"), cols = c.size("cols"), matrix = rows * cols;
+  const int64_t row = index % rows, col = index % matrix / rows;
+  return plain_truth(inputs.at(0, index / matrix * matrix + row * cols + col));
+}
+
 }  // namespace
 
 FamilyOf<Args> family() {
@@ -74,7 +80,8 @@ FamilyOf<Args> family() {
           .workload = workload,
           .tests = tests,
           .timings = timings,
-          .tour = {.shape = {1024, 768}}};
+          .tour = {.shape = {1024, 768}},
+          .truth_at = truth_at};
 }
 
 }  // namespace ridge::transpose

@@ -27,6 +27,10 @@ std::vector<Case> timings() {
           {.dtype = Dtype::bf16, .shape = {8191, 8193}}};
 }
 
+std::optional<Truth> truth_at(const Case&, const Elements& inputs, size_t, int64_t index) {
+  return plain_truth(inputs.at(0, index) + inputs.at(1, index));
+}
+
 }  // namespace
 
 FamilyOf<Args> family() {
@@ -34,7 +38,8 @@ FamilyOf<Args> family() {
           .workload = workload,
           .tests = tests,
           .timings = timings,
-          .tour = {.shape = {1 << 20}}};
+          .tour = {.shape = {1 << 20}},
+          .truth_at = truth_at};
 }
 
 }  // namespace ridge::vector_add
