@@ -51,7 +51,7 @@ bool can_be_sampled(const Ladder& ladder, const Case& c, const Workload& workloa
   const MadeInputs made(ladder, c, workload);
   for (size_t t = 0; t < workload.tensors.size(); ++t) {
     const TensorSpec& spec = workload.tensors[t];
-    if (is_packed(spec.dtype)) return false;  // see upload_made
+    if (is_packed(spec.dtype)) return false;  // see each_part
     if (spec.role != Role::in && !ladder.truth_at(c, made, t, 0)) return false;
   }
   return true;
@@ -66,7 +66,7 @@ void make_reference(Prepared& p) {
 }
 
 Status make_samples(Prepared& p) {
-  constexpr int64_t kPart = 16;
+  constexpr int64_t kPart = 16, kUploaded = 1 << 24;
   const auto indices = sampled_indices_of(p.c, p.workload);
   for (size_t t = 0; t < indices.size(); ++t) {
     std::vector<Sample> samples(indices[t].size());
@@ -81,7 +81,11 @@ Status make_samples(Prepared& p) {
     auto buffer = DeviceBuffer::make(bytes_of(spec), 0, false,
                                      spec.on_host ? Memory::pinned : Memory::device);
     if (!buffer) return buffer.error();
-    if (const Status s = upload_made(*p.made, t, *buffer); !s) return s;
+    const Status filled =
+        each_part(*p.made, t, kUploaded, [&](int64_t at, std::span<const char> bytes) {
+          return buffer->upload_part(bytes.data(), at, int64_t(bytes.size()));
+        });
+    if (!filled) return filled;
     p.pristine.back() = std::move(*buffer);
   }
   return Status::ok();
