@@ -35,7 +35,9 @@ double elements_of(const Workload& workload, bool outputs_only) {
 std::vector<std::vector<int64_t>> sampled_indices_of(const Case& c, const Workload& workload) {
   constexpr double kPerSample = 256;  // whatever is computed; at most 2^20 samples
   const double outputs = std::max(elements_of(workload, true), 1.0);
-  const double work = kPerSample + (workload.cost.flops + elements_of(workload, false)) / outputs;
+  const double share_of_all = (workload.cost.flops + elements_of(workload, false)) / outputs;
+  const double one = workload.cost.one_truth;
+  const double work = kPerSample + (one > 0 ? one : share_of_all);
   const double most = std::max(kMostSampledWork / work, 1.0);
   std::vector<std::vector<int64_t>> indices;
   for (const TensorSpec& spec : workload.tensors) {
