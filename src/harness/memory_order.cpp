@@ -108,24 +108,23 @@ bool is_plain(const TensorSpec& spec) {
 
 int64_t bytes_of(const TensorSpec& spec) { return int64_t(bytes_for(spec.dtype, spec.span)); }
 
-Status upload_made(const Elements& inputs, size_t tensor, DeviceBuffer& to) {
-  constexpr int64_t kSlab = 1 << 24, kPart = 1 << 16;  // elements
+Status each_part(const Elements& inputs, size_t tensor, int64_t elements, const TakePart& take) {
+  constexpr int64_t kAtOnce = 1 << 16;  // elements that a thread makes
   const TensorSpec& spec = inputs.spec(tensor);
   const MemoryOrder order(spec);
   std::vector<char> bytes;
-  for (int64_t first = 0; first < order.elements(); first += kSlab) {
-    const int64_t last = std::min(order.elements(), first + kSlab);
+  for (int64_t first = 0; first < order.elements(); first += elements) {
+    const int64_t last = std::min(order.elements(), first + elements);
     const int64_t begin = order.offset(first);
     const int64_t end = last == order.elements() ? spec.span : order.offset(last);
     bytes.resize(bytes_for(spec.dtype, end - begin));
     if (end - begin > last - first) std::fill(bytes.begin(), bytes.end(), char(0xff));
-    in_parallel(last - first, kPart, [&](int64_t from, int64_t until) {
+    in_parallel(last - first, kAtOnce, [&](int64_t from, int64_t until) {
       order.each_run(first + from, first + until,
                      [&](const Run& run) { write_run(inputs, tensor, run, bytes.data(), begin); });
     });
-    const Status up =
-        to.upload_part(bytes.data(), int64_t(bytes_for(spec.dtype, begin)), int64_t(bytes.size()));
-    if (!up) return up;
+    const Status taken = take(int64_t(bytes_for(spec.dtype, begin)), bytes);
+    if (!taken) return taken;
   }
   return Status::ok();
 }

@@ -1,9 +1,10 @@
 // Where a tensor's elements lie in memory: what is uploaded, and what comes back.
 #pragma once
 
+#include <functional>
 #include <vector>
 
-#include "harness/device.h"
+#include "core/status.h"
 #include "ladder/elements.h"
 
 namespace ridge::harness {
@@ -14,9 +15,11 @@ int64_t offset_of(const TensorSpec& spec, int64_t index);
 bool is_plain(const TensorSpec& spec);
 int64_t bytes_of(const TensorSpec& spec);
 
-// An input's memory, made part by part, so that the host never holds it whole. What lies between
-// the elements is poison. Not for formats whose elements share bytes.
-Status upload_made(const Elements& inputs, size_t tensor, DeviceBuffer& to);
+// An input's memory, made in parts of so many elements, so that the host never holds it whole: each
+// is taken with the byte that it starts at, and the first error ends it. What lies between the
+// elements is poison. Not for formats whose elements share bytes.
+using TakePart = std::function<Status(int64_t at, std::span<const char> bytes)>;
+Status each_part(const Elements& inputs, size_t tensor, int64_t elements, const TakePart& take);
 
 // Tensors as they came back from the device; those that nobody looks at are empty.
 class Results : public Elements {

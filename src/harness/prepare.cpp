@@ -35,7 +35,9 @@ double elements_of(const Workload& workload, bool outputs_only) {
 std::vector<std::vector<int64_t>> sampled_indices_of(const Case& c, const Workload& workload) {
   constexpr double kPerSample = 256;  // whatever is computed; at most 2^20 samples
   const double outputs = std::max(elements_of(workload, true), 1.0);
-  const double work = kPerSample + (workload.cost.flops + elements_of(workload, false)) / outputs;
+  const double share_of_all = (workload.cost.flops + elements_of(workload, false)) / outputs;
+  const double one = workload.cost.one_truth;
+  const double work = kPerSample + (one > 0 ? one : share_of_all);
   const double most = std::max(kMostSampledWork / work, 1.0);
   std::vector<std::vector<int64_t>> indices;
   for (const TensorSpec& spec : workload.tensors) {
@@ -51,7 +53,7 @@ bool can_be_sampled(const Ladder& ladder, const Case& c, const Workload& workloa
   const MadeInputs made(ladder, c, workload);
   for (size_t t = 0; t < workload.tensors.size(); ++t) {
     const TensorSpec& spec = workload.tensors[t];
-    if (is_packed(spec.dtype)) return false;  // see upload_made
+    if (is_packed(spec.dtype)) return false;  // see each_part
     if (spec.role != Role::in && !ladder.truth_at(c, made, t, 0)) return false;
   }
   return true;
@@ -66,7 +68,7 @@ void make_reference(Prepared& p) {
 }
 
 Status make_samples(Prepared& p) {
-  constexpr int64_t kPart = 16;
+  constexpr int64_t kPart = 16, kUploaded = 1 << 24;
   const auto indices = sampled_indices_of(p.c, p.workload);
   for (size_t t = 0; t < indices.size(); ++t) {
     std::vector<Sample> samples(indices[t].size());
@@ -81,7 +83,11 @@ Status make_samples(Prepared& p) {
     auto buffer = DeviceBuffer::make(bytes_of(spec), 0, false,
                                      spec.on_host ? Memory::pinned : Memory::device);
     if (!buffer) return buffer.error();
-    if (const Status s = upload_made(*p.made, t, *buffer); !s) return s;
+    const Status filled =
+        each_part(*p.made, t, kUploaded, [&](int64_t at, std::span<const char> bytes) {
+          return buffer->upload_part(bytes.data(), at, int64_t(bytes.size()));
+        });
+    if (!filled) return filled;
     p.pristine.back() = std::move(*buffer);
   }
   return Status::ok();

@@ -98,6 +98,9 @@ struct Cost {
   // Over the link to the host, both ways at once: where there are any, the bound is the slowest of
   // the two and the kernel.
   double to_device = 0, to_host = 0;
+  // Operations for the truth of one element of an output alone; 0: its share of all operations. A
+  // softmax looks at a whole row for each.
+  double one_truth = 0;
 };
 
 // What a case needs, before any memory is touched.
