@@ -18,6 +18,7 @@ operators() {  # of a family
   case $1 in
     activation) echo gelu gelu_backward silu ;;
     glu) echo swiglu swiglu_backward ;;
+    dyt) echo dyt dyt_backward ;;
     reduce) echo sum dot argmax norm_l2 count_equal ;;
     axis_reduce) echo sum_axis max_axis argmax_axis ;;
     scan) echo inclusive_scan exclusive_scan ;;
