@@ -85,8 +85,8 @@ class Catalogue(CliTest):
     def test_json_of_some(self):
         record = json.loads(self.ridge("list", "softmax_bwd", "gemv", "--json", "-")[0])
         self.assertEqual(record["schema"], 2)
-        self.assertEqual([op["name"] for family in record["families"] for op in family["operators"]],
-                         ["gemv", "softmax_backward"])
+        self.assertEqual({op["name"] for family in record["families"] for op in family["operators"]},
+                         {"gemv", "softmax_backward"})
 
     def test_unknown_operator(self):
         for verb in "list", "climb", "explain":
