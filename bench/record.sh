@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Records climbs in bench/results, one file a family: of the operators whose speed is claimed, or of the first one.
+# Records climbs in bench/results, one file per family: of the operators whose speed is claimed, or of the first one.
 # Needs a GPU; about seven minutes with PyTorch, less with --quick.
 #
 #   bench/record.sh [--quick] [FAMILY…]
@@ -16,15 +16,15 @@ done
 
 operators() {  # of a family
   case $1 in
-    vector_add) echo vector_add matrix_add ;;
-    activation) echo gelu gelu_bwd silu ;;
-    glu) echo swiglu swiglu_bwd ;;
+    activation) echo gelu gelu_backward silu ;;
+    glu) echo swiglu swiglu_backward ;;
+    dyt) echo dyt dyt_backward ;;
     reduce) echo sum dot argmax norm_l2 count_equal ;;
     axis_reduce) echo sum_axis max_axis argmax_axis ;;
     scan) echo inclusive_scan exclusive_scan ;;
-    softmax) echo softmax log_softmax softmax_bwd ;;
+    softmax) echo softmax log_softmax softmax_backward ;;
     normalize) echo l1_normalize l2_normalize clip_by_global_norm ;;
-    rearrange) echo reverse_array reverse_in_place swap interleave ;;
+    rearrange) echo reverse swap interleave ;;
     image) echo rgb_invert rgb_to_gray blur_box blur_gaussian ;;
     *) echo "$1" ;;
   esac
@@ -32,12 +32,12 @@ operators() {  # of a family
 
 if [ ${#families[@]} -eq 0 ]; then
   names=$("$root/ridge" --preset gpu list --json - |
-    python3 -c 'import json, sys; print(*(ladder["family"] for ladder in json.load(sys.stdin)["ladders"]), sep="\n")')
+    python3 -c 'import json, sys; print(*(one["family"] for one in json.load(sys.stdin)["families"]), sep="\n")')
   mapfile -t families <<< "$names"
 fi
 for family in "${families[@]}"; do
   echo "== $family" >&2
-  # shellcheck disable=SC2046  # one word an operator
+  # shellcheck disable=SC2046  # one word per operator
   "$root/ridge" --preset gpu climb --device gpu "${flags[@]}" $(operators "$family") \
     --json "$root/bench/results/$family.json"
 done

@@ -55,7 +55,8 @@ def ladder(climb):
     best = min(timed(climb, rival=False), key=lambda s: s["median_us"])
     for step in climb["steps"]:
         if "median_us" not in step:
-            rows.append([step["name"], "", "", "", "", "", "not for this: " + step.get("unsupported", "")])
+            why = "wrong: " + step["wrong"] if "wrong" in step else "not for this: " + step.get("unsupported", "")
+            rows.append([step["name"], "", "", "", "", "", why])
             continue
         us = step["median_us"]
         spread = f"{(step['q3_us'] - step['q1_us']) / 2 / us * 100:.1f} %"
@@ -66,19 +67,23 @@ def ladder(climb):
         over = f"{before / us:.2f}" if before else ""
         rows.append([step["name"], time_text(us), spread, rate(climb, us), of_roof(climb, us), over, step.get("idea", "")])
         before = us
-    return f"`{climb['operator']}` {climb['shape']} {climb['dtype']}\n\n" + aligned(rows)
+    title = f"`{climb['operator']}` {climb['shape']} {climb['dtype']} {climb.get('settings', '')}".rstrip()
+    return title + "\n\n" + aligned(rows)
 
 
 def sizes(climbs):
-    rows = [["operator", "shape", "format", "rung", "time", "rate", "of roof", "× libraries"]]
+    rows = [["operator", "shape", "format", "settings", "rung", "time", "rate", "of roof", "× libraries"]]
     for climb in climbs:
         ours = timed(climb, rival=False)
         if not ours:
             continue
         best = min(ours, key=lambda s: s["median_us"])
         rivals = [f"{s['name']} {beside(s, best):.2f}" for s in timed(climb, rival=True)]
-        rows.append([climb["operator"], climb["shape"], climb["dtype"], best["name"], time_text(best["median_us"]),
-                     rate(climb, best["median_us"]), of_roof(climb, best["median_us"]), ", ".join(rivals)])
+        us = best["median_us"]
+        rows.append([climb["operator"], climb["shape"], climb["dtype"], climb.get("settings", ""), best["name"],
+                     time_text(us), rate(climb, us), of_roof(climb, us), ", ".join(rivals)])
+    if not any(row[3] for row in rows[1:]):
+        rows = [row[:3] + row[4:] for row in rows]
     return aligned(rows)
 
 

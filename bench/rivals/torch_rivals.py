@@ -1,171 +1,170 @@
 #!/usr/bin/env python3
 """Times PyTorch beside Ridge in one process, launch by launch.
 
-Each line of the file of cases is one, {"operator": …, "dtype": …, "shape": …}; each gets one line of JSON on stdout: the samples
-of PyTorch's eager operator, of torch.compile where eager takes several launches, and of our chosen rung, taken in turn
-with a cold L2. An operator without a counterpart here gets {"skipped": …}. `ridge climb` runs this where a Python with a
-CUDA-enabled PyTorch is found.
+Each line of the file of cases is one, as records of climbs have them: {"operator": …, "dtype": …, "shape": …} and, where
+it needs them, "parameters", "distribution", "formats" and "seed". Each gets one line of JSON on stdout: the samples of
+PyTorch's eager operator, of torch.compile where eager takes several launches, and of the rung that our library takes,
+taken in turn with a cold L2. `ridge climb` runs this where a Python with a CUDA-enabled PyTorch is found.
 
-  torch_rivals.py --library build/gpu/programs/libridge_bench.so --cases cases.jsonl [--pairs 50]
+PyTorch is verified before it is timed, like everybody: against the truth that `ridge_ladders export` writes, at the case
+itself or, where that is too large, at a small one. It may round intermediate results to the tensors' format where ours
+stay in f32, so it is allowed TOLERANCES times what ours are. What is wrong is said ("torch_wrong") and has no time.
+A case that PyTorch has no counterpart for gets {"skipped": …}.
+
+  torch_rivals.py --build build/gpu --cases cases.jsonl [--pairs 50]
+  torch_rivals.py --build build/vm --check [operator…]      formulas against the truth, on the CPU
+  torch_rivals.py --build build/vm --self-test              what can be told without PyTorch; a test runs it
+
+What PyTorch does for an operator is in its family's folder, src/kernels/FAMILY/torch_rival.py:
+  OPERATORS   name → make(tensors, parameters); returns a function of no arguments that does it once, and returns the
+              results in the order of the operator's outputs. Outputs are written in place where PyTorch can, so that
+              neither side pays for an allocation.
+  FUSED       the same with a third argument, which make applies to its pure function: it is torch.compile, or nothing
+  CHECKS      name → check(tensors, parameters, results), in place of the comparison with the truth; says what is wrong
+  ROUNDS      name → errors(tensors, parameters), one per output: how far off PyTorch's formula is because of what it
+              rounds on the way; it is allowed TOLERANCES times that beside the tolerance
+`tensors` and `parameters` are dictionaries by name. `make` raises NotImplementedError for what PyTorch lacks.
 """
 import argparse
-import ctypes
+import contextlib
+import importlib.util
 import json
-import os
+import pathlib
 import sys
+import tempfile
 
-import torch
-import torch.nn.functional as F
+from ridge_c import Call, Ridge, Workspace
 
-DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64,
-          "i32": torch.int32, "i64": torch.int64, "u8": torch.uint8, "u32": torch.uint32}
+KERNELS = pathlib.Path(__file__).resolve().parents[2] / "src" / "kernels"
+TOLERANCES = 4
 SHORTEST_BY_EVENTS = 15.0  # µs; shorter ones are replayed as a graph
-LAUNCHES_A_GRAPH = 32
-PATTERN = 1 << 22  # elements after which inputs repeat
+LAUNCHES_PER_GRAPH = 32
 
 
-class Tensor(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("dtype", ctypes.c_char_p), ("rank", ctypes.c_int),
-                ("shape", ctypes.c_int64 * 8), ("role", ctypes.c_int)]
+class Check:
+    """How results are checked, where it is not by the truth and its tolerance alone."""
+
+    def __init__(self, instead=None, rounds=None):
+        self.instead, self.rounds = instead, rounds
 
 
-def load(path):
-    library = ctypes.CDLL(path)
-    library.ridge_bench_error.restype = ctypes.c_char_p
-    library.ridge_bench_open.restype = ctypes.c_void_p
-    library.ridge_bench_choose.restype = ctypes.c_char_p
-    library.ridge_bench_workspace.restype = ctypes.c_int64
-    library.ridge_bench_bytes.restype = ctypes.c_double
-    for name in ("tensors", "tensor", "fill", "choose", "workspace", "launch", "close", "bytes"):
-        getattr(library, "ridge_bench_" + name).argtypes = None
-    return library
+def load_rivals():
+    """What all families have: {operator: make}, eager and fused, and {operator: Check}."""
+    eager, fused, checks = {}, {}, {}
+    for path in sorted(KERNELS.glob("*/torch_rival.py")):
+        spec = importlib.util.spec_from_file_location(f"torch_rival_{path.parent.name}", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        eager.update(getattr(module, "OPERATORS", {}))
+        fused.update(getattr(module, "FUSED", {}))
+        checks.update({name: Check(instead=f) for name, f in getattr(module, "CHECKS", {}).items()})
+        checks.update({name: Check(rounds=f) for name, f in getattr(module, "ROUNDS", {}).items()})
+    return eager, fused, checks
 
 
-# What PyTorch does for an operator: (named tensors) -> a function of no arguments that does it once.
-# Outputs are written in place where PyTorch can, so that neither side pays for an allocation.
-def unary(f):
-    return lambda t: lambda: f(t["x"])
+def makers_of(name, eager, fused, torch):
+    """What is to be timed: [(name, make)]."""
+    if name in eager:
+        return [("torch", eager[name])]
+    if name not in fused:
+        return []
+    make = fused[name]
+    return [("torch", lambda t, p: make(t, p, lambda f: f)), ("torch.compile", lambda t, p: make(t, p, torch.compile))]
 
 
-def activation_bwd(f):
-    def make(t):
-        x = t["x"].detach().requires_grad_()
-        y = f(x)
-        return lambda: torch.autograd.grad(y, x, t["dy"], retain_graph=True)
-    return make
+def parameters_of(case):
+    return {p["name"]: p["value"] for p in case["arguments"]["parameters"]}
 
 
-def dropout_bwd(t):
-    mask = torch.rand(t["dy"].shape, device="cuda") >= 0.1
-    return lambda: torch.ops.aten.native_dropout_backward(t["dy"], mask, 1 / 0.9)
+class Torch:
+    """The tensors of exported cases in PyTorch."""
 
+    def __init__(self, device):
+        import torch
+        self.torch, self.device = torch, device
+        self.dtypes = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64,
+                       "i32": torch.int32, "i64": torch.int64, "u8": torch.uint8, "u32": torch.uint32}
 
-ADAMW_SHARES = [16, 1, 0, 23, 1, 5, 48, 0, 3, 11] * 10  # as the cases of adamw_many cut their arrays
+    def read(self, file, dtype):
+        data = bytearray(file.read_bytes())
+        return self.torch.frombuffer(data, dtype=dtype) if data else self.torch.empty(0, dtype=dtype)
 
+    def make_set(self, case, folder):
+        tensors = {}
+        for a in filter(None, case["arguments"]["tensors"]):
+            if a["on_host"] or "same_as" in a:
+                raise NotImplementedError("PyTorch has no counterpart for tensors that lie so")
+            dtype = self.dtypes[a["dtype"]]
+            tensor = self.torch.empty(a["shape"], dtype=dtype, device=self.device)
+            if a["read"] and tensor.numel():
+                flat, part = tensor.view(-1), self.read(folder / (a["name"] + ".in"), dtype).to(self.device)
+                for start in range(0, flat.numel(), part.numel()):
+                    flat[start:start + part.numel()] = part[:flat.numel() - start]
+            tensors[a["name"]] = tensor
+        return tensors
 
-def adamw(parts):
-    def make(t):
-        n = t["m"].numel()
-        if t["grad"].dtype != torch.float32:
-            raise RuntimeError("PyTorch's fused AdamW keeps no f32 master of bf16 weights")
-        sizes = [share * n // sum(parts) for share in parts]
-        sizes[-1] += n - sum(sizes)
-        cut = lambda name: [x for x in t[name][:n].split(sizes) if x.numel()]
-        weights, grads, m, v = cut("weight"), cut("grad"), cut("m"), cut("v")
-        steps = [torch.ones((), device="cuda") for _ in weights]
-        return lambda: torch._fused_adamw_(weights, grads, m, v, [], steps, lr=3e-3, beta1=0.9, beta2=0.999,
-                                           weight_decay=0.1, eps=1e-8, amsgrad=False, maximize=False)
-    return make
+    def wrong(self, case, folder, results, tolerances, more=None):
+        """What is wrong with the results, in words; "" where nothing is. `more` is allowed beside the tolerance."""
+        torch = self.torch
+        outputs = [a for a in filter(None, case["arguments"]["tensors"]) if a["written"]]
+        if len(results) != len(outputs):
+            return f"{len(results)} results for {len(outputs)} outputs"
+        for i, (a, result) in enumerate(zip(outputs, results)):
+            truth, tolerance = (self.read(folder / (a["name"] + end), torch.float64) for end in (".truth", ".tolerance"))
+            result = result.detach().reshape(-1).cpu()
+            if result.shape != truth.shape:
+                return f"{a['name']} has {result.numel()} elements, not {truth.numel()}"
+            if more:
+                tolerance = tolerance + more[i].reshape(-1).to("cpu", torch.float64)
+            tolerance = tolerances * tolerance
+            right = self.is_right(result, truth, tolerance)
+            if not bool(right.all()):
+                at = int((~right).nonzero()[0])
+                return (f"{a['name']}[{at}] is {result[at].item():.9g}, should be {truth[at].item():.9g} ± "
+                        f"{tolerance[at].item():.3g} ({int((~right).sum())} of {len(right)} wrong)")
+        return ""
 
+    def is_right(self, result, truth, tolerance):
+        """As src/harness/verify.cpp has it: near the truth, or the truth as rounded, or as infinite as that may be."""
+        torch = self.torch
+        got = result.to(torch.float64)
+        rounded = lambda x: x.to(result.dtype).to(torch.float64)
+        return (((got - truth).abs() <= tolerance) | (got == rounded(truth)) | (got.isnan() & truth.isnan()) |
+                (got.isinf() & (got == rounded(truth + truth.sign() * tolerance))))
 
-def rope(interleaved):
-    def turned(x, cos, sin):
-        x = x.float()
-        first, second = (x[..., ::2], x[..., 1::2]) if interleaved else x.chunk(2, -1)
-        pair = first * cos - second * sin, second * cos + first * sin
-        return torch.stack(pair, -1).flatten(-2) if interleaved else torch.cat(pair, -1)
+    def verify(self, make, check, case, folder):
+        tensors, parameters = self.make_set(case, folder), parameters_of(case)
+        more = check.rounds(tensors, parameters) if check and check.rounds else None
+        results = make(tensors, parameters)()
+        results = results if isinstance(results, (tuple, list)) else (results,)
+        if check and check.instead:
+            return check.instead(tensors, parameters, results)
+        return self.wrong(case, folder, results, TOLERANCES, more)
 
-    def both(q, k, cos, sin):
-        return turned(q, cos, sin).to(q.dtype), turned(k, cos, sin).to(k.dtype)
+    def verdict(self, make, check, case, folder):
+        """As verify; one that fails, as torch.compile may, leaves the others in."""
+        try:
+            return self.verify(make, check, case, folder)
+        except NotImplementedError:
+            raise
+        except RuntimeError as error:
+            return f"it fails: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
 
-    def make(t, wrap=lambda f: f):
-        rows = slice(-t["q"].shape[1], None)
-        cos, sin = (t[name][rows][None, :, None, :] for name in ("cos", "sin"))
-        f = wrap(both)
-        return lambda: f(t["q"], t["k"], cos, sin)
-    return make
+    def ours(self, ridge, case, tensors):
+        """Our call on these tensors, and the memory that it works in."""
+        call = Call(ridge.library, case, {name: t.data_ptr() for name, t in tensors.items()})
+        size = call.workspace_bytes()
+        memory = self.torch.empty(max(size, 1), dtype=self.torch.uint8, device=self.device)
+        call.workspace = Workspace(memory.data_ptr(), size, None)
+        call.memory = memory
+        return call
 
-
-def pure(f, *names):
-    """Of the named tensors, something that torch.compile can take as a whole."""
-    def make(t, wrap=lambda f: f):
-        wrapped = wrap(f)
-        return lambda: wrapped(*(t[name] for name in names))
-    return make
-
-
-def clipped(x):
-    return x * torch.clamp(1 / (torch.linalg.vector_norm(x) + 1e-6), max=1)
-
-
-ACTIVATIONS = {
-    "relu": F.relu, "leaky_relu": lambda x: F.leaky_relu(x, 0.01), "hardtanh": F.hardtanh,
-    "clip": lambda x: torch.clamp(x, -1, 1), "sigmoid": torch.sigmoid, "tanh": torch.tanh, "gelu": F.gelu,
-    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "silu": F.silu, "elu": F.elu, "softplus": F.softplus,
-}
-OPERATORS = {
-    "vector_add": lambda t: lambda: torch.add(t["a"], t["b"], out=t["out"]),
-    "matrix_add": lambda t: lambda: torch.add(t["a"], t["b"], out=t["out"]),
-    "matrix_copy": lambda t: lambda: t["out"].copy_(t["in"]),
-    "transpose": lambda t: lambda: t["out"].copy_(t["in"].transpose(-1, -2)),
-    "reverse_array": lambda t: lambda: torch.flip(t["in"], (0,)),
-    "dropout": lambda t: lambda: F.dropout(t["x"], 0.1),
-    "dropout_bwd": dropout_bwd,
-    "adamw": adamw([1]),
-    "adamw_many": adamw(ADAMW_SHARES),
-    "embedding": lambda t: lambda: F.embedding(t["tokens"], t["table"]),
-    "embedding_bwd": lambda t: lambda: torch.ops.aten.embedding_dense_backward(t["dy"], t["tokens"],
-                                                                               t["dtable"].shape[0], -1, False),
-    "sum": lambda t: lambda: torch.sum(t["x"], dim=0, out=t["out"][0]),
-    "mean": lambda t: lambda: torch.mean(t["x"], dim=0, out=t["out"][0]),
-    "max": lambda t: lambda: torch.max(t["x"]),
-    "min": lambda t: lambda: torch.min(t["x"]),
-    "product": lambda t: lambda: torch.prod(t["x"]),
-    "argmax": lambda t: lambda: torch.argmax(t["x"]),
-    "norm_l1": lambda t: lambda: torch.linalg.vector_norm(t["x"], 1),
-    "norm_l2": lambda t: lambda: torch.linalg.vector_norm(t["x"], 2),
-    "dot": lambda t: lambda: torch.dot(t["x"], t["y"]),
-    "count_equal": lambda t: lambda: torch.count_nonzero(t["x"] == 2),
-    "sum_axis": lambda t: lambda: torch.sum(t["x"], dim=1),
-    "mean_axis": lambda t: lambda: torch.mean(t["x"], dim=1),
-    "max_axis": lambda t: lambda: torch.amax(t["x"], dim=1),
-    "min_axis": lambda t: lambda: torch.amin(t["x"], dim=1),
-    "product_axis": lambda t: lambda: torch.prod(t["x"], dim=1),
-    "argmax_axis": lambda t: lambda: torch.argmax(t["x"], dim=1),
-    "norm_l1_axis": lambda t: lambda: torch.linalg.vector_norm(t["x"], 1, dim=1),
-    "norm_l2_axis": lambda t: lambda: torch.linalg.vector_norm(t["x"], 2, dim=1),
-    "inclusive_scan": lambda t: lambda: torch.cumsum(t["in"], 0, out=t["out"]),
-    "softmax": lambda t: lambda: torch.softmax(t["x"], -1, out=t["out"]),
-    "log_softmax": lambda t: lambda: torch.log_softmax(t["x"], -1, out=t["out"]),
-    "softmax_bwd": lambda t: lambda: torch.ops.aten._softmax_backward_data(t["dy"], t["y"], -1, t["y"].dtype),
-    "log_softmax_bwd": lambda t: lambda: torch.ops.aten._log_softmax_backward_data(t["dy"], t["y"], -1, t["y"].dtype),
-    "gemv": lambda t: lambda: torch.mv(t["A"], t["x"], out=t["y"]),
-    "gemv_t": lambda t: lambda: torch.mv(t["A"].t(), t["x"], out=t["y"]),
-}
-for name, f in ACTIVATIONS.items():
-    OPERATORS[name] = unary(f)
-    OPERATORS[name + "_bwd"] = activation_bwd(f)
-# Several launches of eager PyTorch each: these are compiled as well.
-FUSED = {
-    "swiglu": pure(lambda gate, up: F.silu(gate) * up, "gate", "up"),
-    "geglu": pure(lambda gate, up: F.gelu(gate) * up, "gate", "up"),
-    "rope": rope(interleaved=False),
-    "rope_interleaved": rope(interleaved=True),
-    "l1_normalize": pure(lambda x: F.normalize(x, p=1, dim=-1), "x"),
-    "l2_normalize": pure(lambda x: F.normalize(x, p=2, dim=-1), "x"),
-    "clip_by_global_norm": pure(clipped, "x"),
-}
-OPERATORS.update(FUSED)
+    def verify_ours(self, ridge, case, folder):
+        tensors = self.make_set(case, folder)
+        self.ours(ridge, case, tensors).launch(self.torch.cuda.current_stream().cuda_stream)
+        self.torch.cuda.synchronize()
+        outputs = [a["name"] for a in filter(None, case["arguments"]["tensors"]) if a["written"]]
+        return self.wrong(case, folder, [tensors[name] for name in outputs], 1)
 
 
 class Contestant:
@@ -174,10 +173,10 @@ class Contestant:
     def __init__(self, name, launches):
         self.name, self.launches, self.samples, self.graph = name, launches, [], None
 
-    def capture(self):
+    def capture(self, torch):
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
-            for i in range(LAUNCHES_A_GRAPH):
+            for i in range(LAUNCHES_PER_GRAPH):
                 self.launches[i % len(self.launches)]()
         self.graph = graph
 
@@ -188,7 +187,7 @@ class Contestant:
             self.launches[turn % len(self.launches)]()
 
 
-def time_once(contestant, turn, flush):
+def time_once(torch, contestant, turn, flush):
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     flush.fill_(turn & 127)
     begin.record()
@@ -196,104 +195,134 @@ def time_once(contestant, turn, flush):
     end.record()
     end.synchronize()
     us = begin.elapsed_time(end) * 1e3
-    return us / LAUNCHES_A_GRAPH if contestant.graph else us
+    return us / LAUNCHES_PER_GRAPH if contestant.graph else us
 
 
-def make_set(library, bench, seed_shift):
-    tensors = {}
-    for i in range(library.ridge_bench_tensors(ctypes.c_void_p(bench))):
-        spec = Tensor()
-        library.ridge_bench_tensor(ctypes.c_void_p(bench), i, ctypes.byref(spec))
-        shape = list(spec.shape[:spec.rank])
-        dtype = DTYPES[spec.dtype.decode()]
-        tensor = torch.empty(shape, dtype=dtype, device="cuda")
-        if spec.role != 1 and tensor.numel():
-            flat = tensor.view(-1)
-            # Structured inputs (indices, offsets) are whole; others repeat a pattern.
-            whole = not dtype.is_floating_point
-            count = flat.numel() if whole else min(flat.numel(), PATTERN)
-            host = torch.empty(count, dtype=dtype)
-            library.ridge_bench_fill(ctypes.c_void_p(bench), i, ctypes.c_void_p(host.data_ptr()), ctypes.c_int64(count))
-            part = host.cuda()
-            for start in range(0, flat.numel(), count):
-                flat[start:start + count] = part[:min(count, flat.numel() - start)]
-        tensors[spec.name.decode()] = tensor
-    return tensors
-
-
-def ours(library, bench, tensors):
-    pointers = (ctypes.c_void_p * len(tensors))(*[t.data_ptr() for t in tensors.values()])
-    rung = library.ridge_bench_choose(ctypes.c_void_p(bench), pointers).decode()
-    size = library.ridge_bench_workspace(ctypes.c_void_p(bench), pointers)
-    workspace = torch.empty(max(size, 1), dtype=torch.uint8, device="cuda")
-
-    def launch(keep=(tensors, workspace)):
-        code = library.ridge_bench_launch(ctypes.c_void_p(bench), pointers, ctypes.c_void_p(workspace.data_ptr()),
-                                          ctypes.c_int64(size), ctypes.c_void_p(torch.cuda.current_stream().cuda_stream))
-        if code:
-            raise RuntimeError(library.ridge_bench_error().decode())
-    return rung, launch
-
-
-def run_case(library, case, pairs):
-    make = OPERATORS.get(case["operator"])
-    if make is None:
-        return {"skipped": "PyTorch has no counterpart here"}
-    bench = library.ridge_bench_open(case["operator"].encode(), case["dtype"].encode(), case["shape"].encode())
-    if not bench:
-        return {"skipped": library.ridge_bench_error().decode()}
-    properties = torch.cuda.get_device_properties(0)
-    moved = library.ridge_bench_bytes(ctypes.c_void_p(bench))
-    l2 = getattr(properties, "L2_cache_size", 60 << 20)
-    sets = max(1, min(LAUNCHES_A_GRAPH, int(-(-2 * l2 // max(moved, 1)))))
-    inputs = [make_set(library, bench, s) for s in range(sets)]
-    rung, launches = "", []
-    for tensors in inputs:
-        rung, launch = ours(library, bench, tensors)
-        launches.append(launch)
-    contestants = [Contestant("ridge", launches), Contestant("torch", [make(t) for t in inputs])]
-    if case["operator"] in FUSED:
-        torch._dynamo.reset()  # else the second shape is compiled for any
-        contestants.append(Contestant("torch.compile", [make(t, torch.compile) for t in inputs]))
+def time_in_turn(torch, contestants, pairs, l2):
     flush = torch.empty(2 * l2, dtype=torch.uint8, device="cuda")
     for contestant in contestants:
         for turn in range(3):
-            last = time_once(contestant, turn, flush)
-        contestant.first = last
+            contestant.first = time_once(torch, contestant, turn, flush)
     if min(c.first for c in contestants) < SHORTEST_BY_EVENTS:
         for contestant in contestants:
             try:
-                contestant.capture()
+                contestant.capture(torch)
             except RuntimeError as error:
-                print(f"{case['operator']}: {contestant.name} cannot be captured: {error}", file=sys.stderr)
+                print(f"{contestant.name} cannot be captured: {error}", file=sys.stderr)
                 torch.cuda.synchronize()
     for turn in range(pairs):
         for contestant in contestants if turn % 2 else reversed(contestants):
-            contestant.samples.append(time_once(contestant, turn, flush))
-    library.ridge_bench_close(ctypes.c_void_p(bench))
-    result = {"rung": rung, "by_graph": contestants[0].graph is not None}
-    for contestant in contestants:
-        result[contestant.name + "_us"] = contestant.samples
-    return result
+            contestant.samples.append(time_once(torch, contestant, turn, flush))
+
+
+@contextlib.contextmanager
+def exported(ridge, case, shape):
+    with tempfile.TemporaryDirectory(prefix="ridge-case-") as folder:
+        yield ridge.export(case, folder, shape), pathlib.Path(folder)
+
+
+def verify_all(ridge, library, case, makers, check):
+    """Where everybody was verified, and what is wrong with whom. That ours are right is a condition of going on."""
+    for shape in (case["shape"], None):
+        with exported(ridge, case, shape) as (small, folder):
+            if not small["truth"]:
+                continue
+            if library.device == "cuda":
+                if why := library.verify_ours(ridge, small, folder):
+                    raise RuntimeError(f"ours is wrong through the C functions: {why}")
+            return small["shape"], {name: library.verdict(make, check, small, folder) for name, make in makers}
+    raise NotImplementedError("no case of this operator is small enough for a truth")
+
+
+def run_case(ridge, library, rivals, case, pairs, eager_only):
+    torch = library.torch
+    eager, fused, checks = rivals
+    makers = makers_of(case["operator"], eager, fused, torch)
+    if eager_only:
+        makers = [(name, make) for name, make in makers if name == "torch"]
+    if not makers or "same" in case:
+        raise NotImplementedError("PyTorch has no counterpart here")
+    verified_at, wrong = verify_all(ridge, library, case, makers, checks.get(case["operator"]))
+    torch._dynamo.reset()  # else the second shape is compiled for any
+    result = {"verified_at": verified_at} | {f"{name}_wrong": why for name, why in wrong.items() if why}
+    if all(wrong.values()):
+        return result
+    l2 = getattr(torch.cuda.get_device_properties(0), "L2_cache_size", 60 << 20)
+    with exported(ridge, case, case["shape"]) as (large, folder):
+        if large["calls"] > 1:
+            raise NotImplementedError("many tensors at once: the C functions take one call at a time")
+        moved = large["read"] + large["written"]
+        sets = max(1, min(LAUNCHES_PER_GRAPH, int(-(-2 * l2 // max(moved, 1)))))
+        inputs = [library.make_set(large, folder) for _ in range(sets)]
+    calls = [library.ours(ridge, large, tensors) for tensors in inputs]
+    stream = torch.cuda.current_stream
+    contestants = [Contestant("ridge", [lambda c=c: c.launch(stream().cuda_stream) for c in calls])]
+    for name, make in makers:
+        if not wrong[name]:
+            contestants.append(Contestant(name, [make(tensors, parameters_of(large)) for tensors in inputs]))
+    time_in_turn(torch, contestants, pairs, l2)
+    result |= {"rung": large["rung"], "by_graph": contestants[0].graph is not None}
+    return result | {f"{c.name}_us": c.samples for c in contestants}
+
+
+def time_all(ridge, cases, pairs, eager_only):
+    library = Torch("cuda")
+    rivals = load_rivals()
+    for line in cases:
+        case = json.loads(line)
+        with library.torch.no_grad():
+            try:
+                result = run_case(ridge, library, rivals, case, pairs, eager_only)
+            except (NotImplementedError, RuntimeError, KeyError, TypeError) as error:
+                result = {"skipped": (str(error) or type(error).__name__).splitlines()[0]}
+        print(json.dumps({"operator": case["operator"], "shape": case["shape"], **result}), flush=True)
+        library.torch.cuda.empty_cache()
+
+
+def check_all(ridge, names):
+    """Every formula, eager, on the CPU, in every format. Returns how many are wrong; some are so only on the CPU, as
+    PyTorch multiplies 16-bit numbers there in 16 bits."""
+    library = Torch("cpu")
+    eager, fused, checks = load_rivals()
+    formats = {op["name"]: op["formats"] for family in ridge.ask("list") for op in family["operators"]}
+    bad = 0
+    for name in names or sorted(eager | fused):
+        for dtype in formats.get(name, []):
+            case = {"operator": name, "dtype": dtype, "shape": None}
+            with library.torch.no_grad():
+                try:
+                    at, wrong = verify_all(ridge, library, case, makers_of(name, eager, fused, library.torch)[:1],
+                                           checks.get(name))
+                    text = f"{at}: {wrong['torch'] or 'right'}"
+                    bad += bool(wrong["torch"])
+                except NotImplementedError as error:
+                    text = f"not here: {error}"
+            print(f"{name} {dtype} {text}", flush=True)
+    return bad
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--library", required=True, help="libridge_bench.so of a gpu build")
+    parser.add_argument("operators", nargs="*", help="of --check; none: all")
+    parser.add_argument("--build", required=True, help="the folder of a build, as build/gpu")
     parser.add_argument("--cases", type=argparse.FileType(), default=sys.stdin)
     parser.add_argument("--pairs", type=int, default=50)
+    parser.add_argument("--eager", action="store_true", help="nothing that torch.compile would have to compile")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--self-test", action="store_true")
     arguments = parser.parse_args()
-    library = load(os.path.abspath(arguments.library))
-    for line in arguments.cases:
-        case = json.loads(line)
-        with torch.no_grad() if not case["operator"].endswith("_bwd") else torch.enable_grad():
-            try:
-                result = run_case(library, case, arguments.pairs)
-            except (RuntimeError, KeyError, TypeError, torch.OutOfMemoryError) as error:
-                result = {"skipped": str(error).splitlines()[0]}
-        print(json.dumps({**case, **result}), flush=True)
-        torch.cuda.empty_cache()
+    if arguments.self_test:
+        import self_test
+        return self_test.run(arguments.build)
+    if not arguments.check:
+        import torch  # first: where its CUDA runtime has our version, both are to use that one
+        del torch
+    ridge = Ridge(arguments.build)
+    if arguments.check:
+        return 1 if check_all(ridge, arguments.operators) else 0
+    time_all(ridge, arguments.cases, arguments.pairs, arguments.eager)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -129,7 +129,10 @@ def main():
               f" resident overhead {record['resident_overhead_mb']:.1f} MB")
     if options.output != "-":
         pathlib.Path(options.output).parent.mkdir(parents=True, exist_ok=True)
-        pathlib.Path(options.output).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        # Samples on one line, as in the records of climbs.
+        text = re.sub(r"\[[^][{}]*\]", lambda numbers: re.sub(r"\s+", " ", numbers[0]).replace("[ ", "[").replace(" ]", "]"),
+                      json.dumps(record, indent=1))
+        pathlib.Path(options.output).write_text(text + "\n", encoding="utf-8")
         print(f"recorded in {options.output}")
 
 

@@ -208,8 +208,9 @@ struct AdamwOptions {
 
 // --- Rotary position embedding, for f32, f16 and bf16 ---
 //
-// Tensors are (batch, seq, heads, dim) or (seq, heads, dim); the last stride is 1. Pair i of a head
-// turns by position * base^(-2 i / dim). Backward turns the gradients back.
+// Tensors are (batch, seq, heads, dim) or (seq, heads, dim); the last stride is 1. Several
+// dimensions of batches are possible where they merge to one. Pair i of a head turns by position *
+// base^(-2 i / dim). Backward turns the gradients back.
 struct RopeOptions {
   bool interleaved = false;  // pair i is (2 i, 2 i + 1); else (i, i + dim / 2)
   std::int64_t first_position = 0;
@@ -219,9 +220,10 @@ struct RopeOptions {
   Tensor cos, sin;
   double base = 10000;
 };
-[[nodiscard]] Status rope(const Tensor& x, const Tensor& y, const RopeOptions& options = {},
+// One tensor, of queries or of keys.
+[[nodiscard]] Status rope(const Tensor& q, const Tensor& q_out, const RopeOptions& options = {},
                           cudaStream_t stream = nullptr);
-[[nodiscard]] Status rope_backward(const Tensor& dy, const Tensor& dx,
+[[nodiscard]] Status rope_backward(const Tensor& dq_out, const Tensor& dq,
                                    const RopeOptions& options = {}, cudaStream_t stream = nullptr);
 // Queries and keys in one launch; they differ at most in their number of heads and their strides.
 [[nodiscard]] Status rope(const Tensor& q, const Tensor& k, const Tensor& q_out,

@@ -4,10 +4,9 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstddef>
-
 #include "ridge/status.h"
 #include "ridge/tensor.h"
+#include "ridge/workspace.h"
 
 namespace ridge {
 inline namespace api {
@@ -38,12 +37,9 @@ inline namespace api {
                                cudaStream_t stream = nullptr);
 
 // dtable(tokens(...), :) += dy(..., :). dtable is f32, whatever dy is.
-[[nodiscard]] Expected<std::size_t> embedding_backward_workspace(const Tensor& tokens,
-                                                                 const Tensor& dy,
-                                                                 const Tensor& dtable);
 [[nodiscard]] Status embedding_backward(const Tensor& tokens, const Tensor& dy,
-                                        const Tensor& dtable, void* workspace,
-                                        std::size_t workspace_bytes, cudaStream_t stream = nullptr);
+                                        const Tensor& dtable, const Workspace& workspace,
+                                        cudaStream_t stream = nullptr);
 
 }  // namespace api
 }  // namespace ridge

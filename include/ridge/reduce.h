@@ -5,18 +5,16 @@
 // rounded once. A NaN among the elements is the result of all but count_equal; argmax gives the
 // place of the first. Results are the same in every run on a device.
 //
-// A workspace is device memory, aligned to 16 bytes, whatever it holds; two calls that may run at
-// the same time need one each. How much a call takes depends on its tensors and on the current
-// device, and may be nothing.
+// ridge/workspace.h says how to get a workspace.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
-#include <cstddef>
 #include <cstdint>
 
 #include "ridge/status.h"
 #include "ridge/tensor.h"
+#include "ridge/workspace.h"
 
 namespace ridge {
 inline namespace api {
@@ -45,59 +43,34 @@ constexpr Dtype reduced_dtype(Reduction reduction, Dtype dtype) {
 // contiguous; it counts elements in the order of the shape). `out` has one element, of
 // reduced_dtype. i32 too, where Reduction does not say otherwise.
 
-[[nodiscard]] Expected<std::size_t> reduce_workspace(Reduction reduction, const Tensor& x,
-                                                     const Tensor& out);
 [[nodiscard]] Status reduce(Reduction reduction, const Tensor& x, const Tensor& out,
-                            void* workspace, std::size_t workspace_bytes,
-                            cudaStream_t stream = nullptr);
+                            const Workspace& workspace, cudaStream_t stream = nullptr);
 
-// The same, by name. The workspace is that of `reduce`.
-[[nodiscard]] inline Status reduce_sum(const Tensor& x, const Tensor& out, void* workspace,
-                                       std::size_t workspace_bytes, cudaStream_t stream = nullptr) {
-  return reduce(Reduction::sum, x, out, workspace, workspace_bytes, stream);
-}
-[[nodiscard]] inline Status reduce_max(const Tensor& x, const Tensor& out, void* workspace,
-                                       std::size_t workspace_bytes, cudaStream_t stream = nullptr) {
-  return reduce(Reduction::max, x, out, workspace, workspace_bytes, stream);
-}
-[[nodiscard]] inline Status reduce_min(const Tensor& x, const Tensor& out, void* workspace,
-                                       std::size_t workspace_bytes, cudaStream_t stream = nullptr) {
-  return reduce(Reduction::min, x, out, workspace, workspace_bytes, stream);
-}
-[[nodiscard]] inline Status reduce_mean(const Tensor& x, const Tensor& out, void* workspace,
-                                        std::size_t workspace_bytes,
-                                        cudaStream_t stream = nullptr) {
-  return reduce(Reduction::mean, x, out, workspace, workspace_bytes, stream);
-}
-[[nodiscard]] inline Status reduce_product(const Tensor& x, const Tensor& out, void* workspace,
-                                           std::size_t workspace_bytes,
-                                           cudaStream_t stream = nullptr) {
-  return reduce(Reduction::product, x, out, workspace, workspace_bytes, stream);
-}
-[[nodiscard]] inline Status argmax(const Tensor& x, const Tensor& out, void* workspace,
-                                   std::size_t workspace_bytes, cudaStream_t stream = nullptr) {
-  return reduce(Reduction::argmax, x, out, workspace, workspace_bytes, stream);
-}
-[[nodiscard]] inline Status norm_l1(const Tensor& x, const Tensor& out, void* workspace,
-                                    std::size_t workspace_bytes, cudaStream_t stream = nullptr) {
-  return reduce(Reduction::norm_l1, x, out, workspace, workspace_bytes, stream);
-}
-[[nodiscard]] inline Status norm_l2(const Tensor& x, const Tensor& out, void* workspace,
-                                    std::size_t workspace_bytes, cudaStream_t stream = nullptr) {
-  return reduce(Reduction::norm_l2, x, out, workspace, workspace_bytes, stream);
-}
+// The same, by name.
+[[nodiscard]] Status sum(const Tensor& x, const Tensor& out, const Workspace& workspace,
+                         cudaStream_t stream = nullptr);
+[[nodiscard]] Status max(const Tensor& x, const Tensor& out, const Workspace& workspace,
+                         cudaStream_t stream = nullptr);
+[[nodiscard]] Status min(const Tensor& x, const Tensor& out, const Workspace& workspace,
+                         cudaStream_t stream = nullptr);
+[[nodiscard]] Status mean(const Tensor& x, const Tensor& out, const Workspace& workspace,
+                          cudaStream_t stream = nullptr);
+[[nodiscard]] Status product(const Tensor& x, const Tensor& out, const Workspace& workspace,
+                             cudaStream_t stream = nullptr);
+[[nodiscard]] Status argmax(const Tensor& x, const Tensor& out, const Workspace& workspace,
+                            cudaStream_t stream = nullptr);
+[[nodiscard]] Status norm_l1(const Tensor& x, const Tensor& out, const Workspace& workspace,
+                             cudaStream_t stream = nullptr);
+[[nodiscard]] Status norm_l2(const Tensor& x, const Tensor& out, const Workspace& workspace,
+                             cudaStream_t stream = nullptr);
 
 // out = sum of x * y, of one shape, format and strides; i32 gives i64.
-[[nodiscard]] Expected<std::size_t> dot_workspace(const Tensor& x, const Tensor& y,
-                                                  const Tensor& out);
-[[nodiscard]] Status dot(const Tensor& x, const Tensor& y, const Tensor& out, void* workspace,
-                         std::size_t workspace_bytes, cudaStream_t stream = nullptr);
+[[nodiscard]] Status dot(const Tensor& x, const Tensor& y, const Tensor& out,
+                         const Workspace& workspace, cudaStream_t stream = nullptr);
 
 // out, i64: how many elements equal `value`, compared in f32 or i32.
-[[nodiscard]] Expected<std::size_t> count_equal_workspace(const Tensor& x, double value,
-                                                          const Tensor& out);
-[[nodiscard]] Status count_equal(const Tensor& x, double value, const Tensor& out, void* workspace,
-                                 std::size_t workspace_bytes, cudaStream_t stream = nullptr);
+[[nodiscard]] Status count_equal(const Tensor& x, double value, const Tensor& out,
+                                 const Workspace& workspace, cudaStream_t stream = nullptr);
 
 // --- One axis ---
 // Any reduction along dimension `axis` of x (negative: from the end); argmax gives places along it.
@@ -107,11 +80,8 @@ constexpr Dtype reduced_dtype(Reduction reduction, Dtype dtype) {
 // The dimensions of x and out behind the axis are contiguous, and those before it merge to one
 // stride; the axis may have any. A contiguous tensor has that for every axis; others are told so.
 
-[[nodiscard]] Expected<std::size_t> reduce_axis_workspace(Reduction reduction, const Tensor& x,
-                                                          int axis, const Tensor& out);
 [[nodiscard]] Status reduce_axis(Reduction reduction, const Tensor& x, int axis, const Tensor& out,
-                                 void* workspace, std::size_t workspace_bytes,
-                                 cudaStream_t stream = nullptr);
+                                 const Workspace& workspace, cudaStream_t stream = nullptr);
 
 // --- Segments ---
 // out[s] = sum, max, min or mean of x[offsets[s] … offsets[s + 1] - 1]. x may be i32 too, but for
@@ -119,38 +89,25 @@ constexpr Dtype reduced_dtype(Reduction reduction, Dtype dtype) {
 // are contiguous vectors. Offsets never fall, the first is at least 0 and the last at most the
 // length of x: they lie on the device, where nobody checks that.
 
-[[nodiscard]] Expected<std::size_t> segmented_reduce_workspace(Reduction reduction, const Tensor& x,
-                                                               const Tensor& offsets,
-                                                               const Tensor& out);
 [[nodiscard]] Status segmented_reduce(Reduction reduction, const Tensor& x, const Tensor& offsets,
-                                      const Tensor& out, void* workspace,
-                                      std::size_t workspace_bytes, cudaStream_t stream = nullptr);
+                                      const Tensor& out, const Workspace& workspace,
+                                      cudaStream_t stream = nullptr);
 
 // --- Norms put to use ---
 // `out` may be x itself; it must not overlap it in another way.
 
 // Rows, along the last dimension: out = x / max(norm of the row, epsilon). The last dimension is
 // contiguous, those before it merge to rows with one stride.
-[[nodiscard]] Expected<std::size_t> l1_normalize_workspace(const Tensor& x, float epsilon,
-                                                           const Tensor& out);
 [[nodiscard]] Status l1_normalize(const Tensor& x, float epsilon, const Tensor& out,
-                                  void* workspace, std::size_t workspace_bytes,
-                                  cudaStream_t stream = nullptr);
-[[nodiscard]] Expected<std::size_t> l2_normalize_workspace(const Tensor& x, float epsilon,
-                                                           const Tensor& out);
+                                  const Workspace& workspace, cudaStream_t stream = nullptr);
 [[nodiscard]] Status l2_normalize(const Tensor& x, float epsilon, const Tensor& out,
-                                  void* workspace, std::size_t workspace_bytes,
-                                  cudaStream_t stream = nullptr);
+                                  const Workspace& workspace, cudaStream_t stream = nullptr);
 
 // norm (f32, one element) = L2 norm of x, and out = x * min(1, max_norm / (norm + 1e-6)), as
 // PyTorch does with gradients. x and out have one shape, the same strides and no gaps. Many
 // gradients are clipped by the norm of all where they lie in one buffer.
-[[nodiscard]] Expected<std::size_t> clip_by_global_norm_workspace(const Tensor& x, float max_norm,
-                                                                  const Tensor& out,
-                                                                  const Tensor& norm);
 [[nodiscard]] Status clip_by_global_norm(const Tensor& x, float max_norm, const Tensor& out,
-                                         const Tensor& norm, void* workspace,
-                                         std::size_t workspace_bytes,
+                                         const Tensor& norm, const Workspace& workspace,
                                          cudaStream_t stream = nullptr);
 
 }  // namespace api

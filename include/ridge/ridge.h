@@ -4,6 +4,7 @@
 #include "ridge/elementwise.h"
 #include "ridge/linear.h"
 #include "ridge/movement.h"
+#include "ridge/operators.h"
 #include "ridge/reduce.h"
 #include "ridge/scan.h"
 #include "ridge/softmax.h"

@@ -11,7 +11,7 @@
 namespace ridge {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -78,13 +78,13 @@ void ChromeTrace::append(const std::string& line) const {
 }
 
 void ChromeTrace::name_process(std::string_view device) const {
-  append(R"({"ph":"M","name":"process_name",)" + place() + R"(,"args":{"name":)" + quoted(device) +
+  append(R"({"ph":"M","name":"process_name",)" + place() + R"(,"args":{"name":)" + in_quotes(device) +
          "}}");
 }
 
 void ChromeTrace::name_row(uint64_t row, std::string_view name) const {
   const std::string where = place() + ",\"tid\":" + std::to_string(row);
-  append(R"({"ph":"M","name":"thread_name",)" + where + R"(,"args":{"name":)" + quoted(name) +
+  append(R"({"ph":"M","name":"thread_name",)" + where + R"(,"args":{"name":)" + in_quotes(name) +
          "}}");
   append(R"({"ph":"M","name":"thread_sort_index",)" + where + R"(,"args":{"sort_index":)" +
          std::to_string(row) + "}}");
@@ -92,7 +92,7 @@ void ChromeTrace::name_row(uint64_t row, std::string_view name) const {
 
 void ChromeTrace::span(uint64_t row, Time time, std::string_view name, std::string_view category,
                        const std::string& arguments) const {
-  append(R"({"ph":"X","name":)" + quoted(name) + ",\"cat\":" + quoted(category) + "," + place() +
+  append(R"({"ph":"X","name":)" + in_quotes(name) + ",\"cat\":" + in_quotes(category) + "," + place() +
          ",\"tid\":" + std::to_string(row) + ",\"ts\":" + microseconds(time.start) +
          ",\"dur\":" + microseconds(time.end - time.start) + ",\"args\":{" + arguments + "}}");
 }
@@ -109,8 +109,8 @@ void ChromeTrace::copy(uint64_t row, Time time, Memory from, Memory to, uint64_t
   const std::string name = std::string("copy ") + (on_host(from) ? "host" : "device") + " to " +
                            (on_host(to) ? "host" : "device");
   span(row, time, name, "copy",
-       "\"bytes\":" + std::to_string(bytes) + ",\"from\":" + quoted(name_of(from)) +
-           ",\"to\":" + quoted(name_of(to)));
+       "\"bytes\":" + std::to_string(bytes) + ",\"from\":" + in_quotes(name_of(from)) +
+           ",\"to\":" + in_quotes(name_of(to)));
 }
 
 void ChromeTrace::fill(uint64_t row, Time time, uint64_t bytes) const {

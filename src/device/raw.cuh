@@ -16,6 +16,8 @@ auto with_raw_type(Dtype dtype, F f) {
     default: return f(uint32_t());
   }
 }
-constexpr bool has_raw_type(Dtype dtype) { return size_of(dtype) <= 4; }
+constexpr bool has_raw_type(Dtype dtype) {
+  return size_of(dtype) >= 1 && size_of(dtype) <= 4;  // packed formats have size 0
+}
 
 }  // namespace ridge

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/equal.h"
 #include "ridge/vm_counters.h"
 
 namespace ridge::harness {
@@ -97,6 +98,25 @@ Expected<DeviceBuffer> DeviceBuffer::make(int64_t bytes, int64_t offset, bool ca
 }
 
 Status DeviceBuffer::upload(const void* from) { return copy(data(), from, bytes_, "upload"); }
+Status DeviceBuffer::upload_part(const void* from, int64_t at, int64_t bytes) {
+  return copy(static_cast<char*>(data()) + at, from, bytes, "upload");
+}
+Status DeviceBuffer::copy_from(const DeviceBuffer& other) {
+  return copy(data(), other.data(), bytes_, "copy");
+}
+Expected<bool> DeviceBuffer::equals(const DeviceBuffer& other) const {
+  if (bytes_ == 0) return true;
+  if (memory_ != Memory::device) return std::memcmp(data(), other.data(), size_t(bytes_)) == 0;
+  auto differ = make(sizeof(unsigned), 0, false);
+  if (!differ) return differ.error();
+  const unsigned none = 0;
+  if (const Status s = differ->upload(&none); !s) return s.error();
+  launch_compare(data(), other.data(), bytes_, static_cast<unsigned*>(differ->data()), nullptr);
+  if (const Status s = status_of(cudaGetLastError(), "comparing memory"); !s) return s.error();
+  unsigned any = 0;
+  if (const Status s = differ->download(&any); !s) return s.error();
+  return any == 0;
+}
 Status DeviceBuffer::upload_repeated(const void* from, int64_t bytes) {
   char* const to = static_cast<char*>(data());
   int64_t filled = std::min(bytes, bytes_);

@@ -38,6 +38,9 @@ class DeviceBuffer {
   int64_t size() const { return bytes_; }
 
   Status upload(const void* from);
+  Status upload_part(const void* from, int64_t at, int64_t bytes);
+  Status copy_from(const DeviceBuffer& other);  // of the same size and kind of memory
+  Expected<bool> equals(const DeviceBuffer& other) const;
   Status upload_repeated(const void* from, int64_t bytes);  // over and over until it is full
   Status download(void* to) const;
   Status poison();  // all bits one: NaN in every floating format

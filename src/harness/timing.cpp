@@ -71,7 +71,7 @@ struct Scratch {
 };
 
 // Many launches over all input sets as one graph, so that launching costs next to nothing.
-Expected<cudaGraphExec_t> as_graph(const Contestant& who, int sets, cudaStream_t stream) {
+Expected<cudaGraphExec_t> as_graph(const Timed& who, int sets, cudaStream_t stream) {
   if (const Status s = status_of(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
       !s)
     return s.error();
@@ -104,7 +104,7 @@ int sets_beyond_l2(double bytes, const DeviceInfo& device) {
       std::clamp(std::ceil(2.0 * double(device.l2_bytes) / bytes), 1.0, double(kLaunchesAGraph)));
 }
 
-std::vector<Timing> time_in_turn(const std::vector<Contestant>& contestants,
+std::vector<Timing> time_in_turn(const std::vector<Timed>& contestants,
                                  const TimingOptions& options, const DeviceInfo& device) {
   Stopwatch watch;
   // Twice the L2, so that nothing of the inputs survives.
@@ -115,7 +115,7 @@ std::vector<Timing> time_in_turn(const std::vector<Contestant>& contestants,
     if (options.cold) (void)cudaMemsetAsync(flush.data, 1, flush.size, watch.stream());
   };
 
-  for (const Contestant& who : contestants) {
+  for (const Timed& who : contestants) {
     Timing timing = {.name = who.name, .us = {}, .by_graph = false, .status = {}};
     double us = 0;
     for (int i = 0; i < kWarmups && timing.status && us < kSlow; ++i) {
@@ -177,21 +177,21 @@ namespace {
 
 constexpr double kOneWay = 0.05;  // less of the other kind does not make it a copy
 
-Contestant copying(std::shared_ptr<Scratch> from, std::shared_ptr<Scratch> to) {
+Timed copying(std::shared_ptr<Scratch> from, std::shared_ptr<Scratch> to) {
   return {"copy", [=](int, cudaStream_t s) {
             return status_of(
                 cudaMemcpyAsync(to->data, from->data, from->size, cudaMemcpyDeviceToDevice, s));
           }};
 }
-Contestant writing(std::shared_ptr<Scratch> to) {
+Timed writing(std::shared_ptr<Scratch> to) {
   return {"write", [=](int, cudaStream_t s) {
             return status_of(cudaMemsetAsync(to->data, 2, to->size, s));
           }};
 }
 // The best grid for reading differs from GPU to GPU and from size to size.
-std::vector<Contestant> reading(std::shared_ptr<Scratch> from, const DeviceInfo& device) {
+std::vector<Timed> reading(std::shared_ptr<Scratch> from, const DeviceInfo& device) {
   const auto sink = std::make_shared<Scratch>(64);
-  std::vector<Contestant> grids;
+  std::vector<Timed> grids;
   for (const int blocks_per_sm : {2, 4, 8, 64})
     grids.push_back({"read", [=, sm_count = device.sm_count](int, cudaStream_t s) {
                        launch_read(from->data, int64_t(from->size), sm_count * blocks_per_sm,
@@ -208,7 +208,7 @@ Expected<Roofs> measure_roofs(const DeviceInfo& device) {
   const auto from = std::make_shared<Scratch>(bytes), to = std::make_shared<Scratch>(bytes);
   if (!from->data || !to->data) return Error{2, "no memory to measure the roofs with"};
   (void)cudaMemset(from->data, 1, bytes);
-  std::vector<Contestant> contestants = reading(from, device);
+  std::vector<Timed> contestants = reading(from, device);
   contestants.push_back(copying(from, to));
   contestants.push_back(writing(to));
   Roofs roofs;
@@ -223,7 +223,7 @@ Expected<Roofs> measure_roofs(const DeviceInfo& device) {
   return roofs;
 }
 
-std::vector<Contestant> memory_alone(double read, double written, const DeviceInfo& device) {
+std::vector<Timed> memory_alone(double read, double written, const DeviceInfo& device) {
   const double total = read + written;
   const auto scratch = [](double bytes) {
     auto memory = std::make_shared<Scratch>(size_t(bytes / 16) * 16);

@@ -12,7 +12,7 @@
 
 namespace ridge::harness {
 
-struct Contestant {
+struct Timed {
   std::string name;
   // Enqueues one run on the inputs of set `set`.
   std::function<Status(int set, cudaStream_t)> launch;
@@ -34,7 +34,7 @@ struct Timing {
 };
 
 // In the contestants' order.
-std::vector<Timing> time_in_turn(const std::vector<Contestant>& contestants,
+std::vector<Timing> time_in_turn(const std::vector<Timed>& contestants,
                                  const TimingOptions& options, const DeviceInfo& device);
 
 // How many sets of `bytes` it takes to leave the L2.
@@ -48,7 +48,7 @@ Expected<Roofs> measure_roofs(const DeviceInfo& device);
 
 // Contestants that move as many bytes as a case does, in the same mix of reads and writes, and
 // compute nothing: the fastest is the memory's roof at that size. None where memory is short.
-std::vector<Contestant> memory_alone(double read, double written, const DeviceInfo& device);
+std::vector<Timed> memory_alone(double read, double written, const DeviceInfo& device);
 
 // Clocks, temperature and power as NVML tells them; empty where it does not.
 struct Weather {

@@ -1,36 +1,18 @@
-// Runs a rung on a case and holds it against the float64 reference.
+// Runs a contestant on a case and holds it against the float64 truth.
 #pragma once
 
 #include <string>
 
-#include "harness/device.h"
-#include "ladder/ladder.h"
+#include "harness/contestant.h"
+#include "harness/prepare.h"
 
 namespace ridge::harness {
 
-enum class Verdict : uint8_t { right, wrong, unsupported, failed };
+// Where a contestant wants a tensor of its case.
+Memory memory_of(const TensorSpec& spec, bool pageable);
 
-struct Verification {
-  Verdict verdict = Verdict::right;
-  std::string message;  // what is wrong, or why it is unsupported
-  double worst = 0;     // the largest error, in tolerances
-};
+Verification verify(const Prepared& prepared, const Contestant& contestant);
 
-// A case with its inputs and reference made once, for all rungs.
-struct Prepared {
-  const Ladder* ladder = nullptr;
-  Case c;
-  Workload workload;
-  std::vector<HostTensor> tensors;          // outputs hold the reference
-  std::vector<std::vector<double>> inputs;  // of inout tensors, before the reference changed them
-};
-Prepared prepare(const Ladder& ladder, const Case& c);
-
-// Where a rung wants a tensor of its case.
-Memory memory_of(const TensorSpec& spec, const RungInfo& rung);
-
-Verification verify(const Prepared& prepared, int rung, const DeviceInfo& device);
-
-std::string case_text(const Ladder& ladder, const Case& c);  // "softmax f16 31x33 misaligned by 1"
+std::string case_text(const Case& c);  // "softmax f16 31x33 misaligned by 1"
 
 }  // namespace ridge::harness

@@ -20,22 +20,31 @@ std::vector<Case> crossed(const Crossing& x) {
     c.seed = seed++;
     cases.push_back(std::move(c));
   };
+  const auto add_all = [&](const Case& plain) {
+    for (const int misalignment : x.misalignments) {
+      Case c = plain;
+      c.misalignment = misalignment;
+      add(c);
+    }
+    if (!x.specials || count(plain.shape) == 0) return;
+    Case c = plain;
+    c.specials = true;
+    add(c);
+  };
   for (const int op : x.ops)
     for (const Dtype dtype : x.dtypes)
       for (const auto& shape : x.shapes)
-        for (const int64_t padding : x.padding) {
-          const Case plain = {.op = op, .dtype = dtype, .shape = shape, .padding = padding};
-          for (const int misalignment : x.misalignments) {
-            Case c = plain;
-            c.misalignment = misalignment;
-            add(c);
-          }
-          if (x.specials && count(shape) > 0) {
-            Case c = plain;
-            c.specials = true;
-            add(c);
-          }
-        }
+        for (const int64_t padding : x.padding)
+          for (const std::string& distribution : x.distributions)
+            add_all({.op = op,
+                     .dtype = dtype,
+                     .shape = shape,
+                     .skew = x.skew,
+                     .padding = padding,
+                     .padding_skew = x.padding_skew,
+                     .same = x.same,
+                     .parameters = x.parameters,
+                     .distribution = distribution});
   return cases;
 }
 
@@ -44,21 +53,12 @@ void append(std::vector<Case>& cases, std::vector<Case> more) {
                std::make_move_iterator(more.end()));
 }
 
-Status check_case(const Ladder& ladder, const Case& c, int rank) {
-  const std::string& name = ladder.operators[size_t(c.op)];
-  if (int(c.shape.size()) != rank)
-    return Error{2, name + " takes a shape of " + std::to_string(rank) +
-                        (rank == 1 ? " number" : " numbers") + " (" + ladder.shape_help +
-                        "), not " + shape_text(c.shape)};
-  if (std::any_of(c.shape.begin(), c.shape.end(), [](int64_t n) { return n < 0; }))
-    return Error{2, "a shape has no negative numbers: " + shape_text(c.shape)};
-  if (std::find(ladder.dtypes.begin(), ladder.dtypes.end(), c.dtype) == ladder.dtypes.end()) {
-    std::string known;
-    for (const Dtype d : ladder.dtypes)
-      known += (known.empty() ? "" : ", ") + std::string(name_of(d));
-    return Error{2, name + " has no " + name_of(c.dtype) + "; it has " + known};
-  }
-  return Status::ok();
+void fill_for_moves(TensorSpec& tensor) {
+  if (is_floating(tensor.dtype)) return;
+  constexpr int kExactBits = 53;  // of a double, in which inputs are made
+  const int bits = std::min(int(8 * size_of(tensor.dtype)), kExactBits);
+  tensor.fill = Fill::index;
+  tensor.limit = int64_t(1) << (tensor.dtype == Dtype::i32 ? bits - 1 : bits);
 }
 
 uint64_t hash(uint64_t seed, uint64_t index) {
@@ -67,11 +67,4 @@ uint64_t hash(uint64_t seed, uint64_t index) {
   return z ^ (z >> 32);
 }
 double unit(uint64_t bits) { return double(bits >> 11) * 0x1p-53; }
-
-int64_t count(std::span<const int64_t> shape) {
-  int64_t n = 1;
-  for (const int64_t size : shape) n *= size;
-  return n;
-}
-
 }  // namespace ridge

@@ -1,7 +1,7 @@
-// Lists of cases, and the checks that every family's cases share.
+// Lists of cases, and noise to fill their inputs with.
 #pragma once
 
-#include "ladder/ladder.h"
+#include "ladder/case.h"
 
 namespace ridge {
 
@@ -18,19 +18,22 @@ struct Crossing {
   Shapes shapes;
   std::vector<int> misalignments = {0, 1};
   std::vector<int64_t> padding = {0};
+  int skew = 0;              // of every case
+  int64_t padding_skew = 0;  // of every case
   bool specials = true;
+  std::vector<std::pair<std::string, double>> parameters = {};  // of every case
+  std::vector<std::string> distributions = {""};
+  std::vector<std::pair<std::string, std::string>> same = {};  // of every case
 };
 std::vector<Case> crossed(const Crossing&);
 void append(std::vector<Case>& cases, std::vector<Case> more);
 
-// Rank, dtype and signs; what it says fits the command line.
-Status check_case(const Ladder&, const Case&, int rank);
+// For operators that move elements without looking at them: whole numbers from the whole range of
+// formats that hold nothing else.
+void fill_for_moves(TensorSpec& tensor);
 
 // Noise for inputs with a structure of their own: the same bits for the same place, always.
 uint64_t hash(uint64_t seed, uint64_t index);
 double unit(uint64_t bits);  // from 0 to 1
-
-// Elements of a shape.
-int64_t count(std::span<const int64_t> shape);
 
 }  // namespace ridge

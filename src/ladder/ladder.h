@@ -1,78 +1,26 @@
-// Any ladder, seen from outside: what tests, benchmarks and the command line loop over. A family's
-// cases.cpp makes one of these from its typed rungs with `erase`.
+// Any ladder, seen from outside: what the public API, tests, benchmarks and the command line use.
+// It knows no type of any family; LadderOf (ladder/family.h) makes one from typed rungs.
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "ladder/case.h"
+#include "ladder/elements.h"
 #include "ladder/rung.h"
-#include "ridge/dtype.h"
+#include "ridge/workspace.h"
 
 namespace ridge {
-
-// One operator at one size.
-struct Case {
-  int op = 0;  // index into Ladder::operators
-  Dtype dtype = Dtype::f32;
-  std::vector<int64_t> shape;
-  uint64_t seed = 1;
-  int misalignment = 0;   // elements that each tensor starts past a 256-byte boundary
-  int skew = 0;           // more of them for each tensor after the first
-  int64_t padding = 0;    // elements between the rows of its matrices
-  bool specials = false;  // NaN, infinities, -0 and subnormals among the inputs
-};
-std::string shape_text(std::span<const int64_t> shape);  // "8192x50257"
-
-enum class Role : uint8_t { in, out, inout };
-
-enum class Fill : uint8_t {
-  uniform,     // -1 … 1
-  positive,    // 0.1 … 1.1
-  spread,      // -8 … 8: reaches both ends of an activation
-  small_ints,  // -4 … 4, so that sums of any order are exact
-  index,       // 0 … limit - 1
-  bytes,       // 0 … 255
-  zero,
-};
-
-struct TensorSpec {
-  const char* name;
-  Dtype dtype = Dtype::f32;
-  std::vector<int64_t> shape;  // rows are `padding` apart where there are two dimensions or more
-  Role role = Role::in;
-  Fill fill = Fill::uniform;
-  int64_t limit = 0;  // of Fill::index
-  // An output passes if |got - reference| <= (rounding * u(dtype) + arithmetic * u(f32)) *
-  // magnitude, u being the unit roundoff, plus `rounding` of the format's least number. Both 0: bit
-  // for bit.
-  double rounding = 1;
-  double arithmetic = 1;
-  bool on_host = false;  // in host memory: pinned, or pageable where the rung wants that
-};
-
-struct Cost {
-  double read = 0, written = 0;  // bytes that must move, each once
-  double flops = 0;
-  // Over the link to the host, both ways at once: where there are any, the bound is the slowest of
-  // the two and the kernel.
-  double to_device = 0, to_host = 0;
-};
-
-// What a case needs, before any memory is touched.
-struct Workload {
-  std::vector<TensorSpec> tensors;
-  Cost cost;
-};
 
 // A tensor on the host. Values lie without padding.
 struct HostTensor {
   TensorSpec spec;
   std::vector<double> values;
-  std::vector<double> magnitude;  // what errors are relative to; empty: |values|
-  int64_t elements() const;
+  std::vector<double> magnitude = {};  // what errors are relative to; empty: |values|
+  int64_t elements() const { return count(spec.shape); }
 };
 
 struct RungInfo {
@@ -82,49 +30,68 @@ struct RungInfo {
   bool pageable = false;
 };
 
+constexpr int kChosen = -1;  // as a rung: the one that selection takes
+
 class Ladder {
  public:
   virtual ~Ladder() = default;
-  std::string family;                  // the folder: "softmax"
-  std::string summary;                 // one line
-  std::vector<std::string> operators;  // names on the command line: "softmax", "log_softmax"
-  std::vector<Dtype> dtypes;
-  std::string shape_help;     // "rows x columns"
-  std::string unit = "GB/s";  // of its rate: or "TFLOP/s"
+  std::string family;   // the folder: "softmax"
+  std::string summary;  // one line
+  std::string unit;     // of its rate: "GB/s" or "TFLOP/s"
+  std::vector<const OperatorDef*> operators;
   std::vector<RungInfo> rungs;
 
-  std::vector<Case> tests;    // small, odd, edge; each runs on the software GPU in CI
-  std::vector<Case> timings;  // real sizes; the first is the one a climb shows
-  Case tour;                  // small enough for the software GPU
+  // Cases, completed.
+  virtual std::vector<Case> tests() const = 0;    // small, odd, edge; each runs on the software GPU
+  virtual std::vector<Case> timings() const = 0;  // real sizes; the first is the one a climb shows
+  virtual Case tour() const = 0;                  // small enough for the software GPU
 
-  virtual Status check(const Case&) const = 0;  // whether the shape and dtype make sense
+  // Whether the family can do a completed case; what it says fits the command line.
+  virtual Status check(const Case&) const = 0;
   virtual Workload workload(const Case&) const = 0;
-  // For inputs with a structure that no Fill has: element `index` of tensor `tensor`.
-  virtual std::optional<double> input(const Case&, size_t /*tensor*/, int64_t /*index*/) const {
-    return std::nullopt;
-  }
+  // For inputs with a structure that no Fill has: element `index` of tensor `tensor`. Where the
+  // first element has none, no other is asked for.
+  virtual std::optional<double> input(const Case&, size_t tensor, int64_t index) const = 0;
   // Reads inputs, writes outputs (and magnitudes): the float64 truth.
   virtual void reference(const Case&, std::vector<HostTensor>&) const = 0;
-  // `tensors` are device pointers in the order of the workload.
-  virtual Support supports(int rung, const Case&, std::span<void* const> tensors,
-                           const DeviceInfo&) const = 0;
-  virtual size_t workspace(int rung, const Case&, std::span<void* const> tensors,
-                           const DeviceInfo&) const = 0;
-  virtual Status launch(int rung, const Case&, std::span<void* const> tensors, void* workspace,
-                        size_t workspace_bytes, const DeviceInfo&, cudaStream_t) const = 0;
-  // The rung that the public API would take, or -1; with all that were considered.
-  virtual int choose(const Case&, std::span<void* const> tensors, const DeviceInfo&,
-                     std::vector<Candidate>* candidates) const = 0;
+  // The same of one element, for cases that are too large for all of them. None where the family
+  // cannot say it of this case; then it cannot of any element.
+  virtual std::optional<Truth> truth_at(const Case&, const Elements& inputs, size_t tensor,
+                                        int64_t index) const = 0;
+  // Of a case whose workload is exact: finds a wrong element wherever it is. Empty: there is none.
+  // The inputs must live as long as the proof does.
+  virtual Proof proof(const Case&, const Elements& inputs) const = 0;
+  // The call that a case is. `kept` holds what it points to.
+  virtual Call call(const Case&, const Workload&, std::span<void* const> tensors,
+                    struct KeptCall& kept) const = 0;
+
+  // Of a checked call: see operator/call.h. With kChosen, as the public API does it.
+  virtual Support supports(int rung, const Call&, const DeviceInfo&) const = 0;
+  virtual Expected<size_t> workspace(int rung, const Call&, const DeviceInfo&) const = 0;
+  virtual Status launch(int rung, const Call&, const Workspace&, const DeviceInfo&,
+                        cudaStream_t) const = 0;
+
+  // One launch that a call is made of, as selection saw it.
+  struct Choice {
+    const Ladder* ladder = nullptr;  // another one where the call was handed over
+    std::vector<Candidate> candidates;
+    int chosen = -1;
+    // This launch alone, by any rung of `ladder` that supports it. The call's tensors are not asked
+    // again: they may be gone.
+    std::function<Status(int rung, const Workspace&, const DeviceInfo&, cudaStream_t)> launch = {};
+  };
+  virtual Expected<std::vector<Choice>> choices(const Call&, const DeviceInfo&) const = 0;
 };
 
-// Every family in src/kernels/families.def.
-std::span<const Ladder* const> all_ladders();
-
-struct Operator {
-  const Ladder* ladder = nullptr;
-  int op = 0;
+struct KeptCall {
+  std::vector<Tensor> views;
+  std::vector<Tensor> parts;  // what the calls of the group point to
+  std::vector<Call> group;
 };
-// By operator or family name; the family's name is its first operator.
-Operator find_operator(std::string_view name);
+
+// Checks a call against its description, then does it or, where the workspace asks for that, says
+// how much of one it takes. This is what every public function of an operator does.
+// `name` stands in front of what is said; none: the operator's.
+Status run(Call& call, const Workspace& workspace, cudaStream_t stream, const char* name = nullptr);
 
 }  // namespace ridge

@@ -37,8 +37,8 @@ struct Claims {
 // Args is the operator's own struct: device pointers, sizes, dtype.
 template <class Args>
 struct RungOf {
-  const char* name;
-  const char* idea;  // what it adds to the rung before, in under 60 characters
+  const char* name = nullptr;  // that of its file, set by the build from ladder.def
+  const char* idea;            // what it adds to the rung before, in under 60 characters
   Support (*supports)(const Args&, const DeviceInfo&);
   // Enqueues, and nothing else: no allocation, no synchronisation, no state.
   Status (*launch)(const Args&, const DeviceInfo&, cudaStream_t);
@@ -49,6 +49,12 @@ struct RungOf {
   Claims claims = {};
   bool pageable = false;  // wants host tensors in ordinary memory, which cannot be copied behind it
 };
+
+template <class Args>
+RungOf<Args> named(const char* name, RungOf<Args> rung) {
+  rung.name = name;
+  return rung;
+}
 
 // The error of the launch just made.
 inline Status launch_status() {

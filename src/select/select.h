@@ -2,7 +2,7 @@
 // functions: the same arguments on the same device always give the same answer.
 #pragma once
 
-#include <span>
+#include <vector>
 
 #include "ladder/rung.h"
 
@@ -10,18 +10,19 @@ namespace ridge {
 
 // Calls visit(candidate) for each rung; returns the index of the best, or -1. Allocates nothing.
 template <class Args, class Visit>
-int select(std::span<const RungOf<Args>* const> rungs, const Args& args, const DeviceInfo& device,
+int select(const std::vector<RungOf<Args>>& rungs, const Args& args, const DeviceInfo& device,
            Visit visit) {
   int best = -1;
   double least = 0;
   for (size_t i = 0; i < rungs.size(); ++i) {
-    const RungOf<Args>& rung = *rungs[i];
+    const RungOf<Args>& rung = rungs[i];
     Candidate candidate = {rung.name, rung.supports(args, device)};
     if (candidate.support && rung.cost) candidate.predicted_us = rung.cost(args, device);
     visit(candidate);
     if (!candidate.support) continue;
     const double cost = candidate.predicted_us;
-    if (best >= 0 && (cost == 0 || (least > 0 && cost >= least))) continue;
+    // A lesson yields to every rung that predicts a time, and to the lessons that come after it.
+    if (best >= 0 && least > 0 && (cost == 0 || cost >= least)) continue;
     best = int(i);
     least = cost;
   }

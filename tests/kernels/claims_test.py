@@ -13,13 +13,19 @@ RIDGE, LADDERS, *FAMILIES = sys.argv[1:] or ("", "")
 # Some threads load a parameter block, some elements of a vector are beyond the end.
 TOLERANCE = 0.02
 # Where the case of the tour is too small for what every block does once to be lost in the rest.
-SHAPES = {"segmented_reduce": "64x65536x0", "axis_reduce": "64x64x256"}
+SHAPES = {"segmented_reduce": "64x65536", "axis_reduce": "64x64x256"}
 
 
 def ladders(*arguments, **settings):
     process = subprocess.run([RIDGE, "run", "--quiet", "--device", "vm", LADDERS, "--", *arguments],
                              env={**os.environ, **settings}, capture_output=True, text=True)
     return [json.loads(line) for line in process.stdout.splitlines() if line.startswith("{")]
+
+
+def families():
+    """The families asked for, or all of them, with what their rungs claim."""
+    wanted = FAMILIES or [family["family"] for family in ladders("list")]
+    return ladders("list", *wanted)
 
 
 def profile(operator, rung, shape=None, **settings):
@@ -65,17 +71,15 @@ def violations(claims, elements, launches):
 
 def main():
     held = broken = unsupported = 0
-    for ladder in ladders("list"):
-        if FAMILIES and ladder["family"] not in FAMILIES:
-            continue
-        for rung in ladder["rungs"]:
-            name = f"{ladder['family']}/{rung['name']}"
+    for family in families():
+        for rung in family["rungs"]:
+            name = f"{family['family']}/{rung['name']}"
             if not rung["claims"]:
                 print(f"{name} claims nothing")
                 broken += 1
                 continue
-            for operator in ladder["operators"]:  # until one that the rung can do
-                header, launches = profile(operator, rung["name"], SHAPES.get(ladder["family"]))
+            for operator in family["operators"]:  # until one that the rung can do
+                header, launches = profile(operator["name"], rung["name"], SHAPES.get(family["family"]))
                 if "error" not in header:
                     break
             if "error" in header:

@@ -4,7 +4,7 @@
 """
 import sys
 
-from claims_test import FAMILIES, ladders, profile
+from claims_test import families, profile
 
 COUNTERS = ("warps", "threads", "requests", "sectors", "wavefronts", "branches", "barriers", "bytes_used")
 BLOCKS = 256
@@ -18,15 +18,14 @@ def totals(launch):
 
 def main():
     sampled = refused = small = wrong = 0
-    for ladder in ladders("list"):
-        if FAMILIES and ladder["family"] not in FAMILIES:
-            continue
-        for rung in (ladder["rungs"][0], ladder["rungs"][-1]):
-            name = f"{ladder['family']}/{rung['name']}"
-            header, whole = profile(ladder["operators"][0], rung["name"])
+    for family in families():
+        operator = family["operators"][0]["name"]
+        for rung in (family["rungs"][0], family["rungs"][-1]):
+            name = f"{family['family']}/{rung['name']}"
+            header, whole = profile(operator, rung["name"])
             if "error" in header:
                 continue
-            _, some = profile(ladder["operators"][0], rung["name"], RIDGE_PROFILE_BLOCKS=str(BLOCKS))
+            _, some = profile(operator, rung["name"], RIDGE_PROFILE_BLOCKS=str(BLOCKS))
             for launch, sample in zip(whole, some):
                 if "not_sampled" in sample:
                     refused += 1

@@ -122,15 +122,23 @@ TEST(Activations, SayWhatIsWrong) {
   EXPECT_EQ(relu_backward(t, tdy, {x.data() + 1, Dtype::f32, {8}}).message(),
             "relu_backward: dx and x overlap in memory without being the same tensor");
   EXPECT_EQ(relu({x.data(), Dtype(77), {8}}, ty).message(), "relu: x has an unknown dtype");
+  EXPECT_EQ(relu({x.data(), Dtype::e2m1, {8}}, ty).message(),
+            "relu: x is e2m1; it can be f32, f16, bf16");
+  Tensor scaled = t;
+  scaled.scales.data = y.data();
+  EXPECT_EQ(relu(scaled, ty).message(), "relu: x has scales; this operator takes plain tensors");
   Tensor flat = ty;
   flat.strides[0] = 0;
-  EXPECT_EQ(relu(t, flat).message(), "relu: y has strides by which its own elements overlap");
+  EXPECT_EQ(relu(t, flat).message(), "relu: y has strides (0), by which its own elements overlap");
   Tensor deep = t;
   deep.rank = 9;
   EXPECT_EQ(relu(deep, deep).message(), "relu: x has rank 9; at most 8 dimensions are possible");
   EXPECT_EQ(activation(Activation(50), t, ty).message(), "activation: there is no activation 50");
-  EXPECT_EQ(clip(t, ty, 2, 1).message(), "clip: the low end, 2, is not under the high end, 1");
-  EXPECT_EQ(softplus(t, ty, 0).message(), "softplus: the sharpness is 0; it must be above 0");
+  EXPECT_EQ(clip(t, ty, 2, 1).message(),
+            "clip: high is 1 but low is 2; high must not be under low");
+  EXPECT_EQ(hardtanh_backward(t, tdy, ty, NAN, 1).message(),
+            "hardtanh_backward: high is 1 but low is nan; high must not be under low");
+  EXPECT_EQ(softplus(t, ty, 0).message(), "softplus: sharpness is 0; it has to be above 0");
   for (const float v : y.values()) EXPECT_EQ(v, 0);
 }
 
@@ -199,20 +207,55 @@ TEST(Glu, StepsOfOtherThanOne) {
     EXPECT_NEAR(got[size_t(i)], expected(Activation::silu, i + 1) * 10 * (i + 1), 1e-4);
 }
 
+TEST(Glu, PackedInPlace) {
+  const int64_t R = 3, C = 17;
+  const auto in = spread(size_t(R * 2 * C));
+  for (const int64_t half : {0, 1}) {  // y is one of the halves of x
+    const DeviceArray<float> x(in), apart(size_t(R * C));
+    const Tensor tx(x.data(), Dtype::f32, {R, 2 * C});
+    Tensor y(x.data() + half * C, Dtype::f32, {R, C});
+    y.strides = {2 * C, 1};
+    ASSERT_TRUE(swiglu_packed(tx, {apart.data(), Dtype::f32, {R, C}}));
+    ASSERT_TRUE(swiglu_packed(tx, y));
+    const auto got = x.values(), wanted = apart.values();
+    for (int64_t r = 0; r < R; ++r)
+      for (int64_t c = 0; c < C; ++c) {
+        ASSERT_EQ(got[size_t(r * 2 * C + half * C + c)], wanted[size_t(r * C + c)]);
+        const auto other = size_t(r * 2 * C + (1 - half) * C + c);
+        ASSERT_EQ(got[other], in[other]);
+      }
+  }
+  // dx is x itself, or has dy as its first half.
+  const DeviceArray<float> x(in), dy(size_t(R * C), 3.f), apart(size_t(R * 2 * C)),
+      both(size_t(R * 2 * C), 3.f);
+  const Tensor tx(x.data(), Dtype::f32, {R, 2 * C}), dx(both.data(), Dtype::f32, {R, 2 * C});
+  const Tensor tdy(dy.data(), Dtype::f32, {R, C});
+  Tensor inside(both.data(), Dtype::f32, {R, C});
+  inside.strides = {2 * C, 1};
+  ASSERT_TRUE(swiglu_packed_backward(tx, tdy, {apart.data(), Dtype::f32, {R, 2 * C}}));
+  ASSERT_TRUE(swiglu_packed_backward(tx, inside, dx));
+  EXPECT_EQ(both.values(), apart.values());
+  inside.data = both.data() + 1;
+  EXPECT_EQ(swiglu_packed_backward(tx, inside, dx).message(),
+            "swiglu_packed_backward: part 1 of dx and dy overlap in memory without being the same "
+            "tensor");
+  ASSERT_TRUE(swiglu_packed_backward(tx, tdy, tx));
+  EXPECT_EQ(x.values(), apart.values());
+}
+
 TEST(Glu, SaysWhatIsWrong) {
   const DeviceArray<float> x(16), y(16);
   const Tensor t(x.data(), Dtype::f32, {8}), ty(y.data(), Dtype::f32, {8}),
       up(x.data() + 8, Dtype::f32, {8});
   EXPECT_EQ(swiglu_packed(t, ty).message(),
-            "swiglu_packed: x is f32 (8) but y is f32 (8), of which it must have twice the last "
-            "size");
+            "swiglu_packed: y is f32 (8) but must be f32 (4): x is f32 (8)");
   EXPECT_EQ(geglu(t, {x.data(), Dtype::f32, {7}}, ty).message(),
             "geglu: up is f32 (7) but gate is f32 (8)");
   EXPECT_EQ(swiglu_backward(t, up, ty, t, t).message(),
             "swiglu_backward: dup and dgate overlap in memory");
   EXPECT_EQ(swiglu(t, up, {nullptr, Dtype::f32, {8}}).message(), "swiglu: y is null");
   EXPECT_EQ(swiglu_packed(t, {x.data() + 2, Dtype::f32, {4}}).message(),
-            "swiglu_packed: y and x's gate overlap in memory without being the same tensor");
+            "swiglu_packed: y and part 1 of x overlap in memory without being the same tensor");
   const Tensor none(nullptr, Dtype::f32, {0});
   EXPECT_TRUE(swiglu(none, none, none));
   EXPECT_TRUE(geglu_packed(none, none));
@@ -250,9 +293,9 @@ TEST(Dropout, EndsAndErrors) {
   ASSERT_TRUE(dropout(t, ty, 1, 1, 2));
   EXPECT_EQ(y.values(), (std::vector<float>{0, 0, 0}));
   EXPECT_EQ(dropout(t, ty, 1.5, 1, 2).message(),
-            "dropout: the probability is 1.5; it must be from 0 to 1");
+            "dropout: probability is 1.5; it has to be at least 0 and at most 1");
   EXPECT_EQ(dropout(t, ty, NAN, 1, 2).message(),
-            "dropout: the probability is nan; it must be from 0 to 1");
+            "dropout: probability is nan; it has to be at least 0 and at most 1");
   EXPECT_EQ(dropout_backward(t, {y.data(), Dtype::f32, {2}}, 0.5, 1, 2).message(),
             "dropout_backward: dx is f32 (2) but dy is f32 (3)");
   EXPECT_TRUE(dropout({nullptr, Dtype::f32, {0}}, {nullptr, Dtype::f32, {0}}, 0.5, 1, 2));

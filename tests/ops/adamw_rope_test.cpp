@@ -94,22 +94,45 @@ TEST(Adamw, RoundedWeightsFollowTheirMaster) {
   EXPECT_EQ(adamw({tw, tg, tm, tv, {}}, options).message(), "adamw: master is null");
 }
 
+TEST(Adamw, EntriesOfBothFormats) {
+  const Entry wide;
+  const DeviceArray<uint16_t> w(4), g(4, uint16_t(0x3f80));  // 1
+  const DeviceArray<float> master(std::vector<float>{1, 2, 3, 4}), m(4), v(4);
+  AdamwOptions options;
+  options.lr = 0.5;
+  options.weight_decay = 0;
+  const AdamwTensors narrow = {{w.data(), Dtype::bf16, {4}},
+                               {g.data(), Dtype::bf16, {4}},
+                               {m.data(), Dtype::f32, {4}},
+                               {v.data(), Dtype::f32, {4}},
+                               {master.data(), Dtype::f32, {4}}};
+  AdamwTensors entries[] = {wide.tensors(), narrow};
+  ASSERT_TRUE(adamw(entries, 2, options));
+  wide.expect_stepped(options);
+  EXPECT_EQ(w.values(), (std::vector<uint16_t>{0x3f00, 0x3fc0, 0x4020, 0x4060}));
+  entries[1].master = {};
+  EXPECT_EQ(adamw(entries, 2, options).message(), "adamw, entry 1: master is null");
+  options.step = 0;
+  EXPECT_EQ(adamw(entries, 2, options).message(),
+            "adamw, entry 0: step is 0; it has to be at least 1");
+}
+
 TEST(Adamw, SaysWhatIsWrong) {
   const Entry e, other;
   const AdamwTensors good = e.tensors();
   const auto message = [](AdamwTensors t, AdamwOptions o = {}) { return adamw(t, o).message(); };
   AdamwOptions o;
   o.step = 0;
-  EXPECT_EQ(message(good, o), "adamw: step is 0; steps count from 1");
+  EXPECT_EQ(message(good, o), "adamw: step is 0; it has to be at least 1");
   o = {};
   o.beta2 = 1;
-  EXPECT_EQ(message(good, o), "adamw: beta2 is 1; it must be at least 0 and under 1");
+  EXPECT_EQ(message(good, o), "adamw: beta2 is 1; it has to be at least 0 and under 1");
   o = {};
   o.lr = -1;
-  EXPECT_EQ(message(good, o), "adamw: lr is -1; it must be at least 0");
+  EXPECT_EQ(message(good, o), "adamw: lr is -1; it has to be at least 0");
   o = {};
   o.weight_decay = std::nan("");
-  EXPECT_EQ(message(good, o), "adamw: weight_decay is nan; it must be at least 0");
+  EXPECT_EQ(message(good, o), "adamw: weight_decay is nan; it has to be at least 0");
   AdamwTensors bad = good;
   bad.weight.dtype = Dtype::f16;
   EXPECT_EQ(message(bad), "adamw: weight is f16; it can be f32, bf16");
@@ -215,6 +238,23 @@ TEST(Rope, OneTensorOfThreeDimensions) {
   for (size_t i = 0; i < size_t(h.T * 2 * h.D); ++i) ASSERT_NEAR(back[i], in[i], 1e-5);
 }
 
+// (2, 3) batches of 2 positions are 6 of them.
+TEST(Rope, SeveralDimensionsOfBatches) {
+  const DeviceArray<float> x(wave(2 * 3 * 2 * 4 * 6, 0.9)), y(2 * 3 * 2 * 4 * 6),
+      z(2 * 3 * 2 * 4 * 6);
+  const Tensor in(x.data(), Dtype::f32, {2, 3, 2, 4, 6});
+  ASSERT_TRUE(rope(in, {y.data(), Dtype::f32, {2, 3, 2, 4, 6}}));
+  ASSERT_TRUE(rope({x.data(), Dtype::f32, {6, 2, 4, 6}}, {z.data(), Dtype::f32, {6, 2, 4, 6}}));
+  EXPECT_EQ(y.values(), z.values());
+  EXPECT_NE(y.values(), x.values());
+  Tensor apart(y.data(), Dtype::f32, {2, 3, 2, 4, 6});
+  apart.strides[0] = 2 * 4 * 6;  // the first dimension lies inside the second
+  apart.strides[1] = 2 * 2 * 4 * 6;
+  EXPECT_EQ(rope(in, apart).message(),
+            "rope: q_out has strides (48, 96, 24, 6, 1); the dimensions before the last three "
+            "have to merge to one");
+}
+
 TEST(Rope, SaysWhatIsWrong) {
   const Heads h;
   const Tensor q = h.part(h.in, 0, h.Q), k = h.part(h.in, h.Q, h.K);
@@ -222,36 +262,46 @@ TEST(Rope, SaysWhatIsWrong) {
   const RopeOptions good = h.options(true, false);
   RopeOptions o = good;
   EXPECT_EQ(rope({h.in.data(), Dtype::f32, {4, 6}}, {h.out.data(), Dtype::f32, {4, 6}}).message(),
-            "rope: x is f32 (4, 6); it must be (batch, seq, heads, dim) or (seq, heads, dim)");
+            "rope: q is f32 (4, 6); it has to be (batch..., seq, heads, dim)");
   EXPECT_EQ(
       rope({h.in.data(), Dtype::f32, {1, 4, 5}}, {h.out.data(), Dtype::f32, {1, 4, 5}}).message(),
-      "rope: x is f32 (1, 4, 5): heads are made of pairs, so the last size must be even");
+      "rope: q is f32 (1, 4, 5): heads are made of pairs, so the last size must be even");
   Tensor wide = q_out;
   wide.strides[3] = 2;
   wide.shape[3] = 2;
   Tensor narrow = q;
   narrow.shape[3] = 2;
-  EXPECT_EQ(rope(narrow, wide).message(), "rope: y must have stride 1 in its last dimension");
+  EXPECT_EQ(rope(narrow, wide).message(), "rope: q_out must have stride 1 in its last dimension");
   EXPECT_EQ(rope(q, k, q_out, q_out, good).message(),
             "rope: k_out is f32 (2, 3, 4, 6) but k is f32 (2, 3, 2, 6)");
   EXPECT_EQ(rope(q, k, q_out, h.part(h.out, 1, h.K), good).message(),
             "rope: k_out and q_out overlap in memory");
   o.first_position = -1;
-  EXPECT_EQ(rope(q, q_out, o).message(), "rope: first_position is -1; it must be at least 0");
+  EXPECT_EQ(rope(q, q_out, o).message(),
+            "rope: first_position is -1; it has to be at least 0 and at most 1152921504606846976");
   o.first_position = std::numeric_limits<int64_t>::max();
   EXPECT_EQ(rope(q, q_out, o).message(),
-            "rope: first_position is 9223372036854775807; it ends at 2^60");
+            "rope: first_position is 9223372036854775807; it has to be at least 0 and at most "
+            "1152921504606846976");
   o.first_position = 6;
   EXPECT_EQ(rope(q, q_out, o).message(), "rope: cos is f32 (8, 3); it must be (at least 9, 3)");
   o = good;
   o.sin.data = nullptr;
   EXPECT_EQ(rope(q, q_out, o).message(), "rope: sin is null");
   o = good;
+  o.sin.shape[0] = 7;
+  EXPECT_EQ(rope(q, q_out, o).message(), "rope: sin is f32 (7, 3) but cos is f32 (8, 3)");
+  o = good;
+  o.cos.shape[1] = 2;
+  EXPECT_EQ(rope(q, q_out, o).message(),
+            "rope: cos is f32 (8, 2) but must be f32 (8, 3): sin is f32 (8, 3) and q is f32 "
+            "(2, 3, 4, 6)");
+  o = good;
   o.sin.strides[0] = 2;
   EXPECT_EQ(rope(q, q_out, o).message(), "rope: cos and sin must have the same strides");
   o = {};
   o.base = 0;
-  EXPECT_EQ(rope(q, q_out, o).message(), "rope: base must be above 0");
+  EXPECT_EQ(rope(q, q_out, o).message(), "rope: base is 0; it has to be above 0");
   const Tensor none(nullptr, Dtype::f32, {2, 0, 4, 6});
   EXPECT_TRUE(rope(none, none, good));
   for (const float v : h.out.values()) EXPECT_EQ(v, 0);

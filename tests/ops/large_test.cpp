@@ -85,10 +85,10 @@ TEST_F(Large, ReductionsCountAll) {
   for (size_t k = 0; k < kPlaces.size(); ++k) x.put(kPlaces[k], int32_t(1000 + k));
   const Tensor in(x.data, Dtype::i32, {kCount}), one(out.data, Dtype::i64, {1});
   for (const Reduction kind : {Reduction::sum, Reduction::argmax}) {
-    const auto bytes = reduce_workspace(kind, in, one);
-    ASSERT_TRUE(bytes);
-    Memory workspace(std::max<size_t>(*bytes, 16));
-    ASSERT_TRUE(reduce(kind, in, one, workspace.data, *bytes));
+    size_t bytes = 0;
+    ASSERT_TRUE(reduce(kind, in, one, Workspace::ask(bytes)));
+    Memory workspace(std::max<size_t>(bytes, 16));
+    ASSERT_TRUE(reduce(kind, in, one, {workspace.data, bytes}));
     EXPECT_EQ(out.at<int64_t>(0), kind == Reduction::sum ? 7 * 1000 + 21 : kCount - 1);
   }
 }
@@ -98,10 +98,10 @@ TEST_F(Large, ScanCarriesAcross) {
   ASSERT_EQ(cudaMemset(x.data, 0, kCount * 4), cudaSuccess);
   for (const int64_t place : kPlaces) x.put(place, int32_t(1));
   const Tensor in(x.data, Dtype::i32, {kCount}), out(y.data, Dtype::i32, {kCount});
-  const auto bytes = inclusive_scan_workspace(in, out);
-  ASSERT_TRUE(bytes);
-  Memory workspace(std::max<size_t>(*bytes, 16));
-  ASSERT_TRUE(inclusive_scan(in, out, workspace.data, *bytes));
+  size_t bytes = 0;
+  ASSERT_TRUE(inclusive_scan(in, out, Workspace::ask(bytes)));
+  Memory workspace(std::max<size_t>(bytes, 16));
+  ASSERT_TRUE(inclusive_scan(in, out, {workspace.data, bytes}));
   for (size_t k = 0; k < kPlaces.size(); ++k)
     EXPECT_EQ(y.at<int32_t>(kPlaces[k]), int32_t(k + 1)) << kPlaces[k];
 }
@@ -130,10 +130,10 @@ TEST_F(Large, GemvOfAllRows) {
   put(x, 5, 11);
   const Tensor matrix(a.data, Dtype::bf16, {kRows, kCols}), vector(x.data, Dtype::bf16, {kCols}),
       out(y.data, Dtype::bf16, {kRows});
-  const auto bytes = gemv_workspace(1, matrix, vector, 0, out);
-  ASSERT_TRUE(bytes);
-  Memory workspace(std::max<size_t>(*bytes, 16));
-  ASSERT_TRUE(gemv(1, matrix, vector, 0, out, workspace.data, *bytes));
+  size_t bytes = 0;
+  ASSERT_TRUE(gemv(1, matrix, vector, 0, out, Workspace::ask(bytes)));
+  Memory workspace(std::max<size_t>(bytes, 16));
+  ASSERT_TRUE(gemv(1, matrix, vector, 0, out, {workspace.data, bytes}));
   EXPECT_EQ(as_float(y, kRows - 1), 21);
   EXPECT_EQ(as_float(y, 0), 22);
   EXPECT_EQ(as_float(y, 1), 0);

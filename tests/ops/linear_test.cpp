@@ -29,12 +29,12 @@ void try_product(bool transposed, int64_t rows, int64_t cols, std::array<int64_t
   ta.strides[0] = strides[0];
   ta.strides[1] = strides[1];
   const Tensor tx(x.data(), Dtype::f32, {in}), ty(y.data(), Dtype::f32, {out});
-  const auto bytes = transposed ? gemv_t_workspace(alpha, ta, tx, beta, ty)
-                                : gemv_workspace(alpha, ta, tx, beta, ty);
-  ASSERT_TRUE(bytes) << bytes.error().message;
-  const DeviceArray<char> workspace(*bytes, 'x');
-  const Status s = transposed ? gemv_t(alpha, ta, tx, beta, ty, workspace.data(), *bytes)
-                              : gemv(alpha, ta, tx, beta, ty, workspace.data(), *bytes);
+  const auto product = transposed ? gemv_t : gemv;
+  size_t bytes = 0;
+  const Status asked = product(alpha, ta, tx, beta, ty, Workspace::ask(bytes), nullptr);
+  ASSERT_TRUE(asked) << asked.message();
+  const DeviceArray<char> workspace(bytes, 'x');
+  const Status s = product(alpha, ta, tx, beta, ty, {workspace.data(), bytes}, nullptr);
   ASSERT_TRUE(s) << s.message();
   const auto got = y.values();
   for (int64_t o = 0; o < out; ++o) {
@@ -61,13 +61,12 @@ TEST(Gemv, EveryLayout) {
 TEST(Gemv, WithoutAnythingToAddUp) {
   const DeviceArray<float> y(std::vector<float>{1, 2, 3});
   const Tensor ty(y.data(), Dtype::f32, {3}), none(nullptr, Dtype::f32, {0});
-  ASSERT_TRUE(gemv(1, {nullptr, Dtype::f32, {3, 0}}, none, 2, ty, nullptr, 0));
+  ASSERT_TRUE(gemv(1, {nullptr, Dtype::f32, {3, 0}}, none, 2, ty, {}));
   EXPECT_EQ(y.values(), (std::vector<float>{2, 4, 6}));
-  ASSERT_TRUE(gemv_t(1, {nullptr, Dtype::f32, {0, 3}}, none, 0, ty, nullptr, 0));
+  ASSERT_TRUE(gemv_t(1, {nullptr, Dtype::f32, {0, 3}}, none, 0, ty, {}));
   EXPECT_EQ(y.values(), (std::vector<float>{0, 0, 0}));
   const DeviceArray<float> x(3);
-  EXPECT_TRUE(
-      gemv(1, {nullptr, Dtype::f32, {0, 3}}, {x.data(), Dtype::f32, {3}}, 0, none, nullptr, 0));
+  EXPECT_TRUE(gemv(1, {nullptr, Dtype::f32, {0, 3}}, {x.data(), Dtype::f32, {3}}, 0, none, {}));
 }
 
 TEST(Gemv, SaysWhatIsWrong) {
@@ -75,18 +74,18 @@ TEST(Gemv, SaysWhatIsWrong) {
   const Tensor ta(a.data(), Dtype::f32, {4, 6}), tx(x.data(), Dtype::f32, {6}),
       ty(y.data(), Dtype::f32, {4});
   const auto message = [](const Tensor& m, const Tensor& in, const Tensor& out) {
-    return gemv(1, m, in, 0, out, nullptr, 0).message();
+    return gemv(1, m, in, 0, out, {}).message();
   };
   EXPECT_EQ(message(ta, {x.data(), Dtype::f32, {5}}, ty),
-            "gemv: x is f32 (5) but a is f32 (4, 6): x has to have 6 elements");
+            "gemv: x is f32 (5) but must be f32 (6): a is f32 (4, 6)");
   EXPECT_EQ(message(ta, tx, {y.data(), Dtype::f32, {6}}),
-            "gemv: y is f32 (6) but a is f32 (4, 6): y has to have 4 elements");
-  EXPECT_EQ(gemv_t(1, ta, tx, 0, ty, nullptr, 0).message(),
-            "gemv_t: x is f32 (6) but a is f32 (4, 6): x has to have 4 elements");
+            "gemv: y is f32 (6) but must be f32 (4): a is f32 (4, 6)");
+  EXPECT_EQ(gemv_t(1, ta, tx, 0, ty, {}).message(),
+            "gemv_t: x is f32 (6) but must be f32 (4): a is f32 (4, 6)");
   EXPECT_EQ(message({a.data(), Dtype::f32, {24}}, tx, ty),
-            "gemv: a is f32 (24); it has to be a matrix");
+            "gemv: a is f32 (24); it has to be (rows, cols)");
   EXPECT_EQ(message(ta, {x.data(), Dtype::f32, {6, 1}}, ty),
-            "gemv: x is f32 (6, 1); it has to be a vector");
+            "gemv: x is f32 (6, 1); it has to be (cols)");
   EXPECT_EQ(message({a.data(), Dtype::f64, {4, 6}}, tx, ty),
             "gemv: a is f64; it can be f32, f16, bf16");
   EXPECT_EQ(message(ta, {x.data(), Dtype::bf16, {6}}, ty), "gemv: x is bf16 but a is f32");
@@ -99,11 +98,13 @@ TEST(Gemv, SaysWhatIsWrong) {
   EXPECT_EQ(message(ta, tx, {a.data(), Dtype::f32, {4}}), "gemv: y and a overlap in memory");
   Tensor spread = tx;
   spread.strides = {2};
-  EXPECT_EQ(message(ta, spread, ty), "gemv: x has strides (2); it has to be contiguous");
+  EXPECT_EQ(message(ta, spread, ty),
+            "gemv: x has strides (2) for f32 (6); it has to be contiguous");
   Tensor loose = ta;
   loose.strides = {12, 2};
-  EXPECT_EQ(message(loose, tx, ty),
-            "gemv: a has strides (12, 2); one of its dimensions has to be contiguous");
+  EXPECT_EQ(
+      message(loose, tx, ty),
+      "gemv: a has strides (12, 2) for f32 (4, 6); one of its dimensions has to be contiguous");
 }
 
 TEST(Gemv, TheWorkspace) {
@@ -111,20 +112,20 @@ TEST(Gemv, TheWorkspace) {
   const DeviceArray<float> a(size_t(2 * cols), 1.f), x(size_t(cols), 1.f), y(2);
   const Tensor ta(a.data(), Dtype::f32, {2, cols}), tx(x.data(), Dtype::f32, {cols}),
       ty(y.data(), Dtype::f32, {2});
-  const auto bytes = gemv_workspace(1, ta, tx, 0, ty);
-  ASSERT_TRUE(bytes);
-  ASSERT_GT(*bytes, 0u);
-  const DeviceArray<char> workspace(*bytes + 16);
-  EXPECT_EQ(gemv(1, ta, tx, 0, ty, workspace.data(), *bytes - 1).message(),
-            "gemv: the workspace has " + std::to_string(*bytes - 1) + " bytes, but takes " +
-                std::to_string(*bytes));
-  EXPECT_EQ(gemv(1, ta, tx, 0, ty, nullptr, *bytes).message(), "gemv: the workspace is null");
-  EXPECT_EQ(gemv(1, ta, tx, 0, ty, workspace.data() + 4, *bytes).message(),
+  size_t bytes = 0;
+  ASSERT_TRUE(gemv(1, ta, tx, 0, ty, Workspace::ask(bytes)));
+  ASSERT_GT(bytes, 0u);
+  const DeviceArray<char> workspace(bytes + 16);
+  EXPECT_EQ(gemv(1, ta, tx, 0, ty, {workspace.data(), bytes - 1}).message(),
+            "gemv: the workspace has " + std::to_string(bytes - 1) + " bytes, but takes " +
+                std::to_string(bytes));
+  EXPECT_EQ(gemv(1, ta, tx, 0, ty, {nullptr, bytes}).message(), "gemv: the workspace is null");
+  EXPECT_EQ(gemv(1, ta, tx, 0, ty, {workspace.data() + 4, bytes}).message(),
             "gemv: the workspace is not aligned to 16 bytes");
-  EXPECT_EQ(gemv(1, ta, tx, 0, ty, x.data(), *bytes).message(),
+  EXPECT_EQ(gemv(1, ta, tx, 0, ty, {x.data(), bytes}).message(),
             "gemv: the workspace and x overlap in memory");
   run_as_graph([&](cudaStream_t stream) {
-    return gemv(1, ta, tx, 0, ty, workspace.data(), *bytes, stream);
+    return gemv(1, ta, tx, 0, ty, {workspace.data(), bytes}, stream);
   });
   EXPECT_EQ(y.values(), (std::vector<float>{float(cols), float(cols)}));
 }
@@ -135,12 +136,12 @@ TEST(Gemv, TransposedInAGraph) {
   const DeviceArray<float> a(size_t(rows * cols), 1.f), x(size_t(rows), 1.f), y(size_t{cols});
   const Tensor ta(a.data(), Dtype::f32, {rows, cols}), tx(x.data(), Dtype::f32, {rows}),
       ty(y.data(), Dtype::f32, {cols});
-  const auto bytes = gemv_t_workspace(1, ta, tx, 0, ty);
-  ASSERT_TRUE(bytes);
-  ASSERT_GT(*bytes, 0u);
-  const DeviceArray<char> workspace(*bytes, char(0x5a));
+  size_t bytes = 0;
+  ASSERT_TRUE(gemv_t(1, ta, tx, 0, ty, Workspace::ask(bytes)));
+  ASSERT_GT(bytes, 0u);
+  const DeviceArray<char> workspace(bytes, char(0x5a));
   run_as_graph([&](cudaStream_t stream) {
-    return gemv_t(1, ta, tx, 0, ty, workspace.data(), *bytes, stream);
+    return gemv_t(1, ta, tx, 0, ty, {workspace.data(), bytes}, stream);
   });
   EXPECT_EQ(y.values(), std::vector<float>(size_t{cols}, float(rows)));
 }

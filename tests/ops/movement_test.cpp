@@ -20,9 +20,9 @@ constexpr Dtype kDtype = sizeof(T) == 1   ? Dtype::u8
                          : sizeof(T) == 4 ? Dtype::i32
                                           : Dtype::i64;
 
-// Copies between every pair of layouts of (2, 3, 5).
-template <class T>
-void copy_all_layouts() {
+// Moves (2, 3, 5) between every pair of layouts; `move` writes in(i, j, k) to out(i, j, k).
+template <class T, class Move>
+void move_all_layouts(Move move) {
   const std::array<int64_t, 3> shape = {2, 3, 5};
   struct Layout {
     std::array<int64_t, kMaxRank> strides;
@@ -47,7 +47,8 @@ void copy_all_layouts() {
       a.strides = from.strides;
       b.data = out.data() + to.first;
       b.strides = to.strides;
-      ASSERT_TRUE(copy(a, b));
+      const Status moved = move(a, b);
+      ASSERT_TRUE(moved) << moved.message();
       std::vector<T> expected(room, T(0));
       for (int64_t i = 0; i < shape[0]; ++i)
         for (int64_t j = 0; j < shape[1]; ++j)
@@ -60,10 +61,21 @@ void copy_all_layouts() {
       ASSERT_EQ(out.values(), expected) << &from - layouts << " to " << &to - layouts;
     }
 }
-TEST(Copy, LayoutsOfBytes) { copy_all_layouts<uint8_t>(); }
-TEST(Copy, LayoutsOfHalves) { copy_all_layouts<uint16_t>(); }
-TEST(Copy, LayoutsOfWords) { copy_all_layouts<int32_t>(); }
-TEST(Copy, LayoutsOfDoubleWords) { copy_all_layouts<int64_t>(); }
+Status copied(const Tensor& in, const Tensor& out) { return copy(in, out); }
+TEST(Copy, LayoutsOfBytes) { move_all_layouts<uint8_t>(copied); }
+TEST(Copy, LayoutsOfHalves) { move_all_layouts<uint16_t>(copied); }
+TEST(Copy, LayoutsOfWords) { move_all_layouts<int32_t>(copied); }
+TEST(Copy, LayoutsOfDoubleWords) { move_all_layouts<int64_t>(copied); }
+
+// Into the transposed view of the output, in which all lies where a copy would put it.
+Status transposed(const Tensor& in, Tensor out) {
+  std::swap(out.shape[1], out.shape[2]);
+  std::swap(out.strides[1], out.strides[2]);
+  return transpose(in, out);
+}
+TEST(Transpose, LayoutsOfBytes) { move_all_layouts<uint8_t>(transposed); }
+TEST(Transpose, LayoutsOfHalves) { move_all_layouts<uint16_t>(transposed); }
+TEST(Transpose, LayoutsOfWords) { move_all_layouts<int32_t>(transposed); }
 
 TEST(Copy, HalvesOfColumns) {
   const DeviceArray<int32_t> x(std::vector<int32_t>{1, 2, 0, 0, 3, 4, 0, 0});
@@ -101,7 +113,8 @@ TEST(Copy, SaysWhatIsWrong) {
           : "");
   Tensor flat = ty;
   flat.strides[0] = 0;
-  EXPECT_EQ(copy(t, flat).message(), "copy: out has strides by which its own elements overlap");
+  EXPECT_EQ(copy(t, flat).message(),
+            "copy: out has strides (0), by which its own elements overlap");
   EXPECT_TRUE(copy({nullptr, Dtype::f32, {0, 4}}, {nullptr, Dtype::f32, {0, 4}}));
 }
 
@@ -134,13 +147,52 @@ TEST(Transpose, OneAndMany) {
   for (size_t i = 0; i < size_t(R * C); ++i) ASSERT_EQ(same[i], values[i]);
 }
 
+// One row or one column is a copy; matrices in two dimensions with gaps are walked.
+TEST(Transpose, RowsColumnsAndManyMatrices) {
+  const auto values = counting<int32_t>(2 * 3 * 7 * 40);
+  const DeviceArray<int32_t> in(values), out(values.size());
+  ASSERT_TRUE(
+      transpose({in.data(), Dtype::i32, {6, 1, 280}}, {out.data(), Dtype::i32, {6, 280, 1}}));
+  EXPECT_EQ(out.values(), values);
+  const DeviceArray<int32_t> again(values.size());
+  ASSERT_TRUE(transpose({in.data(), Dtype::i32, {1680, 1}}, {again.data(), Dtype::i32, {1, 1680}}));
+  EXPECT_EQ(again.values(), values);
+  const int64_t A = 2, B = 2, R = 7, C = 38;
+  Tensor from(in.data(), Dtype::i32, {A, B, R, C});
+  from.strides = {3 * R * 40, R * 40, 40, 1};
+  ASSERT_TRUE(transpose(from, {out.data(), Dtype::i32, {A, B, C, R}}));
+  const auto got = out.values();
+  for (int64_t a = 0; a < A; ++a)
+    for (int64_t b = 0; b < B; ++b)
+      for (int64_t r = 0; r < R; ++r)
+        for (int64_t c = 0; c < C; ++c)
+          ASSERT_EQ(got[size_t(((a * B + b) * C + c) * R + r)],
+                    values[size_t(((a * 3 + b) * R + r) * 40 + c)]);
+}
+
+// Input and output lie between each other's elements without sharing any.
+TEST(Movement, PartsOfOneTensor) {
+  using V = std::vector<int32_t>;
+  const DeviceArray<int32_t> x(V{1, 0, 2, 0, 3, 0});
+  Tensor even(x.data(), Dtype::i32, {3}), odd(x.data() + 1, Dtype::i32, {3});
+  even.strides[0] = odd.strides[0] = 2;
+  ASSERT_TRUE(reverse(even, odd));
+  EXPECT_EQ(x.values(), (V{1, 3, 2, 2, 3, 1}));
+  const DeviceArray<int32_t> m(V{1, 2, 0, 0, 3, 4, 0, 0});
+  Tensor a(m.data(), Dtype::i32, {2, 1}), b(m.data() + 1, Dtype::i32, {2, 1}),
+      out(m.data() + 2, Dtype::i32, {2, 2});
+  a.strides = b.strides = out.strides = {4, 1};
+  ASSERT_TRUE(interleave(a, b, out));
+  EXPECT_EQ(m.values(), (V{1, 2, 1, 2, 3, 4, 3, 4}));
+}
+
 TEST(Transpose, SaysWhatIsWrong) {
   const DeviceArray<float> x(12), y(12);
   const Tensor t(x.data(), Dtype::f32, {3, 4});
   EXPECT_EQ(transpose(t, {y.data(), Dtype::f32, {3, 4}}).message(),
             "transpose: out is f32 (3, 4) but must be f32 (4, 3): in is f32 (3, 4)");
   EXPECT_EQ(transpose({x.data(), Dtype::f32, {4}}, {y.data(), Dtype::f32, {4}}).message(),
-            "transpose: in is f32 (4); it must have two dimensions or more");
+            "transpose: in is f32 (4); it has to be (batch..., rows, cols)");
   EXPECT_EQ(transpose({x.data(), Dtype::f64, {2, 2}}, {y.data(), Dtype::f64, {2, 2}}).message(),
             "transpose: in is f64; it can be f32, f16, bf16, i32, u32, u8");
   EXPECT_EQ(transpose(t, {x.data(), Dtype::f32, {4, 3}}).message(),
@@ -170,7 +222,7 @@ TEST(Reverse, OutOfPlaceInPlaceAndStrided) {
   EXPECT_EQ(reverse({x.data(), Dtype::i32, {4}}, {x.data() + 1, Dtype::i32, {4}}).message(),
             "reverse: out and in overlap in memory without being the same tensor");
   EXPECT_EQ(reverse({x.data(), Dtype::i32, {2, 2}}, {y.data(), Dtype::i32, {2, 2}}).message(),
-            "reverse: in is i32 (2, 2); it must have one dimension");
+            "reverse: in is i32 (2, 2); it has to be (n)");
   EXPECT_TRUE(reverse({nullptr, Dtype::i32, {0}}, {nullptr, Dtype::i32, {0}}));
 }
 
@@ -216,7 +268,8 @@ TEST(Swap, PlainGapsAndWide) {
   Tensor turned = ty;
   turned.strides = {1, 2};
   EXPECT_EQ(swap(tx, turned).message(),
-            "swap: y must have stride 1 in the dimension in which x has its least stride");
+            "swap: y has strides (1, 2); it must have stride 1 in the dimension in which x has its "
+            "least stride");
   EXPECT_EQ(swap(ty, ty).message(), "swap: y and x overlap in memory");
   EXPECT_EQ(swap(tx, {y.data(), Dtype::i32, {4}}).message(),
             "swap: y is i32 (4) but x is i32 (2, 2)");
@@ -238,23 +291,23 @@ TEST(Embedding, LooksUpAndAddsBack) {
 
   const DeviceArray<float> dtable(size_t(V * D), 1.f);
   const Tensor td(dtable.data(), Dtype::f32, {V, D});
-  const auto bytes = embedding_backward_workspace(t, rows, td);
-  ASSERT_TRUE(bytes);
-  const DeviceArray<char> workspace(*bytes + 1);
+  size_t bytes = 0;
+  ASSERT_TRUE(embedding_backward(t, rows, td, Workspace::ask(bytes)));
+  const DeviceArray<char> workspace(bytes + 1);
   run_as_graph(
       [&](cudaStream_t stream) {
-        return embedding_backward(t, rows, td, workspace.data(), *bytes, stream);
+        return embedding_backward(t, rows, td, {workspace.data(), bytes}, stream);
       },
       1);
   EXPECT_EQ(dtable.values(), (std::vector<float>{2, 3, 4, 1, 1, 1, 8, 9, 10, 1, 1, 1, 27, 29, 31}));
-  if (*bytes > 0) {
-    EXPECT_EQ(embedding_backward(t, rows, td, workspace.data(), *bytes - 1).message(),
-              "embedding_backward: the workspace has " + std::to_string(*bytes - 1) +
-                  " bytes, but takes " + std::to_string(*bytes));
-    EXPECT_EQ(embedding_backward(t, rows, td, nullptr, *bytes).message(),
+  if (bytes > 0) {
+    EXPECT_EQ(embedding_backward(t, rows, td, {workspace.data(), bytes - 1}).message(),
+              "embedding_backward: the workspace has " + std::to_string(bytes - 1) +
+                  " bytes, but takes " + std::to_string(bytes));
+    EXPECT_EQ(embedding_backward(t, rows, td, {nullptr, bytes}).message(),
               "embedding_backward: the workspace is null");
   }
-  EXPECT_EQ(embedding_backward(t, rows, td, workspace.data() + 1, *bytes).message(),
+  EXPECT_EQ(embedding_backward(t, rows, td, {workspace.data() + 1, bytes}).message(),
             "embedding_backward: the workspace is not aligned to 16 bytes");
 }
 
@@ -266,11 +319,11 @@ TEST(Embedding, SaysWhatIsWrong) {
   EXPECT_EQ(embedding({tokens.data(), Dtype::i64, {4}}, tt, to).message(),
             "embedding: tokens is i64; it can be i32");
   EXPECT_EQ(embedding(t, {table.data(), Dtype::f32, {12}}, to).message(),
-            "embedding: table is f32 (12); it must be (vocab, dim)");
+            "embedding: table is f32 (12); it has to be (vocab, dim)");
   EXPECT_EQ(
       embedding(t, tt, {out.data(), Dtype::f32, {3, 4}}).message(),
-      "embedding: out is f32 (3, 4) but must be f32 (4, 3): tokens is i32 (4) and table f32 (4, "
-      "3)");
+      "embedding: out is f32 (3, 4) but must be f32 (4, 3): tokens is i32 (4) and table is f32 "
+      "(4, 3)");
   EXPECT_EQ(embedding(t, tt, {out.data(), Dtype::bf16, {4, 3}}).message(),
             "embedding: out is bf16 but table is f32");
   EXPECT_EQ(
@@ -284,13 +337,17 @@ TEST(Embedding, SaysWhatIsWrong) {
   Tensor steps = t;
   steps.strides[0] = 2;
   EXPECT_EQ(embedding(steps, tt, to).message(),
-            "embedding: tokens must have a dimension in which its stride is 1");
+            "embedding: tokens has strides (2); it must have a dimension in which its stride is 1");
+  EXPECT_EQ(embedding_backward(t, to, {table.data(), Dtype::bf16, {4, 3}}, {}).message(),
+            "embedding_backward: dtable is bf16; it can be f32");
+  const Tensor deep(tokens.data(), Dtype::i32, {1, 1, 1, 1, 1, 1, 1, 3});
   EXPECT_EQ(
-      embedding_backward_workspace(t, to, {table.data(), Dtype::bf16, {4, 3}}).error().message,
-      "embedding_backward: dtable is bf16; it can be f32");
+      embedding(deep, tt, {out.data(), Dtype::f32, {1, 1, 1, 1, 1, 1, 1, 3}}).message(),
+      "embedding: out would have 9 dimensions, but at most 8 are possible: tokens is i32 (1, 1, "
+      "1, 1, 1, 1, 1, 3) and table is f32 (4, 3)");
   const Tensor none(nullptr, Dtype::i32, {0});
   EXPECT_TRUE(embedding(none, tt, {nullptr, Dtype::f32, {0, 3}}));
-  EXPECT_TRUE(embedding_backward(none, {nullptr, Dtype::f32, {0, 3}}, tt, nullptr, 0));
+  EXPECT_TRUE(embedding_backward(none, {nullptr, Dtype::f32, {0, 3}}, tt, {}));
 }
 
 }  // namespace

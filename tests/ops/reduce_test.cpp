@@ -13,13 +13,14 @@ namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-// Calls ask() for the workspace, and then call(workspace, bytes).
-template <class Ask, class Call>
-void with_workspace(Ask ask, Call call) {
-  const Expected<size_t> bytes = ask();
-  ASSERT_TRUE(bytes) << bytes.error().message;
-  const DeviceArray<char> workspace(*bytes, 'x');
-  const Status s = call(workspace.data(), *bytes);
+// Asks `run` for the workspace it takes, then lets it run with that.
+template <class Run>
+void with_workspace(Run run) {
+  size_t bytes = 0;
+  const Status asked = run(Workspace::ask(bytes));
+  ASSERT_TRUE(asked) << asked.message();
+  const DeviceArray<char> workspace(bytes, 'x');
+  const Status s = run(Workspace{workspace.data(), bytes});
   ASSERT_TRUE(s) << s.message();
 }
 
@@ -27,8 +28,7 @@ template <class Out>
 Out reduced(Reduction reduction, const Tensor& x) {
   const DeviceArray<Out> out(1);
   const Tensor to(out.data(), reduced_dtype(reduction, x.dtype), {});
-  with_workspace([&] { return reduce_workspace(reduction, x, to); },
-                 [&](void* w, size_t bytes) { return reduce(reduction, x, to, w, bytes); });
+  with_workspace([&](const Workspace& w) { return reduce(reduction, x, to, w); });
   return out.values()[0];
 }
 
@@ -59,14 +59,14 @@ TEST(Reduce, ByName) {
     EXPECT_TRUE(s) << s.message();
     return out.values()[0];
   };
-  EXPECT_EQ(value(reduce_sum(t, to, nullptr, 0)), -1);
-  EXPECT_EQ(value(reduce_max(t, to, nullptr, 0)), 3);
-  EXPECT_EQ(value(reduce_min(t, to, nullptr, 0)), -4);
-  EXPECT_EQ(value(reduce_mean(t, to, nullptr, 0)), -.5f);
-  EXPECT_EQ(value(reduce_product(t, to, nullptr, 0)), -12);
-  EXPECT_EQ(value(norm_l1(t, to, nullptr, 0)), 7);
-  EXPECT_EQ(value(norm_l2(t, to, nullptr, 0)), 5);
-  ASSERT_TRUE(argmax(t, {index.data(), Dtype::i64, {}}, nullptr, 0));
+  EXPECT_EQ(value(sum(t, to, {})), -1);
+  EXPECT_EQ(value(max(t, to, {})), 3);
+  EXPECT_EQ(value(min(t, to, {})), -4);
+  EXPECT_EQ(value(mean(t, to, {})), -.5f);
+  EXPECT_EQ(value(product(t, to, {})), -12);
+  EXPECT_EQ(value(norm_l1(t, to, {})), 7);
+  EXPECT_EQ(value(norm_l2(t, to, {})), 5);
+  ASSERT_TRUE(argmax(t, {index.data(), Dtype::i64, {}}, {}));
   EXPECT_EQ(index.values()[0], 0);
 }
 
@@ -76,11 +76,9 @@ TEST(Reduce, DotAndCount) {
   const DeviceArray<int64_t> out(1);
   const Tensor tx(x.data(), Dtype::i32, {4}), ty(y.data(), Dtype::i32, {4}),
       to(out.data(), Dtype::i64, {1});
-  with_workspace([&] { return dot_workspace(tx, ty, to); },
-                 [&](void* w, size_t bytes) { return dot(tx, ty, to, w, bytes); });
+  with_workspace([&](const Workspace& w) { return dot(tx, ty, to, w); });
   EXPECT_EQ(out.values()[0], 54);
-  with_workspace([&] { return count_equal_workspace(tx, 2, to); },
-                 [&](void* w, size_t bytes) { return count_equal(tx, 2, to, w, bytes); });
+  with_workspace([&](const Workspace& w) { return count_equal(tx, 2, to, w); });
   EXPECT_EQ(out.values()[0], 2);
 }
 
@@ -92,15 +90,15 @@ TEST(Reduce, AnyOrderOfDimensionsButNoGaps) {
   const DeviceArray<float> out(1);
   const DeviceArray<int64_t> index(1);
   const Tensor to(out.data(), Dtype::f32, {1});
-  EXPECT_EQ(argmax(t, {index.data(), Dtype::i64, {1}}, nullptr, 0).message(),
-            "reduce: x has strides (1, 2) for f32 (2, 3); argmax wants it contiguous");
+  EXPECT_EQ(argmax(t, {index.data(), Dtype::i64, {1}}, {}).message(),
+            "argmax: x has strides (1, 2) for f32 (2, 3); it has to be contiguous");
   const Tensor contiguous(x.data(), Dtype::f32, {2, 3});
-  EXPECT_EQ(dot(t, contiguous, to, nullptr, 0).message(),
+  EXPECT_EQ(dot(t, contiguous, to, {}).message(),
             "dot: y has strides (3, 1) but x has (1, 2); they have to be the same");
   t.shape = {2, 2};
   t.strides = {3, 1};
-  EXPECT_EQ(reduce_sum(t, to, nullptr, 0).message(),
-            "reduce: x has strides (3, 1) for f32 (2, 2); it must not have gaps");
+  EXPECT_EQ(sum(t, to, {}).message(),
+            "sum: x has strides (3, 1) for f32 (2, 2); it must not have gaps");
 }
 
 TEST(Reduce, OfNothing) {
@@ -117,59 +115,61 @@ TEST(Reduce, SaysWhatIsWrong) {
   const DeviceArray<float> x(16), out(16);
   const Tensor t(x.data(), Dtype::f32, {8}), to(out.data(), Dtype::f32, {1});
   const auto message = [](Reduction r, const Tensor& a, const Tensor& b) {
-    return reduce(r, a, b, nullptr, 0).message();
+    return reduce(r, a, b, {}).message();
   };
   EXPECT_EQ(message(Reduction(99), t, to), "reduce: reduction 99 is none");
   EXPECT_EQ(message(Reduction::sum, t, {out.data(), Dtype::f32, {2}}),
-            "reduce: out is f32 (2); it has to have one element");
+            "sum: out is f32 (2); it has to have one element");
   EXPECT_EQ(message(Reduction::sum, {x.data(), Dtype::i32, {8}}, to),
-            "reduce: out is f32; the sum of i32 is i64");
-  EXPECT_EQ(message(Reduction::argmax, t, to), "reduce: out is f32; the argmax of f32 is i64");
+            "sum: out is f32; the sum of i32 is i64");
+  EXPECT_EQ(message(Reduction::argmax, t, to), "argmax: out is f32; the argmax of f32 is i64");
   EXPECT_EQ(message(Reduction::mean, {x.data(), Dtype::i32, {8}}, to),
-            "reduce: x is i32; it can be f32, f16, bf16");
+            "mean: x is i32; it can be f32, f16, bf16");
   EXPECT_EQ(message(Reduction::sum, {x.data(), Dtype::u8, {8}}, to),
-            "reduce: x is u8; it can be f32, f16, bf16, i32");
-  EXPECT_EQ(message(Reduction::sum, {nullptr, Dtype::f32, {8}}, to), "reduce: x is null");
-  EXPECT_EQ(message(Reduction::sum, t, {nullptr, Dtype::f32, {1}}), "reduce: out is null");
+            "sum: x is u8; it can be f32, f16, bf16, i32");
+  EXPECT_EQ(message(Reduction::sum, {nullptr, Dtype::f32, {8}}, to), "sum: x is null");
+  EXPECT_EQ(message(Reduction::sum, t, {nullptr, Dtype::f32, {1}}), "sum: out is null");
   Tensor deep = t;
   deep.rank = 100000;
   EXPECT_EQ(message(Reduction::argmax, deep, to),
-            "reduce: x has rank 100000; at most 8 dimensions are possible");
+            "argmax: x has rank 100000; at most 8 dimensions are possible");
   EXPECT_EQ(message(Reduction::sum, {x.data(), Dtype::f32, {-8}}, to),
-            "reduce: x has a negative size: f32 (-8)");
+            "sum: x has a negative size: f32 (-8)");
   EXPECT_EQ(message(Reduction::sum, {reinterpret_cast<char*>(x.data()) + 3, Dtype::f32, {8}}, to),
-            "reduce: x is not aligned to its elements, which are 4 bytes");
+            "sum: x is not aligned to its elements, which are 4 bytes");
   EXPECT_EQ(message(Reduction::sum, t, {x.data() + 7, Dtype::f32, {1}}),
-            "reduce: out and x overlap in memory");
-  EXPECT_EQ(dot(t, {x.data(), Dtype::f32, {7}}, to, nullptr, 0).message(),
+            "sum: out and x overlap in memory");
+  EXPECT_EQ(dot(t, {x.data(), Dtype::f32, {7}}, to, {}).message(),
             "dot: y is f32 (7) but x is f32 (8)");
   const DeviceArray<int64_t> count(1);
   EXPECT_EQ(
-      count_equal({x.data(), Dtype::i32, {8}}, .5, {count.data(), Dtype::i64, {1}}, nullptr, 0)
-          .message(),
-      "count_equal: value is 0.500000, which no i32 is");
-  EXPECT_EQ(reduce_workspace(Reduction::sum, t, {nullptr, Dtype::f32, {1}}).error().message,
-            "reduce: out is null");
+      count_equal({x.data(), Dtype::i32, {8}}, .5, {count.data(), Dtype::i64, {1}}, {}).message(),
+      "count_equal: value is 0.5, which no i32 is");
+  EXPECT_EQ(count_equal(t, 0, to, {}).message(),
+            "count_equal: out is f32; the count of f32 is i64");
+  // Asking for a workspace checks as much.
+  size_t bytes = 0;
+  EXPECT_EQ(sum(t, {nullptr, Dtype::f32, {1}}, Workspace::ask(bytes)).message(),
+            "sum: out is null");
 }
 
 TEST(Reduce, TheWorkspaceAndAGraph) {
   const int64_t n = 100000;
   const DeviceArray<float> x(size_t(n), 1.f), out(1);
   const Tensor t(x.data(), Dtype::f32, {n}), to(out.data(), Dtype::f32, {1});
-  const auto bytes = reduce_workspace(Reduction::sum, t, to);
-  ASSERT_TRUE(bytes);
-  ASSERT_GT(*bytes, 0u);
-  const DeviceArray<char> workspace(*bytes + 16);
-  EXPECT_EQ(reduce_sum(t, to, workspace.data(), *bytes - 1).message(),
-            "reduce: the workspace has " + std::to_string(*bytes - 1) + " bytes, but takes " +
-                std::to_string(*bytes));
-  EXPECT_EQ(reduce_sum(t, to, nullptr, *bytes).message(), "reduce: the workspace is null");
-  EXPECT_EQ(reduce_sum(t, to, workspace.data() + 1, *bytes).message(),
-            "reduce: the workspace is not aligned to 16 bytes");
-  EXPECT_EQ(reduce_sum(t, to, x.data() + 1000, *bytes).message(),
-            "reduce: the workspace and x overlap in memory");
-  run_as_graph(
-      [&](cudaStream_t stream) { return reduce_sum(t, to, workspace.data(), *bytes, stream); });
+  size_t bytes = 0;
+  ASSERT_TRUE(sum(t, to, Workspace::ask(bytes)));
+  ASSERT_GT(bytes, 0u);
+  const DeviceArray<char> workspace(bytes + 16);
+  EXPECT_EQ(sum(t, to, {workspace.data(), bytes - 1}).message(),
+            "sum: the workspace has " + std::to_string(bytes - 1) + " bytes, but takes " +
+                std::to_string(bytes));
+  EXPECT_EQ(sum(t, to, {nullptr, bytes}).message(), "sum: the workspace is null");
+  EXPECT_EQ(sum(t, to, {workspace.data() + 1, bytes}).message(),
+            "sum: the workspace is not aligned to 16 bytes");
+  EXPECT_EQ(sum(t, to, {x.data() + 1000, bytes}).message(),
+            "sum: the workspace and x overlap in memory");
+  run_as_graph([&](cudaStream_t stream) { return sum(t, to, {workspace.data(), bytes}, stream); });
   EXPECT_EQ(out.values()[0], float(n));
 }
 
@@ -226,9 +226,7 @@ void try_axis(Reduction reduction, const std::vector<int64_t>& shape, int axis, 
   x.data = from.data();
   out.data = to.data();
   out.dtype = reduced_dtype(reduction, x.dtype);
-  with_workspace(
-      [&] { return reduce_axis_workspace(reduction, x, axis, out); },
-      [&](void* w, size_t bytes) { return reduce_axis(reduction, x, axis, out, w, bytes); });
+  with_workspace([&](const Workspace& w) { return reduce_axis(reduction, x, axis, out, w); });
   const auto got = to.values();
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t i = 0; i < inner; ++i) {
@@ -268,9 +266,7 @@ TEST(ReduceAxis, StridesThatCanBeServed) {
   Tensor t(x.data(), Dtype::f32, {2, 3, 4}), to(out.data(), Dtype::f32, {2, 4});
   t.strides = {30, 6, 1};
   to.strides = {5, 1};
-  with_workspace(
-      [&] { return reduce_axis_workspace(Reduction::sum, t, 1, to); },
-      [&](void* w, size_t bytes) { return reduce_axis(Reduction::sum, t, 1, to, w, bytes); });
+  with_workspace([&](const Workspace& w) { return reduce_axis(Reduction::sum, t, 1, to, w); });
   const auto got = out.values();
   for (size_t o = 0; o < 2; ++o) {
     for (size_t i = 0; i < 4; ++i) EXPECT_EQ(got[o * 5 + i], float(3 * (o * 30 + i) + 18));
@@ -282,29 +278,31 @@ TEST(ReduceAxis, SaysWhatIsWrong) {
   const DeviceArray<float> x(64), out(64);
   Tensor t(x.data(), Dtype::f32, {2, 3, 4}), to(out.data(), Dtype::f32, {2, 4});
   const auto message = [](Reduction r, const Tensor& a, int axis, const Tensor& b) {
-    return reduce_axis(r, a, axis, b, nullptr, 0).message();
+    return reduce_axis(r, a, axis, b, {}).message();
   };
   EXPECT_EQ(message(Reduction(99), t, 1, to), "reduce_axis: reduction 99 is none");
   EXPECT_EQ(message(Reduction::argmax, t, 1, to),
-            "reduce_axis: out is f32; the argmax of f32 is i64");
+            "argmax_axis: out is f32; the argmax of f32 is i64");
   EXPECT_EQ(message(Reduction::min, t, 1, {out.data(), Dtype::f16, {2, 4}}),
-            "reduce_axis: out is f16; the min of f32 is f32");
-  EXPECT_EQ(message(Reduction::sum, t, 3, to), "reduce_axis: axis is 3, but x is f32 (2, 3, 4)");
-  EXPECT_EQ(message(Reduction::sum, t, -4, to), "reduce_axis: axis is -4, but x is f32 (2, 3, 4)");
+            "min_axis: out is f16 but x is f32");
+  EXPECT_EQ(message(Reduction::sum, t, 3, to), "sum_axis: axis is 3, but x is f32 (2, 3, 4)");
+  EXPECT_EQ(message(Reduction::sum, t, -4, to), "sum_axis: axis is -4, but x is f32 (2, 3, 4)");
   EXPECT_EQ(message(Reduction::sum, t, 0, to),
-            "reduce_axis: out is f32 (2, 4); without axis 0 x is f32 (3, 4)");
+            "sum_axis: out is f32 (2, 4) but must be f32 (3, 4): x is f32 (2, 3, 4)");
+  EXPECT_EQ(message(Reduction::sum, t, 1, {out.data(), Dtype::f32, {2, 3, 1}}),
+            "sum_axis: out is f32 (2, 3, 1) but must be f32 (2, 4): x is f32 (2, 3, 4)");
   EXPECT_EQ(message(Reduction::sum, t, 1, {x.data() + 1, Dtype::f32, {2, 4}}),
-            "reduce_axis: out and x overlap in memory");
+            "sum_axis: out and x overlap in memory");
   EXPECT_EQ(message(Reduction::sum, {x.data(), Dtype::i32, {2, 3, 4}}, 1, to),
-            "reduce_axis: x is i32; it can be f32, f16, bf16");
+            "sum_axis: x is i32; it can be f32, f16, bf16");
   t.strides = {24, 8, 2};
   EXPECT_EQ(message(Reduction::sum, t, 1, to),
-            "reduce_axis: x has strides (24, 8, 2) for f32 (2, 3, 4); the dimensions before axis 1 "
+            "sum_axis: x has strides (24, 8, 2) for f32 (2, 3, 4); the dimensions before axis 1 "
             "have to merge to one stride, and those behind it have to be contiguous");
   t.strides = {12, 4, 1};
   to.strides = {2, 1};
   EXPECT_EQ(message(Reduction::sum, t, 1, to),
-            "reduce_axis: out has strides (2, 1), by which its elements overlap");
+            "sum_axis: out has strides (2, 1), by which its own elements overlap");
 }
 
 TEST(SegmentedReduce, SumsAndMaxima) {
@@ -315,13 +313,10 @@ TEST(SegmentedReduce, SumsAndMaxima) {
       short_at(short_offsets.data(), Dtype::i32, {4}), to(sums.data(), Dtype::i64, {3}),
       most(maxima.data(), Dtype::i32, {3});
   with_workspace(
-      [&] { return segmented_reduce_workspace(Reduction::sum, t, at, to); },
-      [&](void* w, size_t bytes) { return segmented_reduce(Reduction::sum, t, at, to, w, bytes); });
+      [&](const Workspace& w) { return segmented_reduce(Reduction::sum, t, at, to, w); });
   EXPECT_EQ(sums.values(), (std::vector<int64_t>{3, 0, 12}));
-  with_workspace([&] { return segmented_reduce_workspace(Reduction::max, t, short_at, most); },
-                 [&](void* w, size_t bytes) {
-                   return segmented_reduce(Reduction::max, t, short_at, most, w, bytes);
-                 });
+  with_workspace(
+      [&](const Workspace& w) { return segmented_reduce(Reduction::max, t, short_at, most, w); });
   EXPECT_EQ(maxima.values(), (std::vector<int32_t>{2, INT32_MIN, 5}));
 }
 
@@ -332,8 +327,7 @@ TEST(SegmentedReduce, MinimaAndMeansOfF16) {
   const Tensor t(x.data(), Dtype::f16, {5}), at(offsets.data(), Dtype::i32, {4}),
       to(out.data(), Dtype::f16, {3});
   const auto reduced = [&](Reduction r) {
-    with_workspace([&] { return segmented_reduce_workspace(r, t, at, to); },
-                   [&](void* w, size_t bytes) { return segmented_reduce(r, t, at, to, w, bytes); });
+    with_workspace([&](const Workspace& w) { return segmented_reduce(r, t, at, to, w); });
     return out.values();
   };
   EXPECT_EQ(reduced(Reduction::min), (std::vector<uint16_t>{0x3c00, 0x7c00, 0xc200}));
@@ -350,22 +344,22 @@ TEST(SegmentedReduce, SaysWhatIsWrong) {
   const Tensor t(x.data(), Dtype::f32, {8}), at(offsets.data(), Dtype::i64, {4}),
       to(out.data(), Dtype::f32, {3});
   const auto message = [](Reduction r, const Tensor& a, const Tensor& b, const Tensor& c) {
-    return segmented_reduce(r, a, b, c, nullptr, 0).message();
+    return segmented_reduce(r, a, b, c, {}).message();
   };
   EXPECT_EQ(message(Reduction::product, t, at, to),
             "segmented_reduce: there is no product of segments; there are sum, max, min and mean");
   EXPECT_EQ(message(Reduction::mean, {x.data(), Dtype::i32, {8}}, at, to),
-            "segmented_reduce: x is i32; it can be f32, f16, bf16");
+            "segmented_mean: x is i32; it can be f32, f16, bf16");
   EXPECT_EQ(message(Reduction::sum, t, {offsets.data(), Dtype::i64, {3}}, to),
-            "segmented_reduce: offsets is i64 (3) but out is f32 (3); there is one offset more");
+            "segmented_sum: out is f32 (3) but must be f32 (2): offsets is i64 (3)");
   EXPECT_EQ(message(Reduction::sum, {x.data(), Dtype::i32, {8}}, at, to),
-            "segmented_reduce: out is f32; the sum of i32 is i64");
+            "segmented_sum: out is f32; the sum of i32 is i64");
   EXPECT_EQ(message(Reduction::sum, t, {offsets.data(), Dtype::u32, {4}}, to),
-            "segmented_reduce: offsets is u32; it can be i64, i32");
+            "segmented_sum: offsets is u32; it can be i64, i32");
   EXPECT_EQ(message(Reduction::sum, t, {nullptr, Dtype::i64, {4}}, to),
-            "segmented_reduce: offsets is null");
+            "segmented_sum: offsets is null");
   EXPECT_TRUE(segmented_reduce(Reduction::sum, t, {offsets.data(), Dtype::i64, {1}},
-                               {nullptr, Dtype::f32, {0}}, nullptr, 0));
+                               {nullptr, Dtype::f32, {0}}, {}));
 }
 
 TEST(Normalize, Rows) {
@@ -374,42 +368,42 @@ TEST(Normalize, Rows) {
   Tensor t(x.data(), Dtype::f32, {2, 2});
   t.strides = {3, 1};
   const Tensor to(out.data(), Dtype::f32, {2, 2});
-  with_workspace([&] { return l2_normalize_workspace(t, 1e-12f, to); },
-                 [&](void* w, size_t bytes) { return l2_normalize(t, 1e-12f, to, w, bytes); });
+  with_workspace([&](const Workspace& w) { return l2_normalize(t, 1e-12f, to, w); });
   EXPECT_EQ(out.values(), (std::vector<float>{3 / 5.f, -4 / 5.f, 0, 0}));
-  with_workspace([&] { return l1_normalize_workspace(t, 1e-12f, t); },
-                 [&](void* w, size_t bytes) { return l1_normalize(t, 1e-12f, t, w, bytes); });
+  with_workspace([&](const Workspace& w) { return l1_normalize(t, 1e-12f, t, w); });
   EXPECT_EQ(x.values(), (std::vector<float>{3 / 7.f, -4 / 7.f, 9, 0, 0, 9}));
-  EXPECT_EQ(l2_normalize(t, -1, to, nullptr, 0).message(),
-            "l2_normalize: epsilon is -1.000000; it has to be at least 0");
-  EXPECT_EQ(l2_normalize(t, 0, {x.data() + 1, Dtype::f32, {2, 2}}, nullptr, 0).message(),
+  EXPECT_EQ(l2_normalize(t, -1, to, {}).message(),
+            "l2_normalize: epsilon is -1; it has to be at least 0");
+  EXPECT_EQ(l2_normalize(t, 0, {x.data() + 1, Dtype::f32, {2, 2}}, {}).message(),
             "l2_normalize: out and x overlap in memory without being the same tensor");
   const Tensor none(nullptr, Dtype::f32, {0, 5});
-  EXPECT_TRUE(l2_normalize(none, 0, none, nullptr, 0));
+  EXPECT_TRUE(l2_normalize(none, 0, none, {}));
 }
 
 TEST(Normalize, Clip) {
   const DeviceArray<float> x(std::vector<float>{3, 0, 0, -4}), norm(1, -1.f);
   const Tensor t(x.data(), Dtype::f32, {2, 2}), of_all(norm.data(), Dtype::f32, {1});
-  with_workspace(
-      [&] { return clip_by_global_norm_workspace(t, 10, t, of_all); },
-      [&](void* w, size_t bytes) { return clip_by_global_norm(t, 10, t, of_all, w, bytes); });
+  with_workspace([&](const Workspace& w) { return clip_by_global_norm(t, 10, t, of_all, w); });
   EXPECT_EQ(norm.values()[0], 5);
   EXPECT_EQ(x.values(), (std::vector<float>{3, 0, 0, -4}));
-  with_workspace(
-      [&] { return clip_by_global_norm_workspace(t, 1, t, of_all); },
-      [&](void* w, size_t bytes) { return clip_by_global_norm(t, 1, t, of_all, w, bytes); });
+  with_workspace([&](const Workspace& w) { return clip_by_global_norm(t, 1, t, of_all, w); });
   EXPECT_NEAR(x.values()[0], .6, 1e-6);
   EXPECT_NEAR(x.values()[3], -.8, 1e-6);
+  const DeviceArray<float> other(4);
+  Tensor turned(other.data(), Dtype::f32, {2, 2});
+  turned.strides = {1, 2};
+  EXPECT_EQ(
+      clip_by_global_norm(t, 1, turned, of_all, {}).message(),
+      "clip_by_global_norm: out has strides (1, 2) but x has (2, 1); they have to be the same");
   const Tensor none(nullptr, Dtype::f32, {0});
-  ASSERT_TRUE(clip_by_global_norm(none, 1, none, of_all, nullptr, 0));
+  ASSERT_TRUE(clip_by_global_norm(none, 1, none, of_all, {}));
   EXPECT_EQ(norm.values()[0], 0);
-  EXPECT_EQ(clip_by_global_norm(t, NAN, t, of_all, nullptr, 0).message(),
+  EXPECT_EQ(clip_by_global_norm(t, NAN, t, of_all, {}).message(),
             "clip_by_global_norm: max_norm is nan; it has to be at least 0");
-  EXPECT_EQ(clip_by_global_norm(t, 1, t, {x.data(), Dtype::f32, {1}}, nullptr, 0).message(),
+  EXPECT_EQ(clip_by_global_norm(t, 1, t, {x.data(), Dtype::f32, {1}}, {}).message(),
             "clip_by_global_norm: norm and x overlap in memory");
-  EXPECT_EQ(clip_by_global_norm(t, 1, t, {norm.data(), Dtype::f16, {1}}, nullptr, 0).message(),
-            "clip_by_global_norm: norm is f16; the norm is f32");
+  EXPECT_EQ(clip_by_global_norm(t, 1, t, {norm.data(), Dtype::f16, {1}}, {}).message(),
+            "clip_by_global_norm: norm is f16; it can be f32");
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ TEST(Softmax, SaysWhatIsWrong) {
   EXPECT_EQ(message(good, {x.data() + 4, Dtype::f32, {4, 4}}),
             "softmax: out and x overlap in memory without being the same tensor");
   EXPECT_EQ(message({x.data(), Dtype::f32, {}}, {out.data(), Dtype::f32, {}}),
-            "softmax: x has no dimension; its last one is what rows are made of");
+            "softmax: x is f32 (); it has to be (rows..., cols)");
   Tensor turned = good;
   turned.strides = {1, 4};
   EXPECT_EQ(message(turned, to),

@@ -1,4 +1,4 @@
-// Verifies every rung, then times them in turn with the rivals; on the software GPU, counts.
+// Verifies every contestant, then times those that are right in turn; on the software GPU, counts.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -10,41 +10,33 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "harness/contestant.h"
 #include "harness/device.h"
-#include "harness/inputs.h"
-#include "harness/rival.h"
 #include "harness/statistics.h"
 #include "harness/timing.h"
 #include "harness/verify.h"
-#include "ladder/cases.h"
 #include "select/device.h"
 #include "sets.h"
 
 namespace ridge::ladders {
 namespace {
 
+using harness::Contestant;
 using nlohmann::json;
 
-// Larger ones are verified at the tour's size: a float64 reference of gigabytes would take minutes.
-constexpr int64_t kLargestReference = 1 << 22;  // elements
-
-int64_t elements_of(const Workload& workload) {
-  int64_t most = 0;
-  for (const TensorSpec& t : workload.tensors) most = std::max(most, count(t.shape));
-  return most;
-}
-
-// The sets for every rung: one for all, unless some want their host tensors pageable.
-class SetsOfRungs {
+// The sets for every contestant: one for all, unless some want their host tensors pageable.
+class SetsInMemory {
  public:
-  SetsOfRungs(const Ladder& ladder, const Case& c, const Workload& workload, int sets)
+  SetsInMemory(const Ladder& ladder, const Case& c, const Workload& workload, int sets)
       : ladder_(ladder), c_(c), workload_(workload), sets_(sets) {}
 
-  Expected<const Sets*> of(int rung) {
-    const RungInfo& info = ladder_.rungs[size_t(rung)];
-    std::optional<Sets>& made = made_[info.pageable && has_host_tensors()];
+  Expected<const Sets*> of(const Contestant& contestant) {
+    const bool pageable =
+        contestant.pageable && std::any_of(workload_.tensors.begin(), workload_.tensors.end(),
+                                           [](const TensorSpec& spec) { return spec.on_host; });
+    std::optional<Sets>& made = made_[pageable];
     if (!made) {
-      auto sets = make_sets(ladder_, c_, workload_, sets_, info);
+      auto sets = make_sets(ladder_, c_, workload_, sets_, pageable);
       if (!sets) return sets.error();
       made = std::move(*sets);
     }
@@ -52,10 +44,6 @@ class SetsOfRungs {
   }
 
  private:
-  bool has_host_tensors() const {
-    return std::any_of(workload_.tensors.begin(), workload_.tensors.end(),
-                       [](const TensorSpec& spec) { return spec.on_host; });
-  }
   const Ladder& ladder_;
   const Case& c_;
   const Workload& workload_;
@@ -63,65 +51,107 @@ class SetsOfRungs {
   std::optional<Sets> made_[2];  // pinned, pageable
 };
 
-// Where a rung is checked: the case itself, or, where that is too large for a reference, the tour's
-// case if it is of this operator, then the tests, the largest first.
-std::vector<Case> checked_cases(const Operator& op, const Case& c) {
-  if (elements_of(op.ladder->workload(c)) <= kLargestReference) return {c};
+// How contestants are checked before they are timed.
+struct Checks {
   std::vector<Case> cases;
-  for (Case test : op.ladder->tests)
+  // All of them, not only the first that a contestant can do.
+  bool all = false;
+  harness::Means means;
+};
+
+// The tour's case if it is of this operator, then the tests, the largest first.
+std::vector<Case> smaller_cases(const Loaded& loaded, const Case& c) {
+  const Ladder& ladder = *loaded.ladder;
+  std::vector<Case> cases;
+  for (const Case& test : ladder.tests())
     if (test.op == c.op && test.dtype == c.dtype && !test.specials) cases.push_back(test);
   std::stable_sort(cases.begin(), cases.end(),
                    [](const Case& a, const Case& b) { return count(a.shape) > count(b.shape); });
-  if (op.ladder->tour.op == c.op) {
-    cases.insert(cases.begin(), op.ladder->tour);
-    cases.front().dtype = c.dtype;
+  Case tour = ladder.tour();
+  if (tour.op == c.op) {
+    tour.dtype = c.dtype;
+    tour.formats = c.formats;
+    tour.parameters = c.parameters;
+    tour.distribution = c.distribution;
+    if (complete(tour, *loaded.op) && ladder.check(tour)) cases.insert(cases.begin(), tour);
   }
-  if (cases.empty()) cases.push_back(op.ladder->tour);
+  if (cases.empty()) cases.push_back(ladder.tour());
   return cases;
 }
 
-// Which rungs are right, each at the first of the cases that it supports.
-std::vector<bool> verify_all(const Operator& op, const Case& c, const DeviceInfo& device,
-                             const Options& options) {
-  std::vector<bool> right(op.ladder->rungs.size(), false);
-  std::vector<json> lines(right.size());
-  for (const Case& checked : checked_cases(op, c)) {
-    std::optional<harness::Prepared> prepared;  // made when the first rung wants it
-    for (int r = 0; r < int(right.size()); ++r) {
-      const std::string& name = op.ladder->rungs[size_t(r)].name;
-      json& line = lines[size_t(r)];
-      if (!options.rung.empty() && options.rung != name) continue;
-      if (!line.is_null() && !line.contains("unsupported")) continue;
-      if (!prepared) prepared = harness::prepare(*op.ladder, checked);
-      const auto result = harness::verify(*prepared, r, device);
-      line = {{"event", "verified"},
-              {"rung", name},
-              {"worst", result.worst},
-              {"at", shape_text(checked.shape)}};
-      switch (result.verdict) {
-        case harness::Verdict::right: right[size_t(r)] = true; break;
-        case harness::Verdict::unsupported: line["unsupported"] = result.message; break;
-        default: line["wrong"] = result.message;
+// The case itself, and with whole numbers where that gives a proof; smaller ones where it is too
+// large for all that its family offers.
+Checks checks_of(const Loaded& loaded, const Case& c) {
+  const auto means = harness::means_for(*loaded.ladder, c);
+  if (!means) return {.cases = smaller_cases(loaded, c)};
+  Checks checks = {.cases = {c}, .all = true, .means = *means};
+  if (means->proof) checks.cases.push_back(harness::exact_case(c));
+  return checks;
+}
+
+const char* name_of(const harness::Means& means) {
+  if (means.samples == 0) return "reference";
+  return means.proof ? "samples and proof" : "samples";
+}
+
+std::string kind_of(const Contestant& who) { return who.rival ? "rival" : "rung"; }
+
+// Which contestants are right.
+Expected<std::vector<bool>> verify_all(const Loaded& loaded, const Checks& checks,
+                                       const std::vector<Contestant>& contestants) {
+  std::vector<bool> right(contestants.size(), false);
+  std::vector<json> lines(contestants.size());
+  for (const Case& checked : checks.cases) {
+    std::optional<harness::Prepared> prepared;  // made when the first one wants it
+    for (size_t i = 0; i < contestants.size(); ++i) {
+      const Contestant& who = contestants[i];
+      json& line = lines[i];
+      const bool is_open =
+          line.is_null() || line.contains("unsupported") || (checks.all && right[i]);
+      if (!is_open) continue;
+      if (!prepared) {
+        auto made = harness::prepare(*loaded.ladder, checked);
+        if (!made) return made.error();
+        prepared = std::move(*made);
       }
+      const auto result = harness::verify(*prepared, who);
+      const double before = line.is_null() ? 0 : line.value("worst", 0.0);
+      line = {{"event", "verified"},
+              {kind_of(who), who.name},
+              {"worst", std::max(before, result.worst)},
+              {"at", shape_text(checked.shape)}};
+      if (!who.idea.empty()) line["idea"] = who.idea;
+      right[i] = result.verdict == harness::Verdict::right;
+      if (result.verdict == harness::Verdict::unsupported) line["unsupported"] = result.message;
+      else if (!right[i])
+        line["wrong"] = (checked.exact ? "with whole numbers: " : "") + result.message;
     }
   }
-  for (const json& line : lines)
-    if (!line.is_null()) tell(line);
+  for (const json& line : lines) tell(line);
   return right;
 }
 
-std::vector<harness::Rival> load_rivals(const std::string& path) {
-  std::vector<harness::Rival> rivals;
-  if (path.empty()) return rivals;
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (!library) {
-    std::fprintf(stderr, "ridge: no rivals: %s\n", dlerror());
-    return rivals;
-  }
-  if (const auto f =
-          reinterpret_cast<harness::RivalsFunction>(dlsym(library, harness::kRivalsSymbol)))
-    f(&rivals);
-  return rivals;
+// What stands beside the family's rungs. For the software GPU nobody builds it unasked, and what
+// was built once may be out of date: there it is to be asked for.
+harness::RivalsFunction load_rivals(const std::string& name, const Options& options) {
+  const FamilyInfo& family = *find_family(name);
+  if (family.rivals.empty() || (is_software_gpu() && !options.rivals)) return nullptr;
+  void* const library = dlopen(rivals_library(name).c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const found = library ? dlsym(library, harness::kRivalsSymbol) : nullptr;
+  if (!found)
+    tell({{"event", "rivals"},
+          {"family", name},
+          {"missing", family.rivals},
+          {"why", dlerror()},
+          {"target", "rivals_" + name}});
+  return reinterpret_cast<harness::RivalsFunction>(found);
+}
+
+// Whether a contestant that is right elsewhere cannot do the case itself; it is told.
+bool refuses(const Contestant& who, const Case& c, const Call& call) {
+  const std::string why = who.refuses(c, call);
+  if (!why.empty()) tell({{"event", "verified"}, {kind_of(who), who.name}, {"unsupported", why}});
+  return !why.empty();
 }
 
 constexpr double kLeastForRoof = 16 << 20;  // bytes; less is in and out of caches and queues
@@ -141,101 +171,131 @@ void tell_roof(std::span<const harness::Timing> memory) {
   if (best) tell({{"event", "roof"}, {"by", best->name}, {"us", rounded(best->us)}});
 }
 
-Status time_all(const Operator& op, const Case& c, const Workload& workload,
-                const std::vector<bool>& right, const DeviceInfo& device, const Options& options,
-                const std::vector<harness::Rival>& rivals) {
+void tell_timing(const Contestant& who, const harness::Timing& timing, double floor_us, bool hot) {
+  json line = {{"event", "timed"}, {kind_of(who), timing.name}};
+  if (!timing.status) line["failed"] = timing.status.message();
+  line["us"] = rounded(timing.us);
+  line["by_graph"] = timing.by_graph;
+  // A hot L2 may well beat the memory's bandwidth.
+  if (!timing.us.empty() && !hot && harness::summarize(timing.us).median < floor_us)
+    line["implausible"] = floor_us;
+  tell(line);
+}
+
+Status time_all(const Loaded& loaded, const Case& c, const Workload& workload,
+                const std::vector<Contestant>& contestants, const DeviceInfo& device,
+                const Options& options) {
   const double bytes = workload.cost.read + workload.cost.written;
   const int sets = options.hot ? 1 : harness::sets_beyond_l2(bytes, device);
-  SetsOfRungs sets_of(*op.ladder, c, workload, sets);
-
-  std::vector<harness::Contestant> contestants;
+  SetsInMemory sets_for(*loaded.ladder, c, workload, sets);
+  std::vector<harness::Timed> timed;
+  std::vector<const Contestant*> who_of;
   std::vector<harness::DeviceBuffer> workspaces;
-  const auto workspace_of = [&](size_t wanted) -> Expected<void*> {
-    auto buffer = harness::DeviceBuffer::make(int64_t(wanted), 0, false);
+  for (const Contestant& who : contestants) {
+    const auto made = sets_for.of(who);
+    if (!made) return made.error();
+    const Call& call = *(*made)->front().call;
+    if (refuses(who, c, call)) continue;
+    const auto wanted = who.workspace(call);
+    if (!wanted) return wanted.error();
+    auto buffer = harness::DeviceBuffer::make(int64_t(*wanted), 0, false);
     if (!buffer) return buffer.error();
     workspaces.push_back(std::move(*buffer));
-    return workspaces.back().data();
-  };
-  for (int r = 0; r < int(right.size()); ++r) {
-    if (!right[size_t(r)]) continue;
-    const auto made = sets_of.of(r);
-    if (!made) return made.error();
-    const auto& tensors = (*made)->pointers;
-    if (const Support support = op.ladder->supports(r, c, tensors[0], device); !support) {
-      tell({{"event", "verified"},
-            {"rung", op.ladder->rungs[size_t(r)].name},
-            {"unsupported", support.reason}});
-      continue;
-    }
-    const size_t wanted = op.ladder->workspace(r, c, tensors[0], device);
-    const auto workspace = workspace_of(wanted);
-    if (!workspace) return workspace.error();
-    contestants.push_back({op.ladder->rungs[size_t(r)].name,
-                           [&, r, wanted, at = *workspace](int set, cudaStream_t stream) {
-                             return op.ladder->launch(r, c, tensors[size_t(set)], at, wanted,
-                                                      device, stream);
-                           }});
+    const Workspace workspace = {workspaces.back().data(), *wanted};
+    timed.push_back({who.name, [&who, workspace, sets = *made](int set, cudaStream_t stream) {
+                       return who.launch(*(*sets)[size_t(set)].call, workspace, stream);
+                     }});
+    who_of.push_back(&who);
   }
-  const size_t ours = contestants.size();
-  if (ours == 0) return Status::ok();
-  const auto top = sets_of.of(int(right.size()) - 1);
-  if (!top) return top.error();
-  const auto& tensors = (*top)->pointers;
-  for (const harness::Rival& rival : rivals) {
-    if (rival.operator_ != op.ladder->operators[size_t(op.op)] || !rival.serves(c)) continue;
-    const size_t wanted = rival.workspace ? rival.workspace(c, tensors[0]) : 0;
-    const auto workspace = workspace_of(wanted);
-    if (!workspace) return workspace.error();
-    contestants.push_back(
-        {rival.library, [&, wanted, at = *workspace](int set, cudaStream_t stream) {
-           return rival.launch(c, tensors[size_t(set)], at, wanted, stream);
-         }});
-  }
-  const size_t rivals_end = contestants.size();
+  if (who_of.empty()) return Status::ok();
   if (!options.hot && bytes >= kLeastForRoof)
     for (auto& one : harness::memory_alone(workload.cost.read, workload.cost.written, device))
-      contestants.push_back(std::move(one));
+      timed.push_back(std::move(one));
   harness::TimingOptions timing = {.cold = !options.hot, .sets = sets};
   if (options.fast) timing.least = 10, timing.most = 30, timing.seconds = 0.3;
-  const auto timings = harness::time_in_turn(contestants, timing, device);
-  tell_roof(std::span(timings).subspan(rivals_end));
+  const auto timings = harness::time_in_turn(timed, timing, device);
+  tell_roof(std::span(timings).subspan(who_of.size()));
   const double floor_us = bytes / device.pin_bandwidth * 1e6;
-  for (size_t i = 0; i < rivals_end; ++i) {
-    json line = {{"event", "timed"}, {i < ours ? "rung" : "rival", timings[i].name}};
-    if (!timings[i].status) line["failed"] = timings[i].status.message();
-    line["us"] = rounded(timings[i].us);
-    line["by_graph"] = timings[i].by_graph;
-    auto sorted = timings[i].us;
-    std::sort(sorted.begin(), sorted.end());
-    // A hot L2 may well beat the memory's bandwidth.
-    if (!sorted.empty() && !options.hot && sorted[sorted.size() / 2] < floor_us)
-      line["implausible"] = floor_us;
-    tell(line);
-  }
+  for (size_t i = 0; i < who_of.size(); ++i)
+    tell_timing(*who_of[i], timings[i], floor_us, options.hot);
   return Status::ok();
 }
 
-Status count_all(const Operator& op, const Case& c, const Workload& workload,
-                 const std::vector<bool>& right, const DeviceInfo& device) {
-  SetsOfRungs sets_of(*op.ladder, c, workload, 1);
-  for (int r = 0; r < int(right.size()); ++r) {
-    if (!right[size_t(r)]) continue;
-    const auto made = sets_of.of(r);
+Status count_all(const Loaded& loaded, const Case& c, const Workload& workload,
+                 const std::vector<Contestant>& contestants) {
+  SetsInMemory sets_for(*loaded.ladder, c, workload, 1);
+  for (const Contestant& who : contestants) {
+    const auto made = sets_for.of(who);
     if (!made) return made.error();
-    const auto& tensors = (*made)->pointers[0];
-    const size_t wanted = op.ladder->workspace(r, c, tensors, device);
-    auto workspace = harness::DeviceBuffer::make(int64_t(wanted), 0, false);
+    const Call& call = *(*made)->front().call;
+    if (refuses(who, c, call)) continue;
+    const auto wanted = who.workspace(call);
+    if (!wanted) return wanted.error();
+    auto workspace = harness::DeviceBuffer::make(int64_t(*wanted), 0, false);
     if (!workspace) return workspace.error();
     Status status;
     const auto counted = harness::count_instructions([&] {
-      status = op.ladder->launch(r, c, tensors, workspace->data(), wanted, device, nullptr);
+      status = who.launch(call, {workspace->data(), *wanted}, nullptr);
       if (status) status = harness::synchronize();
     });
     if (!status) return status;
     tell({{"event", "counted"},
-          {"rung", op.ladder->rungs[size_t(r)].name},
+          {kind_of(who), who.name},
           {"warp_instructions", counted->warp},
           {"thread_instructions", counted->thread}});
+  }
+  return Status::ok();
+}
+
+Status tell_roofs(const DeviceInfo& device) {
+  const auto roofs = harness::measure_roofs(device);
+  if (!roofs) return roofs.error();
+  const harness::Weather now = harness::weather();
+  tell({{"event", "roofs"},
+        {"copy", roofs->copy},
+        {"read", roofs->read},
+        {"write", roofs->write},
+        {"pins", device.pin_bandwidth},
+        {"weather",
+         {{"sm_mhz", now.sm_mhz},
+          {"memory_mhz", now.memory_mhz},
+          {"celsius", now.celsius},
+          {"watts", now.watts}}}});
+  return Status::ok();
+}
+
+Status climb_operator(const std::string& name, const Options& options, const DeviceInfo& device) {
+  const bool software = is_software_gpu();
+  const auto loaded = load_operator(name);
+  if (!loaded) return loaded.error();
+  std::vector<Contestant> contestants;
+  for (int r = 0; r < int(loaded->ladder->rungs.size()); ++r)
+    if (options.rung.empty() || options.rung == loaded->ladder->rungs[size_t(r)].name)
+      contestants.push_back(harness::contestant_of(*loaded->ladder, r, device));
+  if (const auto rivals = load_rivals(loaded->op->family, options))
+    rivals(*loaded->op, &contestants);
+  const bool small = software || options.small;
+  auto cases = cases_of(*loaded, options,
+                        small ? std::vector{loaded->ladder->tour()} : loaded->ladder->timings());
+  if (!cases) return cases.error();
+  if (options.tour) cases->resize(1);
+  for (const Case& c : *cases) {
+    const Workload workload = loaded->ladder->workload(c);
+    json header = describe(*loaded, c, workload);
+    header["event"] = "case";
+    const Checks checks = checks_of(*loaded, c);
+    header["verified_at"] = shape_text(checks.cases.front().shape);
+    header["verified_by"] = name_of(checks.means);
+    if (checks.means.samples > 0) header["samples"] = checks.means.samples;
+    tell(header);
+    const auto right = verify_all(*loaded, checks, contestants);
+    if (!right) return right.error();
+    std::vector<Contestant> left;
+    for (size_t i = 0; i < right->size(); ++i)
+      if ((*right)[i]) left.push_back(contestants[i]);
+    const Status done = software ? count_all(*loaded, c, workload, left)
+                                 : time_all(*loaded, c, workload, left, device, options);
+    if (!done) return done;
   }
   return Status::ok();
 }
@@ -245,42 +305,10 @@ Status count_all(const Operator& op, const Case& c, const Workload& workload,
 int climb(const Options& options) {
   const auto device = current_device();
   if (!device) return fail(device.error());
-  const bool software = is_software_gpu();
-  const auto rivals = load_rivals(software ? "" : options.rivals);
-  if (!software) {
-    const auto roofs = harness::measure_roofs(*device);
-    if (!roofs) return fail(roofs.error());
-    const harness::Weather now = harness::weather();
-    tell({{"event", "roofs"},
-          {"copy", roofs->copy},
-          {"read", roofs->read},
-          {"write", roofs->write},
-          {"pins", device->pin_bandwidth},
-          {"weather",
-           {{"sm_mhz", now.sm_mhz},
-            {"memory_mhz", now.memory_mhz},
-            {"celsius", now.celsius},
-            {"watts", now.watts}}}});
-  }
-  for (const std::string& name : options.operators) {
-    const Operator op = find_operator(name);
-    if (!op.ladder) return fail(Error{2, "there is no operator '" + name + "'"});
-    const bool small = software || options.tour;
-    const auto cases =
-        cases_of(op, options, small ? std::vector<Case>{op.ladder->tour} : op.ladder->timings);
-    if (!cases) return fail(cases.error());
-    for (const Case& c : *cases) {
-      const Workload workload = op.ladder->workload(c);
-      json header = describe(op, c, workload);
-      header["event"] = "case";
-      header["verified_at"] = shape_text(checked_cases(op, c).front().shape);
-      tell(header);
-      const std::vector<bool> right = verify_all(op, c, *device, options);
-      const Status done = software ? count_all(op, c, workload, right, *device)
-                                   : time_all(op, c, workload, right, *device, options, rivals);
-      if (!done) return fail(done);
-    }
-  }
+  if (!is_software_gpu() && options.roofs)
+    if (const Status s = tell_roofs(*device); !s) return fail(s);
+  for (const std::string& name : options.operators)
+    if (const Status s = climb_operator(name, options, *device); !s) return fail(s);
   return 0;
 }
 

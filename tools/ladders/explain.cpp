@@ -1,5 +1,5 @@
+// Which rung the library takes for a case, told by the very function that the public API calls.
 #include <algorithm>
-#include <cstdio>
 
 #include <nlohmann/json.hpp>
 
@@ -9,47 +9,64 @@
 namespace ridge::ladders {
 namespace {
 
-// Selection looks at alignment, never at what is there: any address that no allocation has will do.
-constexpr uintptr_t kNowhere = uintptr_t(1) << 40;
+using nlohmann::json;
+
+json row_of(const Candidate& candidate, const RungInfo& rung) {
+  json row = {{"rung", candidate.name}, {"idea", rung.idea}};
+  if (!candidate.support) row["rejected"] = candidate.support.reason;
+  else if (candidate.predicted_us > 0) row["predicted_us"] = candidate.predicted_us;
+  else row["lesson"] = true;
+  return row;
+}
+
+Expected<json> explained(const std::string& name, const Options& options,
+                         const DeviceInfo& device) {
+  const auto loaded = load_operator(name);
+  if (!loaded) return loaded.error();
+  const auto cases = cases_of(*loaded, options, loaded->ladder->timings());
+  if (!cases) return cases.error();
+  const Case& c = cases->front();
+  const Workload workload = loaded->ladder->workload(c);
+  KeptCall kept;
+  const auto call = call_of(*loaded, c, workload, kept);
+  if (!call) return call.error();
+  const auto choices = loaded->ladder->choices(*call, device);
+  if (!choices) return choices.error();
+  json line = describe(*loaded, c, workload);
+  const double bytes = workload.cost.read + workload.cost.written;
+  line["bytes"] = bytes;
+  line["floor_us"] = bytes / device.pin_bandwidth * 1e6;
+  line["launches"] = choices->size();
+  line["chosen"] = "";
+  line["candidates"] = json::array();
+  if (choices->empty()) return line;
+  // A call of several launches is told by its first.
+  const Ladder::Choice& first = choices->front();
+  if (first.ladder != loaded->ladder) line["handed_to"] = first.ladder->family;
+  if (first.chosen >= 0) line["chosen"] = first.ladder->rungs[size_t(first.chosen)].name;
+  line["study"] = std::ranges::all_of(first.candidates,
+                                      [](const Candidate& rung) { return rung.predicted_us == 0; });
+  for (size_t r = 0; r < first.candidates.size(); ++r)
+    line["candidates"].push_back(row_of(first.candidates[r], first.ladder->rungs[r]));
+  return line;
+}
 
 }  // namespace
+
+Expected<Call> call_of(const Loaded& loaded, const Case& c, const Workload& workload,
+                       KeptCall& kept) {
+  Call call = loaded.ladder->call(c, workload, nowhere(workload), kept);
+  if (const Status s = check_call(call, loaded.op->name.c_str()); !s) return s.error();
+  return call;
+}
 
 int explain(const Options& options) {
   const auto device = current_device();
   if (!device) return fail(device.error());
   for (const std::string& name : options.operators) {
-    const Operator op = find_operator(name);
-    if (!op.ladder) return fail(Error{2, "there is no operator '" + name + "'"});
-    const auto cases = cases_of(op, options, op.ladder->timings);
-    if (!cases) return fail(cases.error());
-    const Case& c = cases->front();
-    const Workload workload = op.ladder->workload(c);
-    std::vector<void*> tensors;
-    for (size_t t = 0; t < workload.tensors.size(); ++t)
-      tensors.push_back(reinterpret_cast<void*>(kNowhere * (t + 1)));
-    std::vector<Candidate> candidates;
-    const int chosen = op.ladder->choose(c, tensors, *device, &candidates);
-    // Nothing but lessons: there is no call to choose for.
-    const bool is_study = std::ranges::all_of(
-        candidates, [](const Candidate& rung) { return rung.support && rung.predicted_us == 0; });
-    const double bytes = workload.cost.read + workload.cost.written;
-    nlohmann::json line = {
-        {"operator", name},
-        {"dtype", name_of(c.dtype)},
-        {"shape", shape_text(c.shape)},
-        {"bytes", bytes},
-        {"flops", workload.cost.flops},
-        {"floor_us", bytes / device->pin_bandwidth * 1e6},
-        {"study", is_study},
-        {"chosen", is_study || chosen < 0 ? "" : op.ladder->rungs[size_t(chosen)].name}};
-    for (size_t r = 0; r < candidates.size(); ++r) {
-      nlohmann::json row = {{"rung", candidates[r].name}, {"idea", op.ladder->rungs[r].idea}};
-      if (!candidates[r].support) row["rejected"] = candidates[r].support.reason;
-      else if (candidates[r].predicted_us > 0) row["predicted_us"] = candidates[r].predicted_us;
-      else row["lesson"] = true;
-      line["candidates"].push_back(row);
-    }
-    std::printf("%s\n", line.dump().c_str());
+    const auto line = explained(name, options, *device);
+    if (!line) return fail(line.error());
+    tell(*line);
   }
   return 0;
 }

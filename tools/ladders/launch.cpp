@@ -6,7 +6,6 @@
 
 #include "commands.h"
 #include "harness/device.h"
-#include "ladder/cases.h"
 #include "select/device.h"
 #include "sets.h"
 
@@ -14,10 +13,11 @@ namespace ridge::ladders {
 
 namespace {
 
-Status launch_rung(const Operator& op, const Case& c, int rung, const DeviceInfo& device) {
-  const RungInfo& info = op.ladder->rungs[size_t(rung)];
-  const Workload workload = op.ladder->workload(c);
-  nlohmann::json header = describe(op, c, workload);
+Status launch_rung(const Loaded& loaded, const Case& c, int rung, const DeviceInfo& device) {
+  const Ladder& ladder = *loaded.ladder;
+  const RungInfo& info = ladder.rungs[size_t(rung)];
+  const Workload workload = ladder.workload(c);
+  nlohmann::json header = describe(loaded, c, workload);
   header["event"] = "launch";
   header["rung"] = info.name;
   // Work items: the elements of the largest tensor.
@@ -26,30 +26,31 @@ Status launch_rung(const Operator& op, const Case& c, int rung, const DeviceInfo
     elements = std::max(elements, count(tensor.shape));
   header["elements"] = elements;
   tell(header);
-  const auto sets = make_sets(*op.ladder, c, workload, 1, info);
+  const auto sets = make_sets(ladder, c, workload, 1, info.pageable);
   if (!sets) return sets.error();
-  const auto& tensors = sets->pointers[0];
-  if (const Support support = op.ladder->supports(rung, c, tensors, device); !support)
+  const Call& call = *sets->front().call;
+  if (const Support support = ladder.supports(rung, call, device); !support)
     return Error{2, info.name + " cannot do this: " + support.reason};
-  const size_t wanted = op.ladder->workspace(rung, c, tensors, device);
-  auto workspace = harness::DeviceBuffer::make(int64_t(wanted), 0, false);
+  const auto wanted = ladder.workspace(rung, call, device);
+  if (!wanted) return wanted.error();
+  auto workspace = harness::DeviceBuffer::make(int64_t(*wanted), 0, false);
   if (!workspace) return workspace.error();
-  const Status status =
-      op.ladder->launch(rung, c, tensors, workspace->data(), wanted, device, nullptr);
+  const Status status = ladder.launch(rung, call, {workspace->data(), *wanted}, device, nullptr);
   return status ? harness::synchronize() : status;
 }
 
 // Every rung of an operator, or the one asked for; of all, those that cannot do this case say so.
 Status launch_operator(const std::string& name, const Options& options, const DeviceInfo& device) {
-  const Operator op = find_operator(name);
-  if (!op.ladder) return Error{2, "there is no operator '" + name + "'"};
-  const auto cases = cases_of(op, options, {op.ladder->tour});
+  const auto loaded = load_operator(name);
+  if (!loaded) return loaded.error();
+  const auto cases = cases_of(*loaded, options, {loaded->ladder->tour()});
   if (!cases) return cases.error();
   bool found = false;
-  for (size_t r = 0; r < op.ladder->rungs.size(); ++r) {
-    if (!options.rung.empty() && op.ladder->rungs[r].name != options.rung) continue;
+  const auto& rungs = loaded->ladder->rungs;
+  for (size_t r = 0; r < rungs.size(); ++r) {
+    if (!options.rung.empty() && rungs[r].name != options.rung) continue;
     found = true;
-    const Status status = launch_rung(op, cases->front(), int(r), device);
+    const Status status = launch_rung(*loaded, cases->front(), int(r), device);
     if (status) continue;
     if (!options.rung.empty() || status.code() != 2) return status;
     fail(status);

@@ -9,12 +9,13 @@ int main(int argc, char** argv) {
   const std::string_view command = argc > 1 ? argv[1] : "";
   const auto options = read_options(argc, argv);
   if (!options) return fail(options.error());
-  if (command == "list") return list(*options);
-  if (command == "verify") return verify(*options);
-  if (command == "climb") return climb(*options);
-  if (command == "explain") return explain(*options);
-  if (command == "launch") return launch(*options);
-  std::fprintf(stderr,
-               "usage: ridge_ladders list|verify|climb|explain|launch [operator…] [options]\n");
+  const std::pair<const char*, int (*)(const Options&)> commands[] = {
+      {"list", list},       {"verify", verify}, {"climb", climb},
+      {"explain", explain}, {"launch", launch}, {"export", export_case}};
+  for (const auto& [name, run] : commands)
+    if (command == name) return run(*options);
+  std::fprintf(
+      stderr,
+      "usage: ridge_ladders list|verify|climb|explain|launch|export [operator…] [options]\n");
   return 2;
 }

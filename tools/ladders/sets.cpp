@@ -4,7 +4,6 @@
 
 #include "harness/inputs.h"
 #include "harness/verify.h"
-#include "ladder/cases.h"
 
 namespace ridge::ladders {
 namespace {
@@ -15,16 +14,16 @@ constexpr int64_t kPattern = 1 << 22;
 }  // namespace
 
 Expected<Sets> make_sets(const Ladder& ladder, const Case& c, const Workload& workload, int sets,
-                         const RungInfo& rung) {
-  Sets made;
+                         bool pageable) {
+  Sets made(static_cast<size_t>(sets));
   for (int s = 0; s < sets; ++s) {
-    made.buffers.emplace_back();
-    made.pointers.emplace_back();
+    Set& set = made[size_t(s)];
+    std::vector<void*> pointers;
     for (size_t t = 0; t < workload.tensors.size(); ++t) {
       const TensorSpec& spec = workload.tensors[t];
-      const int64_t elements = count(spec.shape), size = int64_t(size_of(spec.dtype));
-      auto buffer =
-          harness::DeviceBuffer::make(elements * size, 0, false, harness::memory_of(spec, rung));
+      const int64_t elements = spec.span;
+      auto buffer = harness::DeviceBuffer::make(int64_t(bytes_for(spec.dtype, elements)), 0, false,
+                                                harness::memory_of(spec, pageable));
       if (!buffer) return buffer.error();
       const bool structured = elements > 0 && ladder.input(c, t, 0).has_value();
       if (spec.role != Role::out && elements > 0) {
@@ -35,9 +34,11 @@ Expected<Sets> make_sets(const Ladder& ladder, const Case& c, const Workload& wo
         if (const Status up = buffer->upload_repeated(bytes.data(), int64_t(bytes.size())); !up)
           return up.error();
       }
-      made.pointers.back().push_back(buffer->data());
-      made.buffers.back().push_back(std::move(*buffer));
+      pointers.push_back(buffer->data());
+      set.buffers.push_back(std::move(*buffer));
     }
+    set.call = std::make_unique<Call>(ladder.call(c, workload, pointers, set.kept));
+    if (const Status s = check_call(*set.call, c.def->name.c_str()); !s) return s.error();
   }
   return made;
 }

@@ -1,6 +1,7 @@
-// The tensors that a rung is launched on, filled with a case's inputs.
+// The tensors that a contestant is launched on, filled with a case's inputs.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "core/status.h"
@@ -9,12 +10,15 @@
 
 namespace ridge::ladders {
 
-// The tensors of a case where a rung wants them, several sets of them.
-struct Sets {
-  std::vector<std::vector<harness::DeviceBuffer>> buffers;
-  std::vector<std::vector<void*>> pointers;  // (set, tensor)
+// One set of a case's tensors, and the call on them.
+struct Set {
+  std::vector<harness::DeviceBuffer> buffers;
+  KeptCall kept;
+  std::unique_ptr<Call> call;
 };
+using Sets = std::vector<Set>;
+
 Expected<Sets> make_sets(const Ladder& ladder, const Case& c, const Workload& workload, int sets,
-                         const RungInfo& rung);
+                         bool pageable);
 
 }  // namespace ridge::ladders

@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "commands.h"
-#include "ladder/cases.h"
 #include "select/device.h"
 
 namespace ridge::ladders {
@@ -20,44 +19,60 @@ bool is_small(const Ladder& ladder, const Case& c) {
   return elements <= kFastElements;
 }
 
+struct Tally {
+  int right = 0, wrong = 0, unsupported = 0;
+};
+
+// Returns whether the device is still there: after a fault it is gone for this process.
+bool verify_case(const Ladder& ladder, const Case& c, const Options& options,
+                 const DeviceInfo& device, Tally& tally) {
+  const auto complain = [&](const std::string& what) {
+    std::printf("%s: %s: the case itself: %s\n", ladder.family.c_str(),
+                harness::case_text(c).c_str(), what.c_str());
+    ++tally.wrong;
+    return true;
+  };
+  if (const Status s = ladder.check(c); !s) return complain(s.message());
+  if (options.fast && !is_small(ladder, c)) return true;
+  const auto prepared = harness::prepare(ladder, c);
+  if (!prepared) return complain(prepared.error().message);
+  if (const std::string why = harness::truth_against_reference(*prepared); !why.empty())
+    return complain(why);
+  for (int r = 0; r < int(ladder.rungs.size()); ++r) {
+    const char* rung = ladder.rungs[size_t(r)].name.c_str();
+    if (!options.rung.empty() && options.rung != rung) continue;
+    const auto result = harness::verify(*prepared, harness::contestant_of(ladder, r, device));
+    if (result.verdict == harness::Verdict::right) {
+      ++tally.right;
+    } else if (result.verdict == harness::Verdict::unsupported) {
+      ++tally.unsupported;
+    } else {
+      ++tally.wrong;
+      std::printf("%s/%s: %s: %s\n", ladder.family.c_str(), rung, harness::case_text(c).c_str(),
+                  result.message.c_str());
+      if (result.verdict == harness::Verdict::failed) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 int verify(const Options& options) {
   const auto device = current_device();
   if (!device) return fail(device.error());
-  int wrong = 0, right = 0, unsupported = 0;
-  for (const Ladder* ladder : all_ladders()) {
-    bool wanted = options.operators.empty();
-    for (const std::string& name : options.operators) wanted |= name == ladder->family;
-    if (!wanted) continue;
-    for (const Case& c : ladder->tests) {
-      if (const Status s = ladder->check(c); !s) {
-        std::printf("%s: the case itself: %s\n", ladder->family.c_str(), s.message().c_str());
-        ++wrong;
-        continue;
-      }
-      if (options.fast && !is_small(*ladder, c)) continue;
-      const harness::Prepared prepared = harness::prepare(*ladder, c);
-      for (int r = 0; r < int(ladder->rungs.size()); ++r) {
-        if (!options.rung.empty() && ladder->rungs[size_t(r)].name != options.rung) continue;
-        const auto result = harness::verify(prepared, r, *device);
-        const char* rung = ladder->rungs[size_t(r)].name.c_str();
-        if (result.verdict == harness::Verdict::right) {
-          ++right;
-        } else if (result.verdict == harness::Verdict::unsupported) {
-          ++unsupported;
-        } else {
-          ++wrong;
-          std::printf("%s/%s: %s: %s\n", ladder->family.c_str(), rung,
-                      harness::case_text(*ladder, c).c_str(), result.message.c_str());
-          // After a fault the device is gone for this process.
-          if (result.verdict == harness::Verdict::failed) return 1;
-        }
-      }
-    }
+  Tally tally;
+  for (const FamilyInfo& family : all_families()) {
+    const auto& names = options.operators;
+    if (!names.empty() && std::ranges::find(names, family.name) == names.end()) continue;
+    const auto ladder = load_family(family.name);
+    if (!ladder) return fail(ladder.error());
+    for (const Case& c : (*ladder)->tests())
+      if (!verify_case(**ladder, c, options, *device, tally)) return 1;
   }
-  std::printf("%d right, %d wrong, %d not supported\n", right, wrong, unsupported);
-  return wrong || right == 0 ? 1 : 0;
+  std::printf("%d right, %d wrong, %d not supported\n", tally.right, tally.wrong,
+              tally.unsupported);
+  return tally.wrong || tally.right == 0 ? 1 : 0;
 }
 
 }  // namespace ridge::ladders

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "harness/statistics.h"
+#include "old_names.h"
 #include "verb.h"
 
 namespace ridge::tools {
@@ -30,6 +31,11 @@ double Roofs::for_climb(const Climb& climb) const {
   if (climb.written < 0.05 * total) return read;
   if (climb.read < 0.05 * total) return write;
   return copy;
+}
+
+bool is_same_case(const Climb& a, const Climb& b) {
+  return a.operator_ == b.operator_ && a.dtype == b.dtype && a.shape == b.shape &&
+         a.asked == b.asked;
 }
 
 json to_json(const ClimbRecord& record) {
@@ -70,10 +76,14 @@ json to_json(const ClimbRecord& record) {
                              {"seed", climb.seed},
                              {"unit", climb.unit},
                              {"verified_at", climb.verified_at},
+                             {"verified_by", climb.verified_by},
                              {"read", climb.read},
                              {"written", climb.written},
                              {"flops", climb.flops},
                              {"steps", steps}});
+    if (climb.samples > 0) out["climbs"].back()["samples"] = climb.samples;
+    if (!climb.settings.empty()) out["climbs"].back()["settings"] = climb.settings;
+    out["climbs"].back().update(climb.asked);
     if (!climb.memory_us.empty())
       out["climbs"].back()["memory"] = {
           {"by", climb.memory_by}, {"median_us", median(climb.memory_us)}, {"us", climb.memory_us}};
@@ -93,8 +103,12 @@ ClimbRecord from_json(const json& from) {
     Climb climb = {.operator_ = c.value("operator", ""),
                    .dtype = c.value("dtype", ""),
                    .shape = c.value("shape", ""),
+                   .settings = c.value("settings", ""),
+                   .asked = json::object(),
                    .unit = c.value("unit", "GB/s"),
                    .verified_at = c.value("verified_at", ""),
+                   .verified_by = c.value("verified_by", "reference"),
+                   .samples = c.value("samples", int64_t(0)),
                    .seed = c.value("seed", uint64_t(1)),
                    .read = c.value("read", 0.0),
                    .written = c.value("written", 0.0),
@@ -102,6 +116,8 @@ ClimbRecord from_json(const json& from) {
                    .memory_us = {},
                    .memory_by = {},
                    .steps = {}};
+    for (const char* key : kAskedKeys)
+      if (c.contains(key)) climb.asked[key] = c[key];
     if (c.contains("memory")) {
       climb.memory_us = c["memory"].value("us", std::vector<double>());
       climb.memory_by = c["memory"].value("by", "");
@@ -116,6 +132,7 @@ ClimbRecord from_json(const json& from) {
       if (s.contains("warp_instructions")) step.warp_instructions = s["warp_instructions"];
       climb.steps.push_back(std::move(step));
     }
+    rename_old(climb);
     record.climbs.push_back(std::move(climb));
   }
   return record;
@@ -146,15 +163,15 @@ std::string_view result_of(const Step& step) {
 
 std::string to_csv(const ClimbRecord& record) {
   std::string text =
-      "operator,dtype,shape,rung,rival,result,median_us,q1_us,q3_us,samples,bytes,flops,"
+      "operator,dtype,shape,settings,rung,rival,result,median_us,q1_us,q3_us,samples,bytes,flops,"
       "warp_instructions\n";
   for (const Climb& climb : record.climbs)
     for (const Step& step : climb.steps) {
       const harness::Summary s = harness::summarize(step.us);
       const auto number = [&](double x) { return step.us.empty() ? "" : fmt::format("{:.4f}", x); };
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{:.0f},{:.0f},{}\n", climb.operator_,
-                          climb.dtype, climb.shape, step.name, int(step.rival), result_of(step),
-                          number(s.median), number(s.q1), number(s.q3), s.samples,
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.0f},{:.0f},{}\n", climb.operator_,
+                          climb.dtype, climb.shape, climb.settings, step.name, int(step.rival),
+                          result_of(step), number(s.median), number(s.q1), number(s.q3), s.samples,
                           climb.read + climb.written, climb.flops,
                           step.warp_instructions ? std::to_string(*step.warp_instructions) : "");
     }

@@ -28,9 +28,18 @@ struct Step {
   std::optional<uint64_t> warp_instructions, thread_instructions;
 };
 
+// What a case can have beside operator, format and shape.
+constexpr const char* kAskedKeys[] = {"formats", "parameters", "distribution", "same"};
+
 // One ladder at one size.
 struct Climb {
-  std::string operator_, dtype, shape, unit, verified_at;
+  std::string operator_, dtype, shape;
+  std::string settings;  // what else distinguishes the case, to be read: "alpha=2"
+  nlohmann::json asked;  // the same, under kAskedKeys, as far as there is any
+  std::string unit;
+  std::string verified_at;  // the shape
+  std::string verified_by;  // "reference", "samples" or "samples and proof"
+  int64_t samples = 0;      // elements of the result that were looked at; 0: all
   uint64_t seed = 1;
   double read = 0, written = 0, flops = 0;
   // Samples of moving as many bytes in the same mix and nothing else, in turn with the steps; and
@@ -52,6 +61,9 @@ struct ClimbRecord {
   Roofs roofs;
   std::vector<Climb> climbs;
 };
+
+// Whether two climbs are of the same case.
+bool is_same_case(const Climb& a, const Climb& b);
 
 nlohmann::json to_json(const ClimbRecord& record);
 Expected<ClimbRecord> read_climb_record(const std::string& file);

@@ -1,5 +1,4 @@
-// The cache lies in $XDG_CACHE_HOME/ridge/run, or ~/.cache/ridge/run, and can be deleted at any
-// time:
+// The cache is the folder run in the one that layout.h names, and can be deleted at any time:
 //   KEY.inputs          the files the compiler read, one a line; KEY is the hash of the source's
 //   path and
 //                       contents, the flags and nvcc's version
@@ -25,6 +24,7 @@
 
 #include <fmt/format.h>
 
+#include "layout.h"
 #include "process.h"
 #include "terminal.h"
 #include "toolkit.h"
@@ -59,14 +59,6 @@ std::optional<std::string> contents(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-fs::path cache_folder() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
-    return fs::path(cache) / "ridge" / "run";
-  if (const char* home = std::getenv("HOME"); home && *home)
-    return fs::path(home) / ".cache" / "ridge" / "run";
-  return fs::temp_directory_path() / fmt::format("ridge-{}", getuid()) / "run";
 }
 
 // Splits flags as a shell would, with quotes, but without running anything.
@@ -190,9 +182,10 @@ Expected<fs::path> compile_into(const fs::path& cache, const CompileRequest& req
 
   std::vector<std::string> flags = default_flags(target, *extra);
   flags.insert(flags.end(), extra->begin(), extra->end());
-  flags.insert(flags.end(), {"-I", RIDGE_INCLUDE});  // ridge/scan.cuh and the like, behind theirs
+  for (const fs::path& headers : layout().headers)  // ridge/scan.cuh and the like, behind theirs
+    flags.insert(flags.end(), {"-I", headers});
   // What -lcuda finds where there is no driver; behind the user's folders.
-  if (const fs::path stubs = own_folder().parent_path() / "lib" / "stubs"; fs::exists(stubs))
+  if (const fs::path stubs = layout().software_gpu / "stubs"; fs::exists(stubs))
     flags.push_back("-L" + stubs.string());
   const std::string name = request.source.stem();
   Hash hash;
@@ -238,8 +231,10 @@ Expected<fs::path> compile_into(const fs::path& cache, const CompileRequest& req
 }  // namespace
 
 Expected<fs::path> compile(const CompileRequest& request, const Target& target) {
-  const fs::path cache = cache_folder();
+  const auto folder = cache_folder();
+  if (!folder) return folder.error();
   try {
+    const fs::path cache = *folder / "run";
     fs::create_directories(cache);
     return compile_into(cache, request, target);
   } catch (const fs::filesystem_error& error) {

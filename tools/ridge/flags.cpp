@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "core/gpu_spec.h"
 #include "suggest.h"
@@ -40,7 +41,7 @@ std::string at_least_one(const std::string& value) {
 }  // namespace
 
 CommandLine::CommandLine(const std::string& verb, const std::string& summary)
-    : app_(std::make_unique<CLI::App>(summary, "ridge " + verb)) {
+    : verb_(verb), app_(std::make_unique<CLI::App>(summary, "ridge " + verb)) {
   app_->allow_extras();  // named, with a suggestion, in parse()
   app_->add_flag("--no-color", no_color_, "plain text");
 }
@@ -49,6 +50,11 @@ CommandLine::~CommandLine() = default;
 
 void CommandLine::add_argument(const char* name, std::string& value, const char* help) {
   app_->add_option(name, value, help)->type_name(" ");
+}
+
+void CommandLine::add_argument(const char* name, std::string& value, const char* help,
+                               const std::vector<std::string>& choices) {
+  add_choice(name, value, " ", help, lower(name), choices);
 }
 
 void CommandLine::add_arguments(const char* name, std::vector<std::string>& values,
@@ -76,15 +82,20 @@ void CommandLine::add_observed_device(DeviceFlags& flags) {
 void CommandLine::add_device(DeviceFlags& flags, const char* help) {
   std::vector<std::string> gpus;
   for (const GpuSpec& gpu : all_gpus()) gpus.emplace_back(gpu.key);
-  app_->add_option("--device", flags.device, help)
-      ->type_name("KIND")
-      ->transform(lower)
-      ->check(one_of("device", {"auto", "gpu", "vm"}));
-  app_->add_option("--gpu", flags.gpu,
-                   fmt::format("what the software GPU says it is: {}", fmt::join(gpus, " ")))
-      ->type_name("NAME")
-      ->transform(lower)
-      ->check(one_of("GPU", gpus));
+  add_choice("--device", flags.device, "KIND", help, "device", {"auto", "gpu", "vm"});
+  add_choice("--gpu", flags.gpu, "NAME",
+             fmt::format("what the software GPU says it is: {}", fmt::join(gpus, " ")), "GPU",
+             gpus);
+}
+
+void CommandLine::add_choice(const char* name, std::string& value, const char* kind,
+                             const std::string& help, const std::string& what,
+                             const std::vector<std::string>& choices) {
+  const CLI::Option* option = app_->add_option(name, value, help)
+                                  ->type_name(kind)
+                                  ->transform(lower)
+                                  ->check(one_of(what, choices));
+  choices_[option] = choices;
 }
 
 void CommandLine::add_threads(DeviceFlags& flags) {
@@ -107,13 +118,75 @@ void CommandLine::add_json(std::string& file) {
 
 void CommandLine::add_quiet(bool& quiet) { add_flag("--quiet,-q", quiet, "no progress on stderr"); }
 
+std::optional<int> CommandLine::describe(const Arguments& arguments, bool has_tail) const {
+  if (arguments == Arguments{"--help"} || arguments == Arguments{"-h"}) {
+    fmt::print("{}", app_->help());
+    return kFine;
+  }
+  if (arguments != Arguments{"--describe-flags"}) return std::nullopt;
+  using nlohmann::json;
+  json about = {{"verb", verb_},
+                {"summary", app_->get_description()},
+                {"footer", app_->get_footer()},
+                {"arguments", json::array()},
+                {"flags", json::array()},
+                {"has_tail", has_tail}};
+  for (const CLI::Option* option : app_->get_options()) {
+    json flag = {{"help", option->get_description()}};
+    if (const auto choices = choices_.find(option); choices != choices_.end())
+      flag["choices"] = choices->second;
+    if (option->get_positional()) {
+      flag["name"] = option->get_name(true);
+      flag["many"] = option->get_items_expected_max() > 1;
+      about["arguments"].push_back(flag);
+      continue;
+    }
+    flag["names"] = json::array();
+    for (const std::string& name : option->get_snames()) flag["names"].push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) flag["names"].push_back("--" + name);
+    flag["kind"] = option->get_items_expected_max() > 0 ? option->get_type_name() : "";
+    about["flags"].push_back(flag);
+  }
+  fmt::print("{}\n", about.dump());
+  return kFine;
+}
+
+std::vector<std::string> CommandLine::flag_names() const {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app_->get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+void CommandLine::take_settings(Arguments& arguments) const {
+  const std::vector<std::string> known = flag_names();
+  Arguments rest;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    if (!name.starts_with("--") || name.size() == 2 || std::ranges::count(known, name)) {
+      rest.push_back(word);
+      continue;
+    }
+    std::string value;
+    if (equals != word.npos) value = word.substr(equals + 1);
+    else if (i + 1 < arguments.size() && !arguments[i + 1].starts_with("--"))
+      value = arguments[++i];
+    settings_->emplace_back(name.substr(2), value);
+  }
+  arguments = std::move(rest);
+}
+
 std::optional<int> CommandLine::parse(const Arguments& arguments, Arguments* tail) {
+  if (const auto done = describe(arguments, tail != nullptr)) return done;
   Arguments ours = arguments;
   if (tail)
     if (const auto dashes = std::find(ours.begin(), ours.end(), "--"); dashes != ours.end()) {
       tail->assign(dashes + 1, ours.end());
       ours.erase(dashes, ours.end());
     }
+  if (settings_) take_settings(ours);
   std::reverse(ours.begin(), ours.end());  // CLI11 takes them from the back
   try {
     app_->parse(ours);
@@ -135,11 +208,9 @@ std::optional<int> CommandLine::parse(const Arguments& arguments, Arguments* tai
                          tail ? "; what belongs to the program goes after --" : ""));
     return kUsage;
   }
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app_->get_options())
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   complain(fmt::format("there is no flag '{}'{} `{} --help` lists them.", *flag,
-                       did_you_mean(flag->substr(0, flag->find('=')), names), app_->get_name()));
+                       did_you_mean(flag->substr(0, flag->find('=')), flag_names()),
+                       app_->get_name()));
   return kUsage;
 }
 

@@ -3,16 +3,20 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/status.h"
 #include "verb.h"
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace ridge::tools {
 
@@ -29,10 +33,17 @@ class CommandLine {
 
   // A verb's own.
   void add_argument(const char* name, std::string& value, const char* help);
+  void add_argument(const char* name, std::string& value, const char* help,
+                    const std::vector<std::string>& choices);
   void add_arguments(const char* name, std::vector<std::string>& values, const char* help);
   void add_option(const char* name, std::string& value, const char* kind, const char* help);
   void add_flag(const char* name, bool& value, const char* help);
   void add_footer(const char* text);
+  // Flags that are none of ours, `--rows 4096` or `--alpha=2`, in their order: an operator's sizes
+  // and parameters, which its description knows.
+  using Settings = std::vector<std::pair<std::string, std::string>>;  // "rows", "4096"
+  void add_settings(Settings& settings) { settings_ = &settings; }
+  std::vector<std::string> flag_names() const;  // "--json"
 
   // Those that mean the same everywhere.
   void add_device(DeviceFlags& flags);
@@ -46,9 +57,18 @@ class CommandLine {
   // is wrong. With `tail`, what follows a bare `--` is put there, unread.
   std::optional<int> parse(const Arguments& arguments, Arguments* tail = nullptr);
 
+  // Answers --help and --describe-flags, and leaves everything else alone.
+  std::optional<int> describe(const Arguments& arguments, bool has_tail = false) const;
+
  private:
   void add_device(DeviceFlags& flags, const char* help);
+  void add_choice(const char* name, std::string& value, const char* kind, const std::string& help,
+                  const std::string& what, const std::vector<std::string>& choices);
+  std::string verb_;
   std::unique_ptr<CLI::App> app_;
+  std::map<const CLI::Option*, std::vector<std::string>> choices_;
+  Settings* settings_ = nullptr;
+  void take_settings(Arguments& arguments) const;
   bool no_color_ = false;
 };
 

@@ -3,31 +3,39 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/number.h"
+#include "layout.h"
 #include "process.h"
 #include "suggest.h"
 #include "verb.h"
 
 namespace ridge::tools {
 
-std::string ladders_program() { return RIDGE_LADDERS; }
+using nlohmann::json;
+
+std::string ladders_program() { return layout().programs / "ridge_ladders"; }
 
 Status ask_ladders(const Target& target, const std::vector<std::string>& arguments,
-                   const std::function<void(const nlohmann::json&)>& heard, bool quiet) {
+                   const std::function<void(const json&)>& heard, bool quiet) {
   Status said;
   Command command = {
       .program = ladders_program(), .arguments = arguments, .environment = environment_of(target)};
   if (!quiet && target.software) command.environment.emplace_back("RIDGE_PROGRESS", "1");
   command.line = [&](const std::string& line) {
-    const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!json.is_object()) return;
-    if (json.contains("error"))
-      said = Error{json["code"].get<int>() == 2 ? int(kUsage) : int(kCudaError),
-                   json["error"].get<std::string>()};
-    else heard(json);
+    const auto answer = json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!answer.is_object()) return;
+    if (!answer.contains("error")) {
+      heard(answer);
+      return;
+    }
+    const int code = answer["code"];
+    said = Error{code == kUsage || code == kMissing ? code : int(kCudaError),
+                 answer["error"].get<std::string>()};
   };
   const Outcome outcome = run(command);
   if (!said) return said;
@@ -43,56 +51,171 @@ Status ask_ladders(const Target& target, const std::vector<std::string>& argumen
   return Status::ok();
 }
 
-Expected<std::vector<LadderEntry>> list_ladders(const Target& target) {
-  std::vector<LadderEntry> ladders;
-  const Status asked = ask_ladders(target, {"list"}, [&](const nlohmann::json& line) {
-    LadderEntry entry = {.family = line["family"],
-                         .summary = line["summary"],
-                         .shape = line["shape"],
-                         .operators = line["operators"],
-                         .dtypes = line["dtypes"],
-                         .rungs = {}};
-    for (const auto& rung : line["rungs"]) entry.rungs.emplace_back(rung["name"], rung["idea"]);
-    ladders.push_back(std::move(entry));
+namespace {
+
+std::vector<std::string> names_in(const json& list) {
+  std::vector<std::string> names;
+  for (const json& entry : list)
+    names.push_back(entry.is_string() ? entry.get<std::string>()
+                                      : entry["name"].get<std::string>());
+  return names;
+}
+
+OperatorEntry operator_from(const json& op) {
+  return {.name = op["name"],
+          .formula = op["formula"],
+          .formats = op["formats"],
+          .dimensions = names_in(op["dimensions"]),
+          .parameters = names_in(op["parameters"]),
+          .distributions = op.value("distributions", std::vector<std::string>()),
+          .aliases = op.value("aliases", std::vector<std::string>()),
+          .json = op};
+}
+
+}  // namespace
+
+Expected<Catalogue> Catalogue::ask(const Target& target) {
+  Catalogue catalogue;
+  const Status asked = ask_ladders(target, {"list"}, [&](const json& line) {
+    FamilyEntry family = {.name = line["family"],
+                          .rungs = {},
+                          .rivals = line.value("rivals", std::vector<std::string>()),
+                          .operators = {}};
+    for (const json& rung : line["rungs"]) family.rungs.push_back({rung["name"], rung["idea"]});
+    for (const json& op : line["operators"]) family.operators.push_back(operator_from(op));
+    catalogue.families_.push_back(std::move(family));
   });
   if (!asked) return asked.error();
-  return ladders;
+  return catalogue;
 }
 
-Status check_operators(const std::vector<LadderEntry>& ladders,
-                       const std::vector<std::string>& words) {
+Expected<Catalogue::Found> Catalogue::find(const std::string& name) const {
+  const auto look = [&](auto matches) -> Found {
+    for (const FamilyEntry& family : families_)
+      for (const OperatorEntry& op : family.operators)
+        if (matches(family, op)) return {&family, &op};
+    return {};
+  };
+  if (const Found f = look([&](const auto&, const auto& op) { return op.name == name; }); f.op)
+    return f;
+  if (const Found f = look(
+          [&](const auto&, const auto& op) { return std::ranges::count(op.aliases, name) > 0; });
+      f.op)
+    return f;
+  if (const Found f = look([&](const auto& family, const auto&) { return family.name == name; });
+      f.op)
+    return f;
   std::vector<std::string> names;
-  for (const LadderEntry& ladder : ladders) {
-    names.push_back(ladder.family);
-    names.insert(names.end(), ladder.operators.begin(), ladder.operators.end());
+  for (const FamilyEntry& family : families_) {
+    names.push_back(family.name);
+    for (const OperatorEntry& op : family.operators) names.push_back(op.name);
   }
-  for (const std::string& word : words)
-    if (std::find(names.begin(), names.end(), word) == names.end())
-      return Error{kUsage, fmt::format("there is no operator '{}'{} `ridge list` shows them.", word,
-                                       did_you_mean(word, names))};
-  return Status::ok();
+  return Error{kUsage, fmt::format("there is no operator '{}'{} `ridge list` shows them.", name,
+                                   did_you_mean(name, names))};
 }
 
-const LadderEntry* find_ladder(const std::vector<LadderEntry>& ladders, const std::string& name) {
-  for (const LadderEntry& ladder : ladders)
-    if (ladder.family == name ||
-        std::ranges::find(ladder.operators, name) != ladder.operators.end())
-      return &ladder;
-  return nullptr;
-}
-
-Expected<std::string> rung_name(const std::vector<LadderEntry>& ladders, const std::string& name,
-                                const std::string& wanted) {
-  if (const Status known = check_operators(ladders, {name}); !known) return known.error();
+Expected<std::string> Catalogue::rung_name(const std::string& op, const std::string& wanted) const {
+  const auto found = find(op);
+  if (!found) return found.error();
   const size_t digits = wanted.find_first_not_of("0123456789");
   const bool is_numbered = digits != wanted.npos && digits > 0 && wanted[digits] == '_';
   std::vector<std::string> rungs;
-  for (const auto& [rung, idea] : find_ladder(ladders, name)->rungs) {
+  for (const auto& [rung, idea] : found->family->rungs) {
     if (rung == wanted || (is_numbered && rung == wanted.substr(digits + 1))) return rung;
     rungs.push_back(rung);
   }
-  return Error{kUsage, fmt::format("{} has no rung '{}'{} Its rungs are {}.", name, wanted,
+  return Error{kUsage, fmt::format("{} has no rung '{}'{} Its rungs are {}.", op, wanted,
                                    did_you_mean(wanted, rungs), fmt::join(rungs, ", "))};
+}
+
+void CaseFlags::add_to(CommandLine& line) {
+  line.add_option("--shape", shape, "NxM", "the sizes, as in 8192x50257");
+  line.add_option("--dtype", dtype, "NAME",
+                  "the format: f32, bf16, …; of single tensors: a=bf16,b=e4m3");
+  line.add_option("--distribution", distribution, "NAME", "how the inputs are filled");
+  line.add_option("--seed", seed, "N", "of the inputs");
+  line.add_settings(settings);
+}
+
+bool CaseFlags::empty() const {
+  return shape.empty() && dtype.empty() && distribution.empty() && settings.empty();
+}
+
+Status CaseFlags::refused(const CommandLine& line) const {
+  if (!settings.empty()) {
+    const std::string flag = "--" + settings.front().first;
+    return Error{kUsage,
+                 fmt::format("there is no flag '{}'{} Sizes and parameters need an operator "
+                             "that has them; --help lists the other flags.",
+                             flag, did_you_mean(flag, line.flag_names()))};
+  }
+  if (!empty()) return Error{kUsage, "--shape, --dtype and --distribution belong to an operator"};
+  return Status::ok();
+}
+
+namespace {
+
+// What is not known, what there is, and what comes nearest.
+Error unknown(const std::string& what, const std::string& word,
+              const std::vector<std::string>& known) {
+  return Error{kUsage, fmt::format("{} '{}'{} It has {}.", what, word, did_you_mean(word, known),
+                                   fmt::join(known, ", "))};
+}
+
+// "bf16", or "a=bf16" of one tensor.
+Status check_format(const std::string& text, const OperatorEntry& op) {
+  const size_t equals = text.find('=');
+  std::vector<std::string> formats = op.formats;
+  if (equals != text.npos) {
+    const std::string name = text.substr(0, equals);
+    const json* tensor = nullptr;
+    for (const json& t : op.json["tensors"])
+      if (t["name"] == name) tensor = &t;
+    if (!tensor) return unknown(op.name + " has no tensor", name, names_in(op.json["tensors"]));
+    if (!tensor->contains("formats"))
+      return Error{kUsage, fmt::format("the format of {} follows from that of {}", name,
+                                       tensor->value("like", "another"))};
+    formats = (*tensor)["formats"].get<std::vector<std::string>>();
+  }
+  const std::string word = equals == text.npos ? text : text.substr(equals + 1);
+  const auto dtype = parse_dtype(word);
+  if (dtype && std::ranges::count(formats, name_of(*dtype))) return Status::ok();
+  return unknown(op.name + " has no format", word, formats);
+}
+
+}  // namespace
+
+Expected<std::vector<std::string>> CaseFlags::arguments_for(const OperatorEntry& op) const {
+  std::vector<std::string> arguments;
+  const auto pass = [&](const char* flag, const std::string& value) {
+    if (!value.empty()) arguments.insert(arguments.end(), {flag, value});
+  };
+  if (!seed.empty())
+    if (const auto number = whole_number(seed, "--seed"); !number) return number.error();
+  pass("--shape", shape);
+  pass("--seed", seed);
+  pass("--distribution", distribution);
+  std::stringstream formats(dtype);
+  for (std::string part; std::getline(formats, part, ',');) {
+    if (const Status known = check_format(part, op); !known) return known.error();
+    pass("--dtype", part);
+  }
+  if (!distribution.empty() && op.distributions.empty())
+    return Error{kUsage, op.name + " has no distributions to choose from"};
+  if (!distribution.empty() && !std::ranges::count(op.distributions, distribution))
+    return unknown(op.name + " has no distribution", distribution, op.distributions);
+  for (const auto& [name, value] : settings) {
+    const bool is_size = std::ranges::count(op.dimensions, name) > 0;
+    if (!is_size && std::ranges::count(op.parameters, name) == 0) {
+      std::vector<std::string> known = op.dimensions;
+      for (const std::string& parameter : op.parameters)
+        if (!std::ranges::count(known, parameter)) known.push_back(parameter);
+      return unknown(op.name + " has no size or parameter", name, known);
+    }
+    if (value.empty()) return Error{kUsage, fmt::format("--{} wants a value", name)};
+    pass(is_size ? "--size" : "--set", name + "=" + value);
+  }
+  return arguments;
 }
 
 }  // namespace ridge::tools

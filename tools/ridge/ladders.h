@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/status.h"
+#include "flags.h"
 #include "target.h"
 
 namespace ridge::tools {
@@ -17,26 +18,56 @@ namespace ridge::tools {
 // wrong.
 Status ask_ladders(const Target& target, const std::vector<std::string>& arguments,
                    const std::function<void(const nlohmann::json&)>& heard, bool quiet = true);
-
-struct LadderEntry {
-  std::string family, summary, shape;
-  std::vector<std::string> operators, dtypes;
-  std::vector<std::pair<std::string, std::string>> rungs;  // name, idea
-};
-Expected<std::vector<LadderEntry>> list_ladders(const Target& target);
-
-// Each word as an operator; one that is none gets an error with the nearest name.
-Status check_operators(const std::vector<LadderEntry>& ladders,
-                       const std::vector<std::string>& words);
-
-// That of an operator or a family; none: null.
-const LadderEntry* find_ladder(const std::vector<LadderEntry>& ladders, const std::string& name);
-
-// A rung's own name, which may be given with its number: 03_padded. Where the operator has none of
-// that name, an error with the nearest.
-Expected<std::string> rung_name(const std::vector<LadderEntry>& ladders, const std::string& name,
-                                const std::string& wanted);
-
 std::string ladders_program();  // its path
+
+// An operator as its description has it; `json` is the whole of it.
+struct OperatorEntry {
+  std::string name, formula;
+  std::vector<std::string> formats, dimensions, parameters, distributions, aliases;
+  nlohmann::json json;
+};
+struct RungEntry {
+  std::string name, idea;
+};
+struct FamilyEntry {
+  std::string name;
+  std::vector<RungEntry> rungs;
+  std::vector<std::string> rivals;  // libraries that its operators can be timed beside
+  std::vector<OperatorEntry> operators;
+};
+
+// Every operator there is. No kernel has to be built for that.
+class Catalogue {
+ public:
+  static Expected<Catalogue> ask(const Target& target);
+
+  const std::vector<FamilyEntry>& families() const { return families_; }
+
+  // By the operator's name, a name it had before, or its family's; an error suggests the nearest.
+  struct Found {
+    const FamilyEntry* family = nullptr;
+    const OperatorEntry* op = nullptr;
+  };
+  Expected<Found> find(const std::string& name) const;
+  // A rung's own name, which may be given with its number: 03_padded.
+  Expected<std::string> rung_name(const std::string& op, const std::string& wanted) const;
+
+ private:
+  std::vector<FamilyEntry> families_;
+};
+
+// What the command line says of the case of an operator.
+struct CaseFlags {
+  std::string shape, dtype, distribution, seed;
+  CommandLine::Settings settings;  // sizes and parameters by name
+
+  void add_to(CommandLine& line);
+  bool empty() const;  // but for the seed
+  bool has_size() const { return !shape.empty() || !settings.empty(); }
+  // For a verb that was given no operator: what of this it cannot take.
+  Status refused(const CommandLine& line) const;
+  // As arguments of the ladders; an error names what the operator has not, and suggests.
+  Expected<std::vector<std::string>> arguments_for(const OperatorEntry& op) const;
+};
 
 }  // namespace ridge::tools

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <mutex>
 
 namespace ridge::tools {
 namespace {
@@ -33,23 +34,33 @@ struct Pipe {
   ~Pipe() { close(0), close(1); }
 };
 
-// Ctrl-C reaches the program by itself; we stay to report how it ended.
+// Ctrl-C reaches the program by itself; we stay to report how it ended. Several programs may run at
+// once: what was there before the first comes back after the last.
 class IgnoreInterrupts {
  public:
   IgnoreInterrupts() {
+    const std::lock_guard lock(mutex_);
+    if (running_++ > 0) return;
     struct sigaction ignore = {};
     ignore.sa_handler = SIG_IGN;
     sigaction(SIGINT, &ignore, &interrupt_);
     sigaction(SIGQUIT, &ignore, &quit_);
   }
-  ~IgnoreInterrupts() { restore(); }
+  ~IgnoreInterrupts() {
+    const std::lock_guard lock(mutex_);
+    if (--running_ == 0) restore();
+  }
+  IgnoreInterrupts(const IgnoreInterrupts&) = delete;
+  IgnoreInterrupts& operator=(const IgnoreInterrupts&) = delete;
   void restore() const {
     sigaction(SIGINT, &interrupt_, nullptr);
     sigaction(SIGQUIT, &quit_, nullptr);
   }
 
  private:
-  struct sigaction interrupt_, quit_;
+  inline static std::mutex mutex_;
+  inline static int running_ = 0;
+  inline static struct sigaction interrupt_, quit_;
 };
 
 [[noreturn]] void become(const Command& command, const IgnoreInterrupts& signals, int output,

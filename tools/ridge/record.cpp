@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -31,8 +32,37 @@ Status check_writable(const std::string& path) {
   return Status::ok();
 }
 
+namespace {
+
+// Indented, but for arrays of plain values, which have one line each: a record has one file per
+// family, and its samples would otherwise have one line per number.
+void dump(const nlohmann::json& value, const std::string& indent, std::string& out) {
+  const auto is_plain = [](const nlohmann::json& v) { return v.is_primitive(); };
+  const bool plain = value.is_array() && std::ranges::all_of(value, is_plain);
+  if (!value.is_structured() || value.empty()) {
+    out += value.dump();
+    return;
+  }
+  const std::string inside = plain ? "" : indent + "  ";
+  out += value.is_object() ? "{" : "[";
+  bool first = true;
+  for (const auto& [key, item] : value.items()) {
+    if (!first) out += plain ? ", " : ",";
+    if (!plain) out += "\n" + inside;
+    if (value.is_object()) out += nlohmann::json(key).dump() + ": ";
+    dump(item, inside, out);
+    first = false;
+  }
+  if (!plain) out += "\n" + indent;
+  out += value.is_object() ? "}" : "]";
+}
+
+}  // namespace
+
 Status write_record(const nlohmann::json& record, const std::string& file) {
-  const std::string text = record.dump(2) + "\n";
+  std::string text;
+  dump(record, "", text);
+  text += "\n";
   if (file == "-") {
     fmt::print("{}", text);
     return Status::ok();

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "families.h"
 #include "ladders.h"
 
 namespace ridge::tools {
@@ -16,14 +17,15 @@ bool names_rung(const std::string& file) {
          !fs::is_directory(file.substr(0, slash), error);
 }
 
-Expected<std::pair<std::string, std::string>> find_rung(const Target& target,
-                                                        const std::string& word) {
-  const auto ladders = list_ladders(target);
-  if (!ladders) return ladders.error();
+Expected<FoundRung> find_rung(const Target& target, const std::string& word, bool quiet) {
+  const auto catalogue = Catalogue::ask(target);
+  if (!catalogue) return catalogue.error();
   const std::string name = word.substr(0, word.find('/')), wanted = word.substr(name.size() + 1);
-  const auto rung = rung_name(*ladders, name, wanted);
+  const auto rung = catalogue->rung_name(name, wanted);
   if (!rung) return rung.error();
-  return std::pair(name, *rung);
+  const auto found = catalogue->find(name);
+  if (const Status built = need_family(found->family->name, quiet); !built) return built.error();
+  return FoundRung{found->family->name, *found->op, *rung};
 }
 
 }  // namespace ridge::tools

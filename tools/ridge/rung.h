@@ -2,9 +2,9 @@
 #pragma once
 
 #include <string>
-#include <utility>
 
 #include "core/status.h"
+#include "ladders.h"
 #include "target.h"
 
 namespace ridge::tools {
@@ -12,8 +12,12 @@ namespace ridge::tools {
 // A word, a slash, a word; and no such path.
 bool names_rung(const std::string& word);
 
-// The operator, and the rung's own name, which may be given with its number.
-Expected<std::pair<std::string, std::string>> find_rung(const Target& target,
-                                                        const std::string& word);
+struct FoundRung {
+  std::string family;
+  OperatorEntry op;
+  std::string rung;  // its own name, which may have been given with its number
+};
+// Found, and its family built.
+Expected<FoundRung> find_rung(const Target& target, const std::string& word, bool quiet);
 
 }  // namespace ridge::tools

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver.h"
+#include "layout.h"
 #include "toolkit.h"
 
 namespace ridge::tools {
@@ -24,10 +25,9 @@ Expected<Target> software_target(const DeviceFlags& flags) {
   target.gpu = flags.gpu.empty() ? all_gpus().front() : *find_gpu(flags.gpu);
   target.name = std::string(target.gpu.name);
   target.threads = flags.threads;
-  target.runtime = fs::weakly_canonical(own_folder() / ".." / "lib");
-  if (!fs::exists(target.runtime / kRuntime))
-    return Error{kMissing, fmt::format("the software GPU, {}, is not in {}; ./ridge build makes it",
-                                       kRuntime, target.runtime.string())};
+  target.runtime = layout().software_gpu;
+  if (const auto runtime = find_part("the software GPU is", target.runtime / kRuntime); !runtime)
+    return runtime.error();
   return target;
 }
 
@@ -102,8 +102,6 @@ nlohmann::json record_of(const Target& target) {
   if (const auto toolkit = find_toolkit()) record["toolkit"] = toolkit->version;
   return record;
 }
-
-fs::path own_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
 
 Host host() {
   Host here;

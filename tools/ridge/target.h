@@ -36,8 +36,6 @@ Environment environment_of(const Target& target);
 // The part of a JSON record that says where it was made.
 nlohmann::json record_of(const Target& target);
 
-std::filesystem::path own_folder();  // of this executable: build/<preset>/bin
-
 struct Host {
   std::string cpu;
   int cores = 0;     // this process may use

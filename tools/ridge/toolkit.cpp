@@ -31,6 +31,8 @@ bool can_run(const fs::path& program) {
 
 std::vector<fs::path> candidates() {
   std::vector<fs::path> found = on_path("nvcc");
+  if (const char* home = std::getenv("CUDA_HOME"); home && *home)
+    found.push_back(fs::path(home) / "bin" / "nvcc");
   found.emplace_back("/usr/local/cuda/bin/nvcc");
   found.emplace_back(RIDGE_NVCC);
   return found;
@@ -66,7 +68,8 @@ Expected<Toolkit> find_toolkit() {
     return toolkit;
   }
   return Error{kMissing,
-               "no CUDA compiler: nvcc of CUDA 13 is neither on PATH nor in /usr/local/cuda/bin.\n"
+               "no CUDA compiler: nvcc of CUDA 13 is neither on PATH nor in $CUDA_HOME/bin nor in "
+               "/usr/local/cuda/bin.\n"
                "  ./ridge gets one by itself where it can reach PyPI; otherwise install the CUDA "
                "toolkit, version 13."};
 }

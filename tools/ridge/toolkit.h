@@ -15,7 +15,8 @@ struct Toolkit {
   std::filesystem::path library;  // the folder of its libcudart.so.13; empty: none there
 };
 
-// The first nvcc of CUDA 13 on PATH, in /usr/local/cuda, or the one Ridge was built with.
+// The first nvcc of CUDA 13 on PATH, in $CUDA_HOME, in /usr/local/cuda, or the one Ridge was built
+// with.
 Expected<Toolkit> find_toolkit();
 
 // Its disassembler, which a toolkit need not have: on PATH, or beside nvcc; empty: neither.

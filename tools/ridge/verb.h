@@ -1,7 +1,6 @@
 // What a verb is, and the exit codes all verbs share.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -21,22 +20,33 @@ enum Exit : int {
   kInterrupted = 130,  // by Ctrl-C, as shells have it
 };
 
+struct ExitCode {
+  Exit code;
+  const char* meaning;
+};
+inline constexpr ExitCode kExitCodes[] = {
+    {kFine, "fine"},
+    {kWrongResult, "wrong result"},
+    {kUsage, "usage"},
+    {kDoesNotCompile, "does not compile"},
+    {kCudaError, "CUDA error"},
+    {kHazard, "hazard found"},
+    {kTimeout, "timeout"},
+    {kMissing, "something is missing on this machine"},
+    {kImplausible, "implausible measurement"},
+};
+
 using Arguments = std::vector<std::string>;  // those after the verb
 
+// One file in verbs/ defines one of these: verbs/run.cpp has `extern const Verb run_verb`.
 struct Verb {
+  int position;  // in `ridge help`: the smallest stands first
   const char* name;
-  const char* summary;
+  const char* summary;  // one line for `ridge help`
   int (*main)(const Arguments& arguments);
 };
 
-// One function a file, one row each in main.cpp.
-int run_verb(const Arguments& arguments);      // run.cpp
-int check_verb(const Arguments& arguments);    // check.cpp
-int list_verb(const Arguments& arguments);     // list.cpp
-int explain_verb(const Arguments& arguments);  // explain.cpp
-int compare_verb(const Arguments& arguments);  // compare.cpp
-int device_verb(const Arguments& arguments);   // device.cpp
-int climb_verb(const Arguments& arguments);    // climb.cpp
-int profile_verb(const Arguments& arguments);  // profile.cpp
+// In the order of their positions. CMake makes the list from the names of the files in verbs/.
+std::vector<const Verb*> all_verbs();
 
 }  // namespace ridge::tools

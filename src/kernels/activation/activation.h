@@ -1,8 +1,6 @@
 // Activations, one number at a time: out = f(x), and backward out = dy * f'(x).
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -23,6 +21,10 @@ enum class Function : int {
 };
 constexpr int kFunctions = int(Function::softplus) + 1;
 
+// The operators are the functions in this order, then the same backward.
+constexpr Function function_of(int op) { return Function(op % kFunctions); }
+constexpr bool is_backward(int op) { return op >= kFunctions; }
+
 struct Args {
   Function function = Function::relu;
   bool backward = false;
@@ -38,7 +40,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr double bytes(const Args& a) {
   return (a.backward ? 3.0 : 2.0) * double(a.rows) * double(a.cols) * double(size_of(a.dtype));

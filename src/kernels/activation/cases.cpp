@@ -1,27 +1,13 @@
 #include "ladder/cases.h"
 
 #include "core/number.h"
-#include "kernels/activation/family.h"
+#include "kernels/activation/activation.h"
+#include "ladder/family.h"
 
 namespace ridge::activation {
 namespace {
 
 constexpr int op(Function f, bool backward = false) { return int(f) + (backward ? kFunctions : 0); }
-
-// Two numbers a function: what a rung must not do is to take a library's defaults for them.
-struct Parameters {
-  float alpha, beta;
-};
-Parameters parameters_of(Function f) {
-  switch (f) {
-    case Function::leaky_relu: return {0.01f, 0};
-    case Function::hardtanh: return {-1, 1};
-    case Function::clip: return {-0.75f, 2.5f};
-    case Function::elu: return {1.25f, 0};
-    case Function::softplus: return {1.5f, 8};
-    default: return {0, 0};
-  }
-}
 
 // How far from the truth a result may be. Two-byte formats: their own rounding, and the eighth of
 // it that device/activations.cuh promises. f32: the sum of its roundings and of the errors of what
@@ -50,95 +36,108 @@ Tolerance tolerance_of(Function f, bool backward, Dtype dtype) {
   }
 }
 
-constexpr int64_t kPatterns = 65536;
-
-}  // namespace
-
-Family::Family() : Erased(activation::rungs()) {
-  family = "activation";
-  summary = "out = f(x); backward: out = dy f'(x)";
-  const char* const names[kFunctions] = {"relu",    "leaky_relu", "hardtanh", "clip",
-                                         "sigmoid", "tanh",       "gelu",     "gelu_tanh",
-                                         "silu",    "elu",        "softplus"};
-  for (const char* name : names) operators.push_back(name);
-  for (const char* name : names) operators.push_back(std::string(name) + "_bwd");
-  dtypes = {Dtype::f32, Dtype::f16, Dtype::bf16};
-  shape_help = "N, or ROWSxCOLUMNS";
-
-  std::vector<int> all;
-  for (int i = 0; i < 2 * kFunctions; ++i) all.push_back(i);
-  tests = crossed({.ops = all, .dtypes = dtypes, .shapes = {{1031}}, .misalignments = {0}});
-  // Every number that a two-byte format has, once: see `input`.
-  append(tests, crossed({.ops = all,
-                         .dtypes = {Dtype::f16, Dtype::bf16},
-                         .shapes = {{kPatterns}},
-                         .misalignments = {0},
-                         .specials = false}));
-  append(tests, crossed({.ops = {op(Function::gelu), op(Function::silu, true)},
-                         .dtypes = dtypes,
-                         .shapes = vector_shapes()}));
-  append(tests, crossed({.ops = {op(Function::softplus), op(Function::leaky_relu, true)},
-                         .dtypes = dtypes,
-                         .shapes = matrix_shapes(),
-                         .padding = {0, 3}}));
-
-  timings = {{.op = op(Function::gelu), .dtype = Dtype::bf16, .shape = {1 << 28}},
-             {.op = op(Function::gelu), .dtype = Dtype::f32, .shape = {1 << 28}},
-             {.op = op(Function::gelu), .dtype = Dtype::f16, .shape = {1 << 28}},
-             {.op = op(Function::gelu), .dtype = Dtype::bf16, .shape = {1 << 24}},
-             {.op = op(Function::gelu), .dtype = Dtype::bf16, .shape = {100'000'007}},
-             {.op = op(Function::gelu), .dtype = Dtype::bf16, .shape = {8191, 8193}},
-             {.op = op(Function::gelu, true), .dtype = Dtype::bf16, .shape = {1 << 28}},
-             {.op = op(Function::gelu, true), .dtype = Dtype::f32, .shape = {1 << 28}}};
-  tour = {.op = op(Function::gelu), .dtype = Dtype::bf16, .shape = {1 << 19}};
+void workload(const Case& c, Workload& w) {
+  const bool backward = is_backward(c.op);
+  const Tolerance t = tolerance_of(function_of(c.op), backward, c.dtype);
+  w["x"].fill = Fill::spread;
+  w.tensors.back().rounding = t.rounding;
+  w.tensors.back().arithmetic = t.arithmetic;
+  const double bytes = double(c.size("n")) * double(size_of(c.dtype));
+  w.cost = {.read = (backward ? 2 : 1) * bytes, .written = bytes};
 }
 
-Status Family::check(const Case& c) const {
-  return check_case(*this, c, c.shape.size() > 1 ? 2 : 1);
-}
-
-Workload Family::workload(const Case& c) const {
-  const Tolerance t = tolerance_of(function_of(c), is_backward(c), c.dtype);
-  const double bytes = double(count(c.shape)) * double(size_of(c.dtype));
-  Workload w = {
-      .tensors = {{.name = "x", .dtype = c.dtype, .shape = c.shape, .fill = Fill::spread}},
-      .cost = {.read = bytes, .written = bytes}};
-  if (is_backward(c)) {
-    w.tensors.push_back({.name = "dy", .dtype = c.dtype, .shape = c.shape});
-    w.cost.read += bytes;
-  }
-  w.tensors.push_back({.name = is_backward(c) ? "dx" : "y",
-                       .dtype = c.dtype,
-                       .shape = c.shape,
-                       .role = Role::out,
-                       .rounding = t.rounding,
-                       .arithmetic = t.arithmetic});
-  return w;
-}
-
-std::optional<double> Family::input(const Case& c, size_t tensor, int64_t index) const {
-  if (tensor != 0 || size_of(c.dtype) != 2 || c.shape != std::vector<int64_t>{kPatterns})
-    return std::nullopt;
+// Every number that a two-byte format has, in the order of the bits.
+std::optional<double> input(const Case& c, size_t tensor, int64_t index) {
+  if (tensor != 0 || !c.is_distributed("every_number")) return std::nullopt;
   const uint16_t pattern = uint16_t(index);
   return load(c.dtype, &pattern, 0);
 }
 
-Args Family::bind(const Case& c, std::span<void* const> t) {
-  const int64_t cols = c.shape.back(), stride = cols + c.padding;
-  const Parameters p = parameters_of(function_of(c));
-  return {.function = function_of(c),
-          .backward = is_backward(c),
-          .x = t[0],
-          .dy = is_backward(c) ? t[1] : nullptr,
-          .out = t.back(),
-          .rows = c.shape.size() > 1 ? c.shape[0] : 1,
-          .cols = cols,
-          .x_stride = stride,
-          .dy_stride = stride,
-          .out_stride = stride,
-          .dtype = c.dtype,
-          .alpha = p.alpha,
-          .beta = p.beta};
+Status check(const Case& c) {
+  if (c.is_distributed("every_number") && size_of(c.dtype) != 2)
+    return Error{2, "the distribution every_number is for formats of two bytes, not for " +
+                        std::string(name_of(c.dtype))};
+  return Status::ok();
+}
+
+// What a rung must not do is to take a library's defaults for them.
+std::vector<std::pair<std::string, double>> tested_parameters(Function f) {
+  switch (f) {
+    case Function::leaky_relu: return {{"slope", 0.02}};
+    case Function::hardtanh: return {{"low", -1.5}, {"high", 0.5}};
+    case Function::clip: return {{"low", -0.75}, {"high", 2.5}};
+    case Function::elu: return {{"alpha", 1.25}};
+    case Function::softplus: return {{"sharpness", 1.5}, {"threshold", 8}};
+    default: return {};
+  }
+}
+
+std::vector<Case> tests() {
+  std::vector<Case> cases;
+  for (int i = 0; i < 2 * kFunctions; ++i) {
+    const auto parameters = tested_parameters(function_of(i));
+    append(cases, crossed({.ops = {i},
+                           .dtypes = kFloats,
+                           .shapes = {{1031}},
+                           .misalignments = {0},
+                           .parameters = parameters}));
+    append(cases, crossed({.ops = {i},
+                           .dtypes = {Dtype::f16, Dtype::bf16},
+                           .shapes = {{65536}},
+                           .misalignments = {0},
+                           .specials = false,
+                           .parameters = parameters,
+                           .distributions = {"every_number"}}));
+    if (parameters.empty()) continue;
+    append(cases, crossed({// defaults
+                           .ops = {i},
+                           .dtypes = {Dtype::f32},
+                           .shapes = {{257}},
+                           .misalignments = {0}}));
+  }
+  append(cases, crossed({.ops = {op(Function::gelu), op(Function::silu, true)},
+                         .dtypes = kFloats,
+                         .shapes = vector_shapes()}));
+  for (const int i : {op(Function::softplus), op(Function::leaky_relu, true)})
+    append(cases, crossed({.ops = {i},
+                           .dtypes = kFloats,
+                           .shapes = matrix_shapes(),
+                           .padding = {0, 3},
+                           .parameters = tested_parameters(function_of(i))}));
+  // Tensors at different places of a pack; elements with gaps between them; x the other way round.
+  for (const int i : {op(Function::relu), op(Function::tanh, true)})
+    for (const Dtype dtype : kFloats) {
+      cases.push_back({.op = i, .dtype = dtype, .shape = {1031}, .skew = 1});
+      cases.push_back(
+          {.op = i, .dtype = dtype, .shape = {31, 33}, .padding = 3, .padding_skew = 1});
+      cases.push_back({.op = i, .dtype = dtype, .shape = {31, 33}, .step = 2});
+      cases.push_back({.op = i, .dtype = dtype, .shape = {3, 31, 33}, .transposed = {"x"}});
+    }
+  return cases;
+}
+
+std::vector<Case> timings() {
+  constexpr int kGelu = op(Function::gelu), kGeluBackward = op(Function::gelu, true);
+  return {{.op = kGelu, .dtype = Dtype::bf16, .shape = {1 << 28}},
+          {.op = kGelu, .dtype = Dtype::f32, .shape = {1 << 28}},
+          {.op = kGelu, .dtype = Dtype::f16, .shape = {1 << 28}},
+          {.op = kGelu, .dtype = Dtype::bf16, .shape = {1 << 24}},
+          {.op = kGelu, .dtype = Dtype::bf16, .shape = {100'000'007}},
+          {.op = kGelu, .dtype = Dtype::bf16, .shape = {8191, 8193}},
+          {.op = kGeluBackward, .dtype = Dtype::bf16, .shape = {1 << 28}},
+          {.op = kGeluBackward, .dtype = Dtype::f32, .shape = {1 << 28}}};
+}
+
+}  // namespace
+
+FamilyOf<Args> family() {
+  return {.summary = "y = f(x); backward: dx = dy f'(x)",
+          .workload = workload,
+          .tests = tests,
+          .timings = timings,
+          .tour = {.op = op(Function::gelu), .dtype = Dtype::bf16, .shape = {1 << 19}},
+          .input = input,
+          .check = check};
 }
 
 }  // namespace ridge::activation

@@ -3,7 +3,8 @@
 #include <numbers>
 
 #include "core/number.h"
-#include "kernels/activation/family.h"
+#include "kernels/activation/activation.h"
+#include "ladder/ladder.h"
 
 namespace ridge::activation {
 namespace {
@@ -93,11 +94,21 @@ Truth backward(const Args& a, double x, double dy) {
   return {};
 }
 
+// Function and parameters, which kernels hold in f32.
+Args args_of(const Case& c) {
+  const auto parameter = [&](size_t p) {
+    return p < c.def->parameters.size() ? float(c.number(c.def->parameters[p].name)) : 0.0f;
+  };
+  return {.function = function_of(c.op),
+          .backward = is_backward(c.op),
+          .alpha = parameter(0),
+          .beta = parameter(1)};
+}
+
 }  // namespace
 
-void Family::reference(const Case& c, std::vector<HostTensor>& t) const {
-  std::vector<void*> nowhere(t.size());
-  const Args args = bind(c, nowhere);
+void reference(const Case& c, std::vector<HostTensor>& t) {
+  const Args args = args_of(c);
   HostTensor& out = t.back();
   const bool exact = out.spec.rounding == 0;
   // A factor under the least normal number may have become 0 on the way, where the others are x or

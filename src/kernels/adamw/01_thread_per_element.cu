@@ -26,8 +26,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return Status::ok();
   });
 }
-constinit const Rung rung = {.name = "thread_per_element",
-                             .idea = "the step fused into one kernel a tensor",
+constinit const Rung rung = {.idea = "the step fused into one kernel a tensor",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 4, .barriers = 0}};

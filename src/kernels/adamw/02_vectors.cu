@@ -34,8 +34,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device) + kTuned.fixed_us * (double(a.parts.size()) - 1);
 }
-constinit const Rung rung = {.name = "vectors",
-                             .idea = "16 bytes a lane and load",
+constinit const Rung rung = {.idea = "16 bytes a lane and load",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

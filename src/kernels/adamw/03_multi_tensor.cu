@@ -61,8 +61,7 @@ static double cost(const Args& a, const DeviceInfo& device) {
   const double launches = std::ceil(double(a.parts.size()) / kTensors);
   return streaming_us(kTuned, bytes(a), device) + kTuned.fixed_us * (launches - 1);
 }
-constinit const Rung rung = {.name = "multi_tensor",
-                             .idea = "a table of tensors, all in one launch",
+constinit const Rung rung = {.idea = "a table of tensors, all in one launch",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

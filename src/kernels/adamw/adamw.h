@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cmath>
-#include <span>
 #include <vector>
 
 #include "ladder/rung.h"
@@ -35,7 +34,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr double bytes(const Args& a) {
   double n = 0;

@@ -1,104 +1,142 @@
 #include "ladder/cases.h"
 
-#include "kernels/adamw/family.h"
+#include "kernels/adamw/adamw.h"
+#include "ladder/family.h"
 
 namespace ridge::adamw {
 namespace {
 
-enum Op { kOne, kMany };
-
-// Ends of the tensors that share the arrays of a case. Many: as uneven as a model's, with tiny ones
-// and empty ones between large ones, and more than a table of the third rung holds.
-std::vector<int64_t> ends_of(const Case& c) {
-  const int64_t n = c.shape[0];
-  if (c.op == kOne) return {n};
-  constexpr int64_t kShares[] = {16, 1, 0, 23, 1, 5, 48, 0, 3, 11};  // and again, ten times
-  constexpr int64_t kTurns = 10;
-  int64_t turn = 0;
-  for (const int64_t share : kShares) turn += share;
+// Ends of the tensors that share the arrays of a case: as uneven as a model's, with tiny ones and
+// empty ones between large ones.
+std::vector<int64_t> ends_of(int64_t n, int64_t tensors) {
+  constexpr int64_t kShares[] = {16, 1, 0, 23, 1, 5, 48, 0, 3, 11};  // and again
+  const auto share = [&](int64_t i) { return kShares[size_t(i) % std::size(kShares)]; };
+  int64_t all = 0;
+  for (int64_t i = 0; i < tensors; ++i) all += share(i);
   std::vector<int64_t> ends;
   int64_t shares = 0;
-  for (int64_t i = 0; i < kTurns * int64_t(std::size(kShares)); ++i) {
-    shares += kShares[size_t(i) % std::size(kShares)];
-    ends.push_back(int64_t(double(n) * double(shares) / double(turn * kTurns)));
+  for (int64_t i = 0; i < tensors; ++i) {
+    shares += share(i);
+    ends.push_back(int64_t(double(n) * double(shares) / double(all)));
   }
   ends.back() = n;
   return ends;
 }
 
-}  // namespace
-
-Family::Family() : Erased(adamw::rungs()) {
-  family = "adamw";
-  summary = "one step of AdamW; bf16: weights with an f32 master";
-  operators = {"adamw", "adamw_many"};
-  dtypes = {Dtype::f32, Dtype::bf16};
-  shape_help = "N; adamw_many: in a hundred tensors";
-  tests = crossed(
-      {.ops = {kOne}, .dtypes = dtypes, .shapes = vector_shapes(), .misalignments = {0, 1, 2}});
-  append(tests,
-         crossed({.ops = {kMany}, .dtypes = dtypes, .shapes = {{0}, {50}, {8192}, {40009}}}));
-  timings = {{.dtype = Dtype::f32, .shape = {1 << 28}},
-             {.dtype = Dtype::bf16, .shape = {1 << 28}},
-             {.dtype = Dtype::f32, .shape = {1 << 24}},
-             {.dtype = Dtype::f32, .shape = {100'000'007}},
-             {.op = kMany, .dtype = Dtype::f32, .shape = {1 << 28}},
-             {.op = kMany, .dtype = Dtype::bf16, .shape = {1 << 24}}};
-  tour = {.op = kMany, .shape = {1 << 18}};
+// One call for each tensor: the arrays are cut across their first dimension.
+std::vector<Call> group(const Case& c, const Call& whole, std::vector<Tensor>& views) {
+  const int64_t tensors = c.size("tensors");
+  if (tensors <= 1) return {};
+  const size_t arrays = c.def->tensors.size();
+  views.resize(size_t(tensors) * arrays);
+  std::vector<Call> calls(size_t(tensors), whole);
+  int64_t begin = 0;
+  const auto ends = ends_of(whole["weight"].shape[0], tensors);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    for (size_t t = 0; t < arrays; ++t) {
+      if (!whole.tensors[t]) continue;
+      Tensor& part = views[i * arrays + t];
+      part = *whole.tensors[t];
+      part.shape[0] = ends[i] - begin;
+      part.data =
+          static_cast<char*>(part.data) + begin * part.strides[0] * int64_t(size_of(part.dtype));
+      calls[i].tensors[t] = &part;
+    }
+    begin = ends[i];
+  }
+  return calls;
 }
 
-Status Family::check(const Case& c) const { return check_case(*this, c, 1); }
+Status check(const Case& c) {
+  if (c.size("tensors") < 1 || c.sizes.pack_rank[0] < 1)
+    return Error{2, "adamw takes at least one dimension, and cuts it into at least one tensor"};
+  return Status::ok();
+}
 
-Workload Family::workload(const Case& c) const {
+void workload(const Case& c, Workload& w) {
   const bool wide = c.dtype == Dtype::f32;
   // Roundings, those of the constants included: m has 3, v 4 (all of one sign); w those of m and
   // half of v's, the root, its scale, the sum, the quotient, the rate and the last sum.
-  const TensorSpec weight = {.name = wide ? "weight" : "master",
-                             .shape = c.shape,
-                             .role = Role::inout,
-                             .rounding = 1,
-                             .arithmetic = 12};
-  Workload w = {
-      .tensors = {{.name = "grad", .dtype = c.dtype, .shape = {c.shape[0] + gradient_shift(c)}},
-                  {.name = "m", .shape = c.shape, .role = Role::inout, .arithmetic = 3},
-                  {.name = "v",
-                   .shape = c.shape,
-                   .role = Role::inout,
-                   .fill = Fill::positive,
-                   .arithmetic = 4},
-                  weight},
-      .cost = {.read = double(c.shape[0]) * double(12 + size_of(c.dtype)),
-               .written = double(c.shape[0]) * (wide ? 12 : 14)}};
-  if (!wide)
-    w.tensors.push_back({.name = "weight",
-                         .dtype = c.dtype,
-                         .shape = c.shape,
-                         .role = Role::out,
-                         .rounding = 1,
-                         .arithmetic = 13});
-  return w;
+  w["m"].arithmetic = 3;
+  w["v"].arithmetic = 4;
+  w["v"].fill = Fill::positive;
+  w["weight"].arithmetic = wide ? 12 : 13;
+  if (wide) {
+    w.tensors.pop_back();  // the master
+  } else {
+    w["master"].arithmetic = 12;
+    w["weight"].role = Role::out;
+  }
+  const double n = double(c.size("n"));
+  w.cost = {.read = n * double(12 + size_of(c.dtype)), .written = n * (wide ? 12 : 14)};
 }
 
-Args Family::bind(const Case& c, std::span<void* const> t) {
-  const bool wide = c.dtype == Dtype::f32;
+std::vector<Case> tests() {
+  const std::vector<Dtype> dtypes = {Dtype::f32, Dtype::bf16};
   // Late and early steps: the corrections of the bias go from large to none.
-  Args a = {
-      .dtype = c.dtype, .lr = 3e-3, .weight_decay = 0.1, .step = int64_t(1 + c.seed % 5 * 100)};
-  int64_t begin = 0;
-  for (const int64_t end : ends_of(c)) {
-    const auto at = [&](size_t tensor) { return static_cast<float*>(t[tensor]) + begin; };
-    const auto narrow = [&](size_t tensor, int64_t shift) -> void* {
-      return static_cast<char*>(t[tensor]) + (begin + shift) * int64_t(size_of(c.dtype));
-    };
-    a.parts.push_back({.weight = wide ? at(3) : narrow(4, 0),
-                       .master = wide ? nullptr : at(3),
-                       .grad = narrow(0, gradient_shift(c)),
-                       .m = at(1),
-                       .v = at(2),
-                       .n = end - begin});
-    begin = end;
-  }
-  return a;
+  const auto at = [](double step) {
+    return std::vector<std::pair<std::string, double>>{
+        {"lr", 3e-3}, {"weight_decay", 0.1}, {"step", step}};
+  };
+  std::vector<Case> cases = crossed({.dtypes = dtypes,
+                                     .shapes = vector_shapes(),
+                                     .misalignments = {0, 1, 2},
+                                     .parameters = at(101)});
+  for (const double step : {1, 201, 401})
+    append(cases, crossed({.dtypes = dtypes,
+                           .shapes = {{9}, {1031}, {31, 33, 1}},
+                           .misalignments = {0},
+                           .padding = {0, 3},
+                           .parameters = at(step)}));
+  append(cases,
+         crossed({.dtypes = dtypes,
+                  .shapes = {{257}},
+                  .misalignments = {0},
+                  .parameters = {{"beta1", 0.8}, {"beta2", 0.95}, {"eps", 1e-3}, {"step", 3}}}));
+  append(cases, crossed({.dtypes = dtypes, .shapes = {{257}}, .misalignments = {0}}));  // defaults
+  append(cases, crossed({// nothing is kept of m and v, and nothing decays
+                         .dtypes = dtypes,
+                         .shapes = {{257}},
+                         .misalignments = {0},
+                         .specials = false,
+                         .parameters = {{"beta1", 0}, {"beta2", 0}, {"weight_decay", 0}}}));
+  // More tensors than a table of the third rung holds; fewer than elements, and more than those.
+  append(cases, crossed({.dtypes = dtypes,
+                         .shapes = {{0, 100}, {50, 100}, {8192, 100}, {40009, 100}, {1031, 2}},
+                         .parameters = at(201)}));
+  for (const Dtype dtype : dtypes)  // the arrays of a tensor at different places of a pack
+    for (const int64_t tensors : {1, 100}) {
+      Case c = {.dtype = dtype, .shape = {8192, tensors}, .parameters = at(301)};
+      c.skew = 1;
+      cases.push_back(c);
+      c.specials = true;
+      cases.push_back(c);
+      c.specials = false, c.skew = 0;
+      c.shape = {97, 33, tensors}, c.padding = 3, c.padding_skew = 1;
+      cases.push_back(c);
+    }
+  return cases;
+}
+
+std::vector<Case> timings() {
+  return {{.dtype = Dtype::f32, .shape = {1 << 28}},
+          {.dtype = Dtype::bf16, .shape = {1 << 28}},
+          {.dtype = Dtype::f32, .shape = {1 << 24}},
+          {.dtype = Dtype::f32, .shape = {100'000'007}},
+          {.dtype = Dtype::f32, .shape = {1 << 28, 100}},
+          {.dtype = Dtype::bf16, .shape = {1 << 24, 100}}};
+}
+
+}  // namespace
+
+FamilyOf<Args> family() {
+  return {.summary = "one step of AdamW; bf16: weights with an f32 master",
+          .workload = workload,
+          .tests = tests,
+          .timings = timings,
+          .tour = {.shape = {1 << 18, 100}},
+          .check = check,
+          .group = group};
 }
 
 }  // namespace ridge::adamw

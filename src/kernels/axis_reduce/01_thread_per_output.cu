@@ -28,8 +28,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "thread_per_output",
-                             .idea = "one thread, one result",
+constinit const Rung rung = {.idea = "one thread, one result",
                              .supports = supports_all,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 1, .barriers = 0}};

@@ -29,8 +29,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "block_per_row",
-                             .idea = "a block shares a row, lanes read neighbours",
+constinit const Rung rung = {.idea = "a block shares a row, lanes read neighbours",
                              .supports = supports_all,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 1, .barriers = 1}};

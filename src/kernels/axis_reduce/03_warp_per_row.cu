@@ -33,8 +33,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "warp_per_row",
-                             .idea = "a warp shares a row, and meets by shuffles",
+constinit const Rung rung = {.idea = "a warp shares a row, and meets by shuffles",
                              .supports = supports_all,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 1, .barriers = 0}};

@@ -46,7 +46,6 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   });
 }
 constinit const Rung rung = {
-    .name = "column_tiles",
     .idea = "lanes are columns, warps share the axis",
     .supports = supports,
     .launch = launch,

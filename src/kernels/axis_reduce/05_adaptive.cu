@@ -34,8 +34,7 @@ static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t strea
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.name = "adaptive",
-                             .idea = "packs, and threads as the shape needs them",
+constinit const Rung rung = {.idea = "packs, and threads as the shape needs them",
                              .supports = supports_all,
                              .launch = launch,
                              .workspace = workspace,

@@ -2,8 +2,6 @@
 // of maxima, norms.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -27,7 +25,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr Dtype format_of_result(Kind kind, Dtype dtype) {
   return kind == Kind::argmax ? Dtype::i64 : dtype;

@@ -1,7 +1,8 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/axis_reduce/family.h"
+#include "kernels/axis_reduce/axis_reduce.h"
+#include "ladder/ladder.h"
 
 namespace ridge::axis_reduce {
 namespace {
@@ -43,8 +44,8 @@ Truth reduced(Kind kind, int64_t axis, Element x) {
 
 }  // namespace
 
-void Family::reference(const Case& c, std::vector<HostTensor>& t) const {
-  const int64_t outer = c.shape[0], axis = c.shape[1], inner = c.shape[2];
+void reference(const Case& c, std::vector<HostTensor>& t) {
+  const int64_t outer = c.size("outer"), axis = c.size("length"), inner = c.size("inner");
   const std::vector<double>& x = t[0].values;
   HostTensor& out = t[1];
   out.magnitude.resize(out.values.size());

@@ -36,7 +36,6 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   return launch_status();
 }
 constinit const Rung rung = {
-    .name = "naive",
     .idea = "one thread, one pixel",
     .supports = supports,
     .launch = launch,

@@ -119,8 +119,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.name = "vectors",
-                             .idea = "16 pixels a thread, waves by rotation",
+constinit const Rung rung = {.idea = "16 pixels a thread, waves by rotation",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

@@ -9,8 +9,6 @@
 // rounded to the nearest; f32 may round to the one beside it.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -25,7 +23,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr double bytes(const Args& a) {
   return 3.0 * double(a.frames) * double(a.height) * double(a.width);

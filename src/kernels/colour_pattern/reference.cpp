@@ -1,12 +1,12 @@
 #include <cmath>
 
-#include "kernels/colour_pattern/family.h"
+#include "ladder/ladder.h"
 
 namespace ridge::colour_pattern {
 
-void Family::reference(const Case& c, std::vector<HostTensor>& t) const {
+void reference(const Case& c, std::vector<HostTensor>& t) {
   constexpr double kTurn = 6.283185307179586;
-  const int64_t frames = c.shape[0], height = c.shape[1], width = c.shape[2];
+  const int64_t frames = c.size("frames"), height = c.size("height"), width = c.size("width");
   const double w = double(width), h = double(height);
   size_t at = 0;
   for (int64_t frame = 0; frame < frames; ++frame)

@@ -39,7 +39,6 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t cuda_stream)
   });
 }
 constinit const Rung rung = {
-    .name = "thread_per_element",
     .idea = "one thread, one element, one call of Philox",
     .supports = supports,
     .launch = launch,

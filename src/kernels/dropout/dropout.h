@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <span>
 
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
@@ -27,7 +26,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 // With p = 1 one number in 2^32 would be kept, times 0.
 constexpr uint32_t threshold(const Args& a) {

@@ -32,8 +32,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "thread_per_element",
-                             .idea = "one thread, one element; backward, one atomic",
+constinit const Rung rung = {.idea = "one thread, one element; backward, one atomic",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 2, .barriers = 0}};

@@ -179,8 +179,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(a.backward ? kBackward : kForward, bytes(a), device);
 }
-constinit const Rung rung = {.name = "vectors",
-                             .idea = "16 bytes a lane, a token looked up once a pack",
+constinit const Rung rung = {.idea = "16 bytes a lane, a token looked up once a pack",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

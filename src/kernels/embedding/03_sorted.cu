@@ -211,7 +211,6 @@ static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
 constinit const Rung rung = {
-    .name = "sorted",
     .idea = "rows in order of their tokens, no atomics",
     .supports = supports,
     .launch = launch,

@@ -1,8 +1,6 @@
 // embedding: out[i] = table[tokens[i]]; backward: dtable[tokens[i]] += dy[i].
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -25,7 +23,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 // Backward every row is counted as a word of its own.
 constexpr double bytes(const Args& a) {

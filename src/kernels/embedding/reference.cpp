@@ -1,14 +1,15 @@
 #include <cmath>
 
 #include "core/number.h"
-#include "kernels/embedding/family.h"
+#include "ladder/ladder.h"
 
 namespace ridge::embedding {
 
-void Family::reference(const Case& c, std::vector<HostTensor>& t) const {
-  const auto n = size_t(c.shape[0]), vocab = size_t(c.shape[1]), dim = size_t(c.shape[2]);
+void reference(const Case& c, std::vector<HostTensor>& t) {
+  const auto n = size_t(c.size("tokens")), vocab = size_t(c.size("vocab"));
+  const auto dim = size_t(c.size("dim"));
   const auto& tokens = t[0].values;
-  if (c.op == 0) {
+  if (c.def->name == "embedding") {
     for (size_t i = 0; i < n; ++i)
       for (size_t d = 0; d < dim; ++d)
         t[2].values[i * dim + d] = t[1].values[size_t(tokens[i]) * dim + d];

@@ -39,8 +39,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "warp_per_row",
-                             .idea = "one warp, one row: neighbours load neighbours",
+constinit const Rung rung = {.idea = "one warp, one row: neighbours load neighbours",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 2, .barriers = 0}};

@@ -39,7 +39,6 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   });
 }
 constinit const Rung rung = {
-    .name = "block_per_row",
     .idea = "one block, one row: a tree in shared memory",
     .supports = supports,
     .launch = launch,

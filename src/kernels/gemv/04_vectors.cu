@@ -355,8 +355,7 @@ static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t strea
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes_read(a) + bytes_written(a), device);
 }
-constinit const Rung rung = {.name = "vectors",
-                             .idea = "16 bytes a lane, rows share x, blocks share rows",
+constinit const Rung rung = {.idea = "16 bytes a lane, rows share x, blocks share rows",
                              .supports = supports,
                              .launch = launch,
                              .workspace = workspace,

@@ -1,8 +1,6 @@
 // gemv: y = alpha * A * x + beta * y, A in rows.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -22,7 +20,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr double bytes_read(const Args& a) {
   const double elements = double(a.rows) * double(a.cols) + double(a.cols);

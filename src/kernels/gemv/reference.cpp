@@ -1,11 +1,11 @@
 #include <cmath>
 
-#include "kernels/gemv/family.h"
+#include "ladder/ladder.h"
 
 namespace ridge::gemv {
 
-void Family::reference(const Case& c, std::vector<HostTensor>& t) const {
-  const Args args = bind(c, std::vector<void*>(t.size()));
+void reference(const Case& c, std::vector<HostTensor>& t) {
+  const double alpha = c.number("alpha"), beta = c.number("beta");
   const auto& a = t[0].values;  // (rows, cols)
   const auto& x = t[1].values;  // (cols)
   auto& y = t[2].values;        // (rows)
@@ -17,9 +17,9 @@ void Family::reference(const Case& c, std::vector<HostTensor>& t) const {
       sum += product;
       magnitude += std::fabs(product);
     }
-    const double old = args.beta != 0 ? args.beta * y[r] : 0;
-    y[r] = args.alpha * sum + old;
-    t[2].magnitude[r] = std::fabs(args.alpha) * magnitude + std::fabs(old);
+    const double old = beta != 0 ? beta * y[r] : 0;
+    y[r] = alpha * sum + old;
+    t[2].magnitude[r] = std::fabs(alpha) * magnitude + std::fabs(old);
   }
 }
 

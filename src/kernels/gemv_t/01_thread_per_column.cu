@@ -33,8 +33,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "thread_per_column",
-                             .idea = "one thread, one column",
+constinit const Rung rung = {.idea = "one thread, one column",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 2, .barriers = 0}};

@@ -51,8 +51,7 @@ static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t strea
     return combine<T>(a, slices, stream);
   });
 }
-constinit const Rung rung = {.name = "row_slices",
-                             .idea = "rows in slices, as many as fill the GPU",
+constinit const Rung rung = {.idea = "rows in slices, as many as fill the GPU",
                              .supports = supports,
                              .launch = launch,
                              .workspace = workspace,

@@ -160,8 +160,7 @@ static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t strea
     return combine<T>(a, plan.slices, stream);
   });
 }
-constinit const Rung rung = {.name = "vectors",
-                             .idea = "16 bytes a lane, warps share a slice's rows",
+constinit const Rung rung = {.idea = "16 bytes a lane, warps share a slice's rows",
                              .supports = supports,
                              .launch = launch,
                              .workspace = workspace,

@@ -284,8 +284,7 @@ static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t strea
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, gemv_t::bytes_read(a) + gemv_t::bytes_written(a), device);
 }
-constinit const Rung rung = {.name = "tapered",
-                             .idea = "slices get shorter, rows at their own boundaries",
+constinit const Rung rung = {.idea = "slices get shorter, rows at their own boundaries",
                              .supports = supports,
                              .launch = launch,
                              .workspace = workspace,

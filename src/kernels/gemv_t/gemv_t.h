@@ -8,7 +8,6 @@ namespace ridge::gemv_t {
 // As gemv's, but x has a number for every row of A, and y for every column.
 using Args = gemv::Args;
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr double bytes_read(const Args& a) {
   const double elements = double(a.rows) * double(a.cols) + double(a.rows);

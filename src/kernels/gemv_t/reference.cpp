@@ -1,11 +1,11 @@
 #include <cmath>
 
-#include "kernels/gemv_t/family.h"
+#include "ladder/ladder.h"
 
 namespace ridge::gemv_t {
 
-void Family::reference(const Case& c, std::vector<HostTensor>& t) const {
-  const Args args = bind(c, std::vector<void*>(t.size()));
+void reference(const Case& c, std::vector<HostTensor>& t) {
+  const double alpha = c.number("alpha"), beta = c.number("beta");
   const auto& a = t[0].values;  // (rows, cols)
   const auto& x = t[1].values;  // (rows)
   auto& y = t[2].values;        // (cols)
@@ -17,9 +17,9 @@ void Family::reference(const Case& c, std::vector<HostTensor>& t) const {
       magnitude[k] += std::fabs(product);
     }
   for (size_t k = 0; k < y.size(); ++k) {
-    const double old = args.beta != 0 ? args.beta * y[k] : 0;
-    y[k] = args.alpha * sum[k] + old;
-    magnitude[k] = std::fabs(args.alpha) * magnitude[k] + std::fabs(old);
+    const double old = beta != 0 ? beta * y[k] : 0;
+    y[k] = alpha * sum[k] + old;
+    magnitude[k] = std::fabs(alpha) * magnitude[k] + std::fabs(old);
   }
   t[2].magnitude = std::move(magnitude);
 }

@@ -46,8 +46,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "thread_per_element",
-                             .idea = "one thread, one element; all in one kernel",
+constinit const Rung rung = {.idea = "one thread, one element; all in one kernel",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.barriers = 0}};

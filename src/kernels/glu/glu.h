@@ -2,14 +2,15 @@
 // dgate = dy * up * f'(gate), dup = dy * f(gate).
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
 namespace ridge::glu {
 
 enum class Gate : int { silu, gelu };
+
+// Bits of an operator's place among the family's: see operators.cpp.
+enum Op : int { kGelu = 1, kBackward = 2, kPacked = 4 };
 
 // One tensor (rows, 2 * cols) with the gates in front is up = gate + cols, at twice the stride.
 struct Args {
@@ -32,7 +33,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr double bytes(const Args& a) {
   return (a.backward ? 5.0 : 3.0) * double(a.rows) * double(a.cols) * double(size_of(a.dtype));

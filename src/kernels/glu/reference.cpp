@@ -3,7 +3,8 @@
 #include <numbers>
 
 #include "core/number.h"
-#include "kernels/glu/family.h"
+#include "kernels/glu/glu.h"
+#include "ladder/ladder.h"
 
 namespace ridge::glu {
 namespace {
@@ -35,9 +36,9 @@ double held(double x) {
 
 }  // namespace
 
-void Family::reference(const Case& c, std::vector<HostTensor>& t) const {
+void reference(const Case& c, std::vector<HostTensor>& t) {
   const bool packed = c.op & kPacked, backward = c.op & kBackward, wide = c.dtype == Dtype::f32;
-  const size_t cols = size_t(c.shape[1]), n = size_t(c.shape[0]) * cols;
+  const size_t cols = size_t(c.size("cols")), n = size_t(c.size("rows")) * cols;
   // A factor under the least normal number may have become 0 on the way.
   const double flushed = 0x1p-126 / unit_roundoff(c.dtype);
   for (HostTensor& tensor : t)

@@ -50,8 +50,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   }
   return launch_status();
 }
-constinit const Rung rung = {.name = "naive",
-                             .idea = "one thread, one pixel",
+constinit const Rung rung = {.idea = "one thread, one pixel",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.barriers = 0}};

@@ -82,8 +82,7 @@ static Status launch(const Args& args, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.name = "vectors",
-                             .idea = "16 bytes a lane, pixels by dot products of bytes",
+constinit const Rung rung = {.idea = "16 bytes a lane, pixels by dot products of bytes",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

@@ -41,8 +41,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "halo_tile",
-                             .idea = "a tile with its halo in shared memory",
+constinit const Rung rung = {.idea = "a tile with its halo in shared memory",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.conflict_free = true}};

@@ -46,8 +46,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "separable",
-                             .idea = "rows, then columns: 18 taps instead of 81",
+constinit const Rung rung = {.idea = "rows, then columns: 18 taps instead of 81",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.conflict_free = true}};

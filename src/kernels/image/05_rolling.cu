@@ -181,8 +181,7 @@ static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t strea
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.name = "rolling",
-                             .idea = "down a strip in registers, sums by dot products",
+constinit const Rung rung = {.idea = "down a strip in registers, sums by dot products",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

@@ -2,8 +2,6 @@
 // are defined in integers.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -46,7 +44,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr double bytes(const Args& a) {
   return double(a.height) * double(a.width) * (in_channels(a.op) + out_channels(a.op));

@@ -1,12 +1,13 @@
 #include <algorithm>
 
-#include "kernels/image/family.h"
+#include "kernels/image/image.h"
+#include "ladder/ladder.h"
 
 namespace ridge::image {
 
-void Family::reference(const Case& c, std::vector<HostTensor>& t) const {
+void reference(const Case& c, std::vector<HostTensor>& t) {
   const Op op = Op(c.op);
-  const int64_t height = c.shape[0], width = c.shape[1];
+  const int64_t height = c.size("height"), width = c.size("width");
   const auto& in = t[0].values;
   auto& out = t[1].values;
   for (int64_t y = 0; y < height; ++y)

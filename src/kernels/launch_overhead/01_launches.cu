@@ -12,8 +12,7 @@ static Support supports(const Args& a, const DeviceInfo&) { return counts(a); }
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   return launch_steps(a, a.steps, stream);
 }
-constinit const Rung rung = {.name = "launches",
-                             .idea = "a launch for each step",
+constinit const Rung rung = {.idea = "a launch for each step",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.barriers = 0}};

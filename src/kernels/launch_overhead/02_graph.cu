@@ -52,8 +52,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   (void)cudaGraphExecDestroy(*exec);  // once it has run
   return launch_steps(a, a.steps % kSteps, stream);
 }
-constinit const Rung rung = {.name = "graph",
-                             .idea = "64 steps recorded once, launched together",
+constinit const Rung rung = {.idea = "64 steps recorded once, launched together",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.barriers = 0}};

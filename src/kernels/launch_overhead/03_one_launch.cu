@@ -19,8 +19,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   all_steps<<<1, kCounters, 0, stream>>>(a.counters, a.steps);
   return launch_status();
 }
-constinit const Rung rung = {.name = "one_launch",
-                             .idea = "one launch, the loop inside",
+constinit const Rung rung = {.idea = "one launch, the loop inside",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.barriers = 0}};

@@ -1,40 +1,37 @@
 #include "ladder/cases.h"
-#include "kernels/launch_overhead/family.h"
+
+#include "kernels/launch_overhead/launch_overhead.h"
+#include "ladder/family.h"
 
 namespace ridge::launch_overhead {
+namespace {
 
-Family::Family() : Erased(launch_overhead::rungs()) {
-  family = "launch_overhead";
-  summary = "256 counters go up by one, many times";
-  operators = {"launch_overhead"};
-  dtypes = {Dtype::u32};
-  shape_help = "STEPS";
-  unit = "GOP/s";
-  // Around a graph of 64 steps.
-  tests =
-      crossed({.dtypes = dtypes, .shapes = {{0}, {1}, {63}, {64}, {65}, {200}}, .specials = false});
-  timings = {{.dtype = Dtype::u32, .shape = {4096}}};
-  tour = {.dtype = Dtype::u32, .shape = {256}};
+void workload(const Case& c, Workload& w) {
+  TensorSpec& counters = w["counters"];
+  counters.fill = Fill::index;
+  counters.limit = 1000;
+  counters.rounding = counters.arithmetic = 0;
+  w.cost = {
+      .read = 4.0 * kCounters, .written = 4.0 * kCounters, .flops = c.number("steps") * kCounters};
 }
 
-Status Family::check(const Case& c) const { return check_case(*this, c, 1); }
-
-Workload Family::workload(const Case& c) const {
-  return {.tensors = {{.name = "counters",
-                       .dtype = c.dtype,
-                       .shape = {kCounters},
-                       .role = Role::inout,
-                       .fill = Fill::index,
-                       .limit = 1000,
-                       .rounding = 0,
-                       .arithmetic = 0}},
-          .cost = {.read = 4.0 * kCounters,
-                   .written = 4.0 * kCounters,
-                   .flops = double(c.shape[0]) * kCounters}};
+// Around a graph of 64 steps.
+std::vector<Case> tests() {
+  return crossed(
+      {.dtypes = {Dtype::u32}, .shapes = {{0}, {1}, {63}, {64}, {65}, {200}}, .specials = false});
 }
 
-Args Family::bind(const Case& c, std::span<void* const> t) {
-  return {.counters = static_cast<uint32_t*>(t[0]), .steps = c.shape[0], .dtype = c.dtype};
+std::vector<Case> timings() { return {{.dtype = Dtype::u32, .shape = {4096}}}; }
+
+}  // namespace
+
+FamilyOf<Args> family() {
+  return {.summary = "256 counters go up by one, many times",
+          .unit = "GOP/s",
+          .workload = workload,
+          .tests = tests,
+          .timings = timings,
+          .tour = {.dtype = Dtype::u32, .shape = {256}}};
 }
 
 }  // namespace ridge::launch_overhead

@@ -2,8 +2,6 @@
 // the third bound beside memory and arithmetic: what it costs to start something.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -19,6 +17,5 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 }  // namespace ridge::launch_overhead

@@ -34,8 +34,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   match_redux_loop<<<unsigned((a.n + kThreads - 1) / kThreads), kThreads, 0, stream>>>(a);
   return launch_status();
 }
-constinit const Rung rung = {.name = "loop",
-                             .idea = "32 shuffles and comparisons",
+constinit const Rung rung = {.idea = "32 shuffles and comparisons",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 1, .barriers = 0}};

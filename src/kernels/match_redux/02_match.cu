@@ -31,8 +31,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   match_redux_match<<<unsigned((a.n + kThreads - 1) / kThreads), kThreads, 0, stream>>>(a);
   return launch_status();
 }
-constinit const Rung rung = {.name = "match",
-                             .idea = "match and redux: two instructions",
+constinit const Rung rung = {.idea = "match and redux: two instructions",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 1, .barriers = 0}};

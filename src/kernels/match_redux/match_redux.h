@@ -2,8 +2,6 @@
 // count in each group. A study of lanes that look for their equals.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -21,7 +19,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr int64_t groups(int64_t n) { return (n + kLanes - 1) / kLanes; }
 

@@ -33,8 +33,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   matmul_global<<<unsigned((a.batch + kWarps - 1) / kWarps), dim3(kEdge, kWarps), 0, stream>>>(a);
   return launch_status();
 }
-constinit const Rung rung = {.name = "global",
-                             .idea = "two loads a product",
+constinit const Rung rung = {.idea = "two loads a product",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.barriers = 0}};

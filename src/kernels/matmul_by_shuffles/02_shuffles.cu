@@ -39,8 +39,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   matmul_shuffles<<<unsigned((a.batch + kWarps - 1) / kWarps), dim3(kEdge, kWarps), 0, stream>>>(a);
   return launch_status();
 }
-constinit const Rung rung = {.name = "shuffles",
-                             .idea = "operands in registers, shown by shuffles",
+constinit const Rung rung = {.idea = "operands in registers, shown by shuffles",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.barriers = 0}};

@@ -51,8 +51,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
                           stream>>>(a);
   return launch_status();
 }
-constinit const Rung rung = {.name = "shared_vectors",
-                             .idea = "four numbers a broadcast from shared memory",
+constinit const Rung rung = {.idea = "four numbers a broadcast from shared memory",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.barriers = 0, .conflict_free = true}};

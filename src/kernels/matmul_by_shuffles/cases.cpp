@@ -1,41 +1,33 @@
 #include "ladder/cases.h"
-#include "kernels/matmul_by_shuffles/family.h"
+
+#include "kernels/matmul_by_shuffles/matmul_by_shuffles.h"
+#include "ladder/family.h"
 
 namespace ridge::matmul_by_shuffles {
+namespace {
 
-Family::Family() : Erased(matmul_by_shuffles::rungs()) {
-  family = "matmul_by_shuffles";
-  summary = "many products of 32 x 32, a warp each";
-  operators = {"matmul_by_shuffles"};
-  dtypes = {Dtype::f32};
-  shape_help = "BATCH, of 32 x 32 each";
-  unit = "GFLOP/s";
-  tests = crossed({.shapes = {{0}, {1}, {3}, {4}, {5}, {37}}, .specials = false});
-  timings = {{.shape = {1 << 17}}};
-  tour = {.shape = {64}};
+void workload(const Case& c, Workload& w) {
+  w["c"].rounding = 0;
+  w["c"].arithmetic = kEdge;  // a rounding for each product added
+  const double elements = double(c.size("batch")) * kElements;
+  w.cost = {.read = 8 * elements, .written = 4 * elements, .flops = 2 * kEdge * elements};
 }
 
-Status Family::check(const Case& c) const { return check_case(*this, c, 1); }
-
-Workload Family::workload(const Case& c) const {
-  const double elements = double(c.shape[0]) * kElements;
-  const std::vector<int64_t> shape = {c.shape[0] * kElements};
-  return {.tensors = {{.name = "a", .shape = shape},
-                      {.name = "b", .shape = shape},
-                      {.name = "c",
-                       .shape = shape,
-                       .role = Role::out,
-                       .rounding = 0,
-                       .arithmetic = kEdge}},  // a rounding for each product added
-          .cost = {.read = 8 * elements, .written = 4 * elements, .flops = 2 * kEdge * elements}};
+std::vector<Case> tests() {
+  return crossed({.shapes = {{0}, {1}, {3}, {4}, {5}, {37}}, .specials = false});
 }
 
-Args Family::bind(const Case& c, std::span<void* const> t) {
-  return {.a = static_cast<const float*>(t[0]),
-          .b = static_cast<const float*>(t[1]),
-          .c = static_cast<float*>(t[2]),
-          .batch = c.shape[0],
-          .dtype = c.dtype};
+std::vector<Case> timings() { return {{.shape = {1 << 17}}}; }
+
+}  // namespace
+
+FamilyOf<Args> family() {
+  return {.summary = "many products of 32 x 32, a warp each",
+          .unit = "GFLOP/s",
+          .workload = workload,
+          .tests = tests,
+          .timings = timings,
+          .tour = {.shape = {64}}};
 }
 
 }  // namespace ridge::matmul_by_shuffles

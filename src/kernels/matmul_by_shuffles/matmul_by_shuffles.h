@@ -2,8 +2,6 @@
 // where a warp should keep what its lanes share.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -22,6 +20,5 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 }  // namespace ridge::matmul_by_shuffles

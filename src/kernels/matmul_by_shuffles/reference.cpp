@@ -1,12 +1,13 @@
 #include <cmath>
 
-#include "kernels/matmul_by_shuffles/family.h"
+#include "kernels/matmul_by_shuffles/matmul_by_shuffles.h"
+#include "ladder/ladder.h"
 
 namespace ridge::matmul_by_shuffles {
 
-void Family::reference(const Case& c, std::vector<HostTensor>& t) const {
+void reference(const Case& c, std::vector<HostTensor>& t) {
   t[2].magnitude.resize(t[2].values.size());
-  for (size_t m = 0; m < size_t(c.shape[0]); ++m)
+  for (size_t m = 0; m < size_t(c.size("batch")); ++m)
     for (size_t i = 0; i < kEdge; ++i)
       for (size_t j = 0; j < kEdge; ++j) {
         double sum = 0, size = 0;

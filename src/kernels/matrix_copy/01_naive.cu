@@ -37,7 +37,6 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   });
 }
 constinit const Rung rung = {
-    .name = "naive",
     .idea = "one thread, one element",
     .supports = supports,
     .launch = launch,

@@ -49,7 +49,6 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   });
 }
 constinit const Rung rung = {
-    .name = "tiled",
     .idea = "a 32 x 32 tile in shared memory, four elements a thread",
     .supports = supports,
     .launch = launch,

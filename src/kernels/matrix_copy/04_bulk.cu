@@ -144,8 +144,7 @@ static double cost(const Args& args, const DeviceInfo& device) {
   const double books_us = kChunkUs * double(a.rows * chunks_per_row(a)) / device.sm_count;
   return std::max(streaming_us(kTuned, bytes(a), device), kTuned.fixed_us + books_us);
 }
-constinit const Rung rung = {.name = "bulk",
-                             .idea = "a ring of bulk copies, one thread an SM to keep it",
+constinit const Rung rung = {.idea = "a ring of bulk copies, one thread an SM to keep it",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

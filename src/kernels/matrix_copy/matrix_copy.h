@@ -1,8 +1,6 @@
 // matrix_copy: out = in.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -18,7 +16,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr double bytes(const Args& a) {
   return 2.0 * double(a.rows) * double(a.cols) * double(size_of(a.dtype));

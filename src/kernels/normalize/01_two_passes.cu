@@ -63,7 +63,6 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   });
 }
 constinit const Rung rung = {
-    .name = "two_passes",
     .idea = "the norm first, then everything again",
     .supports = supports_all,
     .launch = launch,

@@ -105,8 +105,7 @@ static double cost(const Args& a, const DeviceInfo& device) {
   const double busy = slots_of(a) <= 32 * 8 ? 1 : std::min(1.0, double(a.rows) / device.sm_count);
   return streaming_us(kTuned, traffic / busy, device);
 }
-constinit const Rung rung = {.name = "row_in_registers",
-                             .idea = "a row is kept until its norm is known",
+constinit const Rung rung = {.idea = "a row is kept until its norm is known",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

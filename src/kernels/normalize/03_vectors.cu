@@ -82,7 +82,6 @@ static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a) + again, device);
 }
 constinit const Rung rung = {
-    .name = "vectors",
     .idea = "the whole device shares a row, then scales it",
     .supports = supports_all,
     .launch = launch,

@@ -2,8 +2,6 @@
 // to a norm, if it has a greater one.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -28,7 +26,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr double bytes(const Args& a) {
   return 2.0 * double(a.rows) * double(a.cols) * double(size_of(a.dtype));

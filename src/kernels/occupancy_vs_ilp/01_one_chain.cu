@@ -9,7 +9,6 @@ namespace ridge::occupancy_vs_ilp::one_chain {
 
 static Support supports(const Args& a, const DeviceInfo&) { return takes(a); }
 constinit const Rung rung = {
-    .name = "one_chain",
     .idea = "one warp a scheduler, one chain a thread",
     .supports = supports,
     .launch = launch_chains<1, Occupancy::one_warp_a_scheduler>,

@@ -10,7 +10,6 @@ namespace ridge::occupancy_vs_ilp::two_chains {
 
 static Support supports(const Args& a, const DeviceInfo&) { return takes(a); }
 constinit const Rung rung = {
-    .name = "two_chains",
     .idea = "one warp a scheduler, two chains a thread",
     .supports = supports,
     .launch = launch_chains<2, Occupancy::one_warp_a_scheduler>,

@@ -9,7 +9,6 @@ namespace ridge::occupancy_vs_ilp::four_chains {
 
 static Support supports(const Args& a, const DeviceInfo&) { return takes(a); }
 constinit const Rung rung = {
-    .name = "four_chains",
     .idea = "one warp a scheduler, four chains a thread",
     .supports = supports,
     .launch = launch_chains<4, Occupancy::one_warp_a_scheduler>,

@@ -11,7 +11,6 @@ namespace ridge::occupancy_vs_ilp::eight_chains {
 
 static Support supports(const Args& a, const DeviceInfo&) { return takes(a); }
 constinit const Rung rung = {
-    .name = "eight_chains",
     .idea = "one warp a scheduler, eight chains a thread",
     .supports = supports,
     .launch = launch_chains<8, Occupancy::one_warp_a_scheduler>,

@@ -12,7 +12,6 @@ namespace ridge::occupancy_vs_ilp::many_warps {
 
 static Support supports(const Args& a, const DeviceInfo&) { return takes(a); }
 constinit const Rung rung = {
-    .name = "many_warps",
     .idea = "all the warps there is room for, one chain a thread",
     .supports = supports,
     .launch = launch_chains<1, Occupancy::full>,

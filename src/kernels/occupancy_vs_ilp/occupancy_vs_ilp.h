@@ -2,8 +2,6 @@
 // each waiting for the one before. A study of what hides that wait: other warps, or other chains.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -19,6 +17,5 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 }  // namespace ridge::occupancy_vs_ilp

@@ -28,7 +28,6 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   return launch_status();
 }
 constinit const Rung rung = {
-    .name = "naive",
     .idea = "one thread, one chain",
     .supports = supports,
     .launch = launch,

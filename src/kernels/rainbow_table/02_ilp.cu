@@ -59,7 +59,6 @@ static double cost(const Args& a, const DeviceInfo& device) {
   return kFixedUs + double(a.n) * a.rounds * kLaneClocks / lanes / kClockHz * 1e6;
 }
 constinit const Rung rung = {
-    .name = "ilp",
     .idea = "four chains a thread, four rounds a turn of the loop",
     .supports = supports,
     .launch = launch,

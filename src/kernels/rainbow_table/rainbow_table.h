@@ -1,8 +1,6 @@
 // rainbow_table: the ends of chains of hashes. out[i] is key i hashed `rounds` times.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -28,6 +26,5 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 }  // namespace ridge::rainbow_table

@@ -45,8 +45,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     });
   });
 }
-constinit const Rung rung = {.name = "naive",
-                             .idea = "one thread, one element or one pair",
+constinit const Rung rung = {.idea = "one thread, one element or one pair",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.barriers = 0}};

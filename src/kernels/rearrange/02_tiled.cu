@@ -77,7 +77,6 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   });
 }
 constinit const Rung rung = {
-    .name = "tiled",
     .idea = "four elements a thread, turned in registers or shared memory",
     .supports = supports,
     .launch = launch,

@@ -189,8 +189,7 @@ static Status launch(const Args& args, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.name = "vectors",
-                             .idea = "16 bytes a lane, shifted together where they must be",
+constinit const Rung rung = {.idea = "16 bytes a lane, shifted together where they must be",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

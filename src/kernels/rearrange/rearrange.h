@@ -1,8 +1,6 @@
 // reverse_array, reverse_in_place, swap, interleave: elements change places.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -28,7 +26,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 // Read and written: each element once, on both sides.
 constexpr double bytes(const Args& a) {

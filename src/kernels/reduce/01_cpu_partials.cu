@@ -109,8 +109,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "cpu_partials",
-                             .idea = "a value a block, combined on the CPU",
+constinit const Rung rung = {.idea = "a value a block, combined on the CPU",
                              .supports = supports,
                              .launch = launch,
                              .workspace = workspace,

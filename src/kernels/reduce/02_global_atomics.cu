@@ -38,8 +38,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "global_atomics",
-                             .idea = "an atomic for every element, on the GPU alone",
+constinit const Rung rung = {.idea = "an atomic for every element, on the GPU alone",
                              .supports = supports,
                              .launch = launch,
                              .workspace = shared_word::workspace,

@@ -33,8 +33,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     });
   });
 }
-constinit const Rung rung = {.name = "interleaved_tree",
-                             .idea = "pairs of pairs in shared memory",
+constinit const Rung rung = {.idea = "pairs of pairs in shared memory",
                              .supports = supports_all,
                              .launch = launch,
                              .workspace = levels_workspace<kThreads>,

@@ -32,8 +32,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     });
   });
 }
-constinit const Rung rung = {.name = "sequential_addressing",
-                             .idea = "neighbours work on, so that whole warps drop out",
+constinit const Rung rung = {.idea = "neighbours work on, so that whole warps drop out",
                              .supports = supports_all,
                              .launch = launch,
                              .workspace = levels_workspace<kThreads>,

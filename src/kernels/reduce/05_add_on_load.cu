@@ -33,8 +33,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     });
   });
 }
-constinit const Rung rung = {.name = "add_on_load",
-                             .idea = "two elements a thread, combined as they come",
+constinit const Rung rung = {.idea = "two elements a thread, combined as they come",
                              .supports = supports_all,
                              .launch = launch,
                              .workspace = levels_workspace<kElements>,

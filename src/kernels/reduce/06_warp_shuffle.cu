@@ -27,8 +27,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     });
   });
 }
-constinit const Rung rung = {.name = "warp_shuffle",
-                             .idea = "registers of other lanes instead of shared memory",
+constinit const Rung rung = {.idea = "registers of other lanes instead of shared memory",
                              .supports = supports_all,
                              .launch = launch,
                              .workspace = levels_workspace<kElements>,

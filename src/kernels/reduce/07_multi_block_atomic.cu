@@ -38,8 +38,7 @@ static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t strea
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "multi_block_atomic",
-                             .idea = "blocks that stride, and one atomic a block",
+constinit const Rung rung = {.idea = "blocks that stride, and one atomic a block",
                              .supports = shared_word::supports,
                              .launch = launch,
                              .workspace = shared_word::workspace,

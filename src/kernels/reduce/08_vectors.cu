@@ -33,8 +33,7 @@ static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t strea
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.name = "vectors",
-                             .idea = "16 bytes a lane and load, and a single launch",
+constinit const Rung rung = {.idea = "16 bytes a lane and load, and a single launch",
                              .supports = supports_all,
                              .launch = launch,
                              .workspace = workspace,

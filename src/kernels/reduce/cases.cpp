@@ -4,15 +4,17 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/reduce/family.h"
+#include "kernels/reduce/reduce.h"
+#include "ladder/family.h"
 
 namespace ridge::reduce {
 namespace {
 
-constexpr Dtype kFloats[] = {Dtype::f32, Dtype::f16, Dtype::bf16};
+constexpr int kKinds = int(Kind::count_equal) + 1;
+constexpr Dtype kFormats[] = {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::i32};
 
 Kind kind_of(const Case& c) { return Kind(c.op); }
-int64_t length_of(const Case& c) { return c.shape[0]; }
+int64_t length_of(const Case& c) { return c.size("n"); }
 
 // Up to here numbers are arbitrary, and an error may grow with every addition. Beyond, that would
 // allow more than an element is worth, so sums are of small integers and exact in any order.
@@ -21,11 +23,6 @@ bool is_rounded(const Case& c) { return length_of(c) <= kMostRoundings; }
 
 // Larger inputs are for timing only, and are better made without looking at every element.
 constexpr int64_t kMostStructured = 1 << 22;
-
-// A tensor's misalignment is every tensor's; only here does the second vector of a dot product
-// start one element later, so that the two never reach a boundary together.
-constexpr int kApart = 2;
-int64_t skipped(const Case& c) { return c.misalignment == kApart ? 1 : 0; }
 
 bool is_ordering(Kind kind) {
   return kind == Kind::max || kind == Kind::min || kind == Kind::argmax;
@@ -84,78 +81,12 @@ double integer(const Case& c, size_t tensor, int64_t index) {
   return kind_of(c) == Kind::dot ? bits >> 16 : bits;
 }
 
-}  // namespace
-
-Family::Family() : Erased(reduce::rungs()) {
-  family = "reduce";
-  summary = "one number of a whole vector";
-  operators = {"sum",    "max",     "min",     "mean", "product",
-               "argmax", "norm_l1", "norm_l2", "dot",  "count_equal"};
-  dtypes = {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::i32};
-  shape_help = "N";
-
-  for (int op = 0; op < int(operators.size()); ++op)
-    for (const Dtype dtype : dtypes) {
-      if (!supports_format(Kind(op), dtype)) continue;
-      append(tests, crossed({.ops = {op},
-                             .dtypes = {dtype},
-                             .shapes = {{0}, {1}, {9}, {257}, {1024}, {1031}, {8195}},
-                             .specials = false}));
-      // Many blocks, and a thread with several packs.
-      append(tests, crossed({.ops = {op},
-                             .dtypes = {dtype},
-                             .shapes = {{70'001}},
-                             .misalignments = {1},
-                             .specials = false}));
-    }
-  for (int op = 0; op < int(operators.size()); ++op)
-    for (const Dtype dtype : kFloats)
-      for (int special = 0; special < kSpecials; ++special)
-        for (const int64_t n : {257, 8191})
-          tests.push_back({.op = op,
-                           .dtype = dtype,
-                           .shape = {n},
-                           .seed = uint64_t(special + kSpecials * n),
-                           .specials = true});
-  append(tests, crossed({.ops = {int(Kind::dot)},
-                         .dtypes = dtypes,
-                         .shapes = {{0}, {1}, {9}, {17}, {257}, {8195}, {70'001}},
-                         .misalignments = {kApart},
-                         .specials = false}));
-  // More packs than a grid has threads.
-  for (const Dtype dtype : {Dtype::f32, Dtype::bf16})
-    tests.push_back({.dtype = dtype, .shape = {2'400'011}, .misalignment = 3});
-
-  constexpr int64_t kLarge = 1 << 28;
-  timings = {
-      {.dtype = Dtype::f32, .shape = {kLarge}},  {.dtype = Dtype::i32, .shape = {kLarge}},
-      {.dtype = Dtype::bf16, .shape = {kLarge}}, {.dtype = Dtype::f32, .shape = {1 << 24}},
-      {.dtype = Dtype::i32, .shape = {1 << 24}}, {.dtype = Dtype::f32, .shape = {1 << 20}},
-      {.dtype = Dtype::i32, .shape = {1 << 20}}, {.dtype = Dtype::f32, .shape = {100'000'007}}};
-  for (int op = 1; op < int(operators.size()); ++op) {
-    timings.push_back({.op = op, .dtype = Dtype::f32, .shape = {kLarge}});
-    timings.push_back({.op = op, .dtype = Dtype::bf16, .shape = {kLarge}});
-    timings.push_back({.op = op, .dtype = Dtype::f32, .shape = {1 << 24}});
-    timings.push_back({.op = op, .dtype = Dtype::f32, .shape = {1 << 20}});
-  }
-  tour = {.shape = {1 << 20}};
-}
-
-Status Family::check(const Case& c) const {
-  if (const Status s = check_case(*this, c, 1); !s) return s;
-  if (supports_format(kind_of(c), c.dtype)) return Status::ok();
-  return Error{2, operators[size_t(c.op)] + " has no " + name_of(c.dtype)};
-}
-
-Workload Family::workload(const Case& c) const {
+void workload(const Case& c, Workload& w) {
   const Kind kind = kind_of(c);
   const auto n = double(length_of(c));
-  TensorSpec out = {.name = "out",
-                    .dtype = format_of_result(kind, c.dtype),
-                    .shape = {1},
-                    .role = Role::out,
-                    .rounding = 0,
-                    .arithmetic = 0};
+  for (TensorSpec& t : w.tensors) t.fill = fill_of(c);
+  TensorSpec& out = w["out"];
+  out.rounding = out.arithmetic = 0;
   if (is_floating(out.dtype) && !is_ordering(kind)) {
     // The rung with one atomic an element rounds a sum or product n times, and the first operand of
     // each is one of n; a square or a product of two elements is rounded too. Exact sums of small
@@ -164,21 +95,12 @@ Workload Family::workload(const Case& c) const {
       out.arithmetic = kind == Kind::norm_l2 ? n / 2 + 2 : n + 2, out.rounding = 1;
     else if (kind == Kind::mean || kind == Kind::norm_l2) out.arithmetic = out.rounding = 1;
   }
-  std::vector<TensorSpec> tensors = {
-      {.name = "x", .dtype = c.dtype, .shape = c.shape, .fill = fill_of(c)}};
-  if (kind == Kind::dot) {
-    tensors.push_back(tensors[0]);
-    tensors[1].name = "y";
-    tensors[1].shape = {length_of(c) + skipped(c)};
-  }
-  tensors.push_back(out);
-  return {.tensors = tensors,
-          .cost = {.read = n * double(size_of(c.dtype)) * (kind == Kind::dot ? 2 : 1),
-                   .written = double(size_of(out.dtype)),
-                   .flops = n * (kind == Kind::dot || kind == Kind::norm_l2 ? 2 : 1)}};
+  w.cost = {.read = n * double(size_of(c.dtype)) * (kind == Kind::dot ? 2 : 1),
+            .written = double(size_of(out.dtype)),
+            .flops = n * (kind == Kind::dot || kind == Kind::norm_l2 ? 2 : 1)};
 }
 
-std::optional<double> Family::input(const Case& c, size_t tensor, int64_t index) const {
+std::optional<double> input(const Case& c, size_t tensor, int64_t index) {
   const Kind kind = kind_of(c);
   if (length_of(c) > kMostStructured) return std::nullopt;
   if (c.specials && tensor == 0)
@@ -190,15 +112,80 @@ std::optional<double> Family::input(const Case& c, size_t tensor, int64_t index)
   return std::nullopt;
 }
 
-Args Family::bind(const Case& c, std::span<void* const> t) {
-  const bool two = kind_of(c) == Kind::dot;
-  return {.kind = kind_of(c),
-          .x = t[0],
-          .y = two ? static_cast<char*>(t[1]) + skipped(c) * int64_t(size_of(c.dtype)) : nullptr,
-          .out = t[two ? 2 : 1],
-          .n = length_of(c),
-          .value = kCounted,
-          .dtype = c.dtype};
+std::vector<Case> tests() {
+  std::vector<Case> cases;
+  for (int op = 0; op < kKinds; ++op)
+    for (const Dtype dtype : kFormats) {
+      if (!supports_format(Kind(op), dtype)) continue;
+      append(cases, crossed({.ops = {op},
+                             .dtypes = {dtype},
+                             .shapes = {{0}, {1}, {9}, {257}, {1024}, {1031}, {8195}},
+                             .specials = false}));
+      // Many blocks, and a thread with several packs.
+      append(cases, crossed({.ops = {op},
+                             .dtypes = {dtype},
+                             .shapes = {{70'001}},
+                             .misalignments = {1},
+                             .specials = false}));
+    }
+  for (int op = 0; op < kKinds; ++op)
+    for (const Dtype dtype : kFloats)
+      for (int special = 0; special < kSpecials; ++special)
+        for (const int64_t n : {257, 8191})
+          cases.push_back({.op = op,
+                           .dtype = dtype,
+                           .shape = {n},
+                           .seed = uint64_t(special + kSpecials * n),
+                           .specials = true});
+  // The vectors of a dot product never reach a boundary together.
+  append(cases, crossed({.ops = {int(Kind::dot)},
+                         .dtypes = {std::begin(kFormats), std::end(kFormats)},
+                         .shapes = {{0}, {1}, {9}, {17}, {257}, {8195}, {70'001}},
+                         .misalignments = {2},
+                         .skew = 1,
+                         .specials = false}));
+  // Values other than 0: some that are there, and one that is not.
+  for (const double value : {2.0, -4.0, 5.0})
+    append(cases, crossed({.ops = {int(Kind::count_equal)},
+                           .dtypes = {std::begin(kFormats), std::end(kFormats)},
+                           .shapes = {{9}, {1031}, {8195}},
+                           .specials = false,
+                           .parameters = {{"value", value}}}));
+  // Any shape is a vector.
+  append(cases, crossed({.ops = {int(Kind::sum), int(Kind::argmax)},
+                         .shapes = {{3, 0, 5}, {7, 9}, {5, 3, 2, 41}},
+                         .specials = false}));
+  // More packs than a grid has threads.
+  for (const Dtype dtype : {Dtype::f32, Dtype::bf16})
+    cases.push_back({.dtype = dtype, .shape = {2'400'011}, .misalignment = 3});
+  return cases;
+}
+
+std::vector<Case> timings() {
+  constexpr int64_t kLarge = 1 << 28;
+  std::vector<Case> cases = {
+      {.dtype = Dtype::f32, .shape = {kLarge}},  {.dtype = Dtype::i32, .shape = {kLarge}},
+      {.dtype = Dtype::bf16, .shape = {kLarge}}, {.dtype = Dtype::f32, .shape = {1 << 24}},
+      {.dtype = Dtype::i32, .shape = {1 << 24}}, {.dtype = Dtype::f32, .shape = {1 << 20}},
+      {.dtype = Dtype::i32, .shape = {1 << 20}}, {.dtype = Dtype::f32, .shape = {100'000'007}}};
+  for (int op = 1; op < kKinds; ++op) {
+    cases.push_back({.op = op, .dtype = Dtype::f32, .shape = {kLarge}});
+    cases.push_back({.op = op, .dtype = Dtype::bf16, .shape = {kLarge}});
+    cases.push_back({.op = op, .dtype = Dtype::f32, .shape = {1 << 24}});
+    cases.push_back({.op = op, .dtype = Dtype::f32, .shape = {1 << 20}});
+  }
+  return cases;
+}
+
+}  // namespace
+
+FamilyOf<Args> family() {
+  return {.summary = "one number of a whole vector",
+          .workload = workload,
+          .tests = tests,
+          .timings = timings,
+          .tour = {.shape = {1 << 20}},
+          .input = input};
 }
 
 }  // namespace ridge::reduce

@@ -2,8 +2,6 @@
 // product, and how many elements have a given value.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -38,7 +36,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr bool supports_format(Kind kind, Dtype dtype) {
   const bool floating_only = kind == Kind::mean || kind == Kind::norm_l1 || kind == Kind::norm_l2;

@@ -2,7 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/reduce/family.h"
+#include "kernels/reduce/reduce.h"
+#include "ladder/ladder.h"
 
 namespace ridge::reduce {
 namespace {
@@ -40,14 +41,13 @@ double most(Dtype dtype) {
   return dtype == Dtype::i32 ? double(INT32_MAX) : std::numeric_limits<double>::infinity();
 }
 
-Truth reduced(Kind kind, Dtype dtype, const std::vector<double>& x, const std::vector<double>& y) {
+// y: of a dot product; value: what count_equal counts.
+Truth reduced(Kind kind, Dtype dtype, const std::vector<double>& x, const std::vector<double>& y,
+              double value) {
   const auto n = int64_t(x.size());
   switch (kind) {
     case Kind::sum: return added(n, [&](size_t i) { return x[i]; });
-    case Kind::dot: {
-      const size_t apart = y.size() - x.size();  // y may start later
-      return added(n, [&](size_t i) { return x[i] * y[i + apart]; });
-    }
+    case Kind::dot: return added(n, [&](size_t i) { return x[i] * y[i]; });
     case Kind::norm_l1: return added(n, [&](size_t i) { return std::fabs(x[i]); });
     case Kind::mean: {
       const Truth sum = added(n, [&](size_t i) { return x[i]; });
@@ -59,10 +59,10 @@ Truth reduced(Kind kind, Dtype dtype, const std::vector<double>& x, const std::v
     }
     case Kind::product: {
       double product = 1;
-      for (const double value : x) product *= value;
+      for (const double factor : x) product *= factor;
       return {product, std::fabs(product)};
     }
-    case Kind::count_equal: return {double(std::count(x.begin(), x.end(), kCounted)), 0};
+    case Kind::count_equal: return {double(std::count(x.begin(), x.end(), value)), 0};
     case Kind::argmax: return {double(best(x, std::greater<>())), 0};
     case Kind::max: {
       const int64_t at = best(x, std::greater<>());
@@ -78,11 +78,12 @@ Truth reduced(Kind kind, Dtype dtype, const std::vector<double>& x, const std::v
 
 }  // namespace
 
-void Family::reference(const Case& c, std::vector<HostTensor>& t) const {
-  HostTensor& out = t.back();
-  const Truth truth = reduced(Kind(c.op), c.dtype, t[0].values, t[t.size() - 2].values);
-  out.values = {truth.value};
-  out.magnitude = {truth.magnitude};
+void reference(const Case& c, std::vector<HostTensor>& t) {
+  const Kind kind = Kind(c.op);
+  const double value = kind == Kind::count_equal ? c.number("value") : 0;
+  const Truth truth = reduced(kind, c.dtype, t[0].values, t[1].values, value);
+  t.back().values = {truth.value};
+  t.back().magnitude = {truth.magnitude};
 }
 
 }  // namespace ridge::reduce

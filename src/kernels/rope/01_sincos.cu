@@ -42,8 +42,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return Status::ok();
   });
 }
-constinit const Rung rung = {.name = "sincos",
-                             .idea = "one thread, one pair; sincosf in the kernel",
+constinit const Rung rung = {.idea = "one thread, one pair; sincosf in the kernel",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.barriers = 0}};

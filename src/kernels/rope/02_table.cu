@@ -44,8 +44,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return Status::ok();
   });
 }
-constinit const Rung rung = {.name = "table",
-                             .idea = "cosines and sines from a table",
+constinit const Rung rung = {.idea = "cosines and sines from a table",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.barriers = 0}};

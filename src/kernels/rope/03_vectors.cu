@@ -134,8 +134,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.name = "vectors",
-                             .idea = "16 bytes a lane, q and k at once",
+constinit const Rung rung = {.idea = "16 bytes a lane, q and k at once",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

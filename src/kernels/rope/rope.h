@@ -5,8 +5,6 @@
 //   interleaved (GPT-J, Llama's own layout):     pair i is (2 i, 2 i + 1)
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -37,7 +35,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr double bytes(const Args& a) {
   const double tokens = double(a.batch) * double(a.seq);

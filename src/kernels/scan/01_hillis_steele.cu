@@ -40,7 +40,6 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   });
 }
 constinit const Rung rung = {
-    .name = "hillis_steele",
     .idea = "each element adds the one 1, 2, 4, … places before",
     .supports = supports,
     .launch = launch,

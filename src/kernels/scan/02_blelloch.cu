@@ -71,7 +71,6 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   });
 }
 constinit const Rung rung = {
-    .name = "blelloch",
     .idea = "sums up a tree, prefixes down it, no bank conflicts",
     .supports = supports,
     .launch = launch,

@@ -28,7 +28,6 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   });
 }
 constinit const Rung rung = {
-    .name = "warp_scan",
     .idea = "shuffles instead of barriers within a warp",
     .supports = supports,
     .launch = launch,

@@ -66,7 +66,6 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   });
 }
 constinit const Rung rung = {
-    .name = "three_kernels",
     .idea = "totals of parts, scan of totals, scan of parts",
     .supports = supports,
     .launch = launch,

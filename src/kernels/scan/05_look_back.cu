@@ -41,8 +41,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.name = "look_back",
-                             .idea = "one pass: tiles ask their predecessors",
+constinit const Rung rung = {.idea = "one pass: tiles ask their predecessors",
                              .supports = supports,
                              .launch = launch,
                              .workspace = workspace,

@@ -2,8 +2,6 @@
 // of all prefixes of a vector.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -22,7 +20,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr double bytes(const Args& a) { return 2.0 * double(a.n) * double(size_of(a.dtype)); }
 

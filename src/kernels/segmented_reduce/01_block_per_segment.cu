@@ -27,8 +27,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "block_per_segment",
-                             .idea = "one block, one segment",
+constinit const Rung rung = {.idea = "one block, one segment",
                              .supports = supports_all,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 1, .barriers = 1}};

@@ -25,8 +25,7 @@ static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t strea
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.name = "binned",
-                             .idea = "as many threads as a segment's length needs",
+constinit const Rung rung = {.idea = "as many threads as a segment's length needs",
                              .supports = supports_all,
                              .launch = launch,
                              .workspace = workspace,

@@ -1,11 +1,12 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/segmented_reduce/family.h"
+#include "kernels/segmented_reduce/segmented_reduce.h"
+#include "ladder/ladder.h"
 
 namespace ridge::segmented_reduce {
 
-void Family::reference(const Case& c, std::vector<HostTensor>& t) const {
+void reference(const Case& c, std::vector<HostTensor>& t) {
   const std::vector<double>&x = t[0].values, &offsets = t[1].values;
   HostTensor& out = t[2];
   out.magnitude.resize(out.values.size());

@@ -36,8 +36,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "thread_per_segment",
-                             .idea = "one thread, one segment",
+constinit const Rung rung = {.idea = "one thread, one segment",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.global_stores_per_element = 1, .barriers = 0}};

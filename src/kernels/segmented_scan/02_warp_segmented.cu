@@ -82,8 +82,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "warp_segmented",
-                             .idea = "a ballot tells each lane where its segment starts",
+constinit const Rung rung = {.idea = "a ballot tells each lane where its segment starts",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.global_stores_per_element = 1, .conflict_free = true}};

@@ -40,8 +40,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.name = "look_back",
-                             .idea = "one pass: a scan of pairs (sum, head)",
+constinit const Rung rung = {.idea = "one pass: a scan of pairs (sum, head)",
                              .supports = supports,
                              .launch = launch,
                              .workspace = workspace,

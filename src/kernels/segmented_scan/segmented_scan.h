@@ -2,8 +2,6 @@
 // inclusive_scan_by_key, exclusive_scan_by_key: … wherever the key differs from the one before.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -22,7 +20,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr double bytes(const Args& a) {
   return double(a.n) * (2.0 * double(size_of(a.dtype)) + (a.keys ? 4 : 1));

@@ -35,8 +35,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "three_pass_naive",
-                             .idea = "one thread, one row, three times",
+constinit const Rung rung = {.idea = "one thread, one row, three times",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.barriers = 0}};

@@ -53,8 +53,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "shared_tree",
-                             .idea = "one block, one row: trees in shared memory",
+constinit const Rung rung = {.idea = "one block, one row: trees in shared memory",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.conflict_free = true}};

@@ -45,8 +45,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "warp_shuffle",
-                             .idea = "one warp, one row: shuffles, no barriers",
+constinit const Rung rung = {.idea = "one warp, one row: shuffles, no barriers",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.barriers = 0}};

@@ -65,8 +65,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "vectors",
-                             .idea = "16 bytes a lane and load, four loads under way",
+constinit const Rung rung = {.idea = "16 bytes a lane and load, four loads under way",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.conflict_free = true}};

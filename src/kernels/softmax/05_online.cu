@@ -60,8 +60,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return rows_us(kTuned, a, double(device.threads_per_sm) / kThreads, device, 2);
 }
-constinit const Rung rung = {.name = "online",
-                             .idea = "maximum and sum in one pass: two reads, not three",
+constinit const Rung rung = {.idea = "maximum and sum in one pass: two reads, not three",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

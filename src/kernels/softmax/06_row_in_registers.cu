@@ -115,8 +115,7 @@ static double cost(const Args& a, const DeviceInfo& device) {
                                                : kTunedAlone;
   return rows_us(alone, a, 1, device);
 }
-constinit const Rung rung = {.name = "row_in_registers",
-                             .idea = "one read: the row stays in registers",
+constinit const Rung rung = {.idea = "one read: the row stays in registers",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

@@ -94,8 +94,7 @@ static double cost(const Args& a, const DeviceInfo& device) {
   const bool twice = fits_twice(a, device);
   return rows_us(twice ? kTuned : kTunedAlone, a, twice ? 2 : 1, device);
 }
-constinit const Rung rung = {.name = "row_in_shared",
-                             .idea = "one read of wider rows: kept in shared memory",
+constinit const Rung rung = {.idea = "one read of wider rows: kept in shared memory",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

@@ -122,8 +122,7 @@ static double cost(const Args& a, const DeviceInfo& device) {
                                                   : kTuned;
   return rows_us(tuned, a, double(blocks) / shape.blocks, device);
 }
-constinit const Rung rung = {.name = "cluster",
-                             .idea = "2 to 16 blocks hold a wide row together",
+constinit const Rung rung = {.idea = "2 to 16 blocks hold a wide row together",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/softmax/family.h"
+#include "kernels/softmax/softmax.h"
+#include "ladder/family.h"
 
 namespace ridge::softmax {
 namespace {
@@ -62,7 +63,7 @@ double special_gradient(int64_t index, int64_t cols) {
 // own rounding has one |d|; those that are made relative to another maximum first, 4 more. Sums one
 // after another: n. Then a handful of operations, each one.
 double arithmetic_of(const Case& c) {
-  const double n = double(c.shape[1]), exponential = 3 * kSpan + 8;
+  const double n = double(c.size("cols")), exponential = 3 * kSpan + 8;
   switch (Op(c.op)) {
     case Op::softmax: return is_exact(c) ? 1 : 2 * exponential + n + 3;
     case Op::log_softmax: return is_exact(c) ? 4 : exponential + n + 4;
@@ -71,101 +72,98 @@ double arithmetic_of(const Case& c) {
   }
 }
 
-}  // namespace
-
-Family::Family() : Erased(softmax::rungs()) {
-  family = "softmax";
-  summary = "softmax and log_softmax along rows, forward and backward";
-  operators = {"softmax", "log_softmax", "softmax_bwd", "log_softmax_bwd"};
-  dtypes = {Dtype::f32, Dtype::f16, Dtype::bf16};
-  shape_help = "ROWSxCOLUMNS";
-  const std::vector<int> all = {0, 1, 2, 3};
-  tests = crossed({.ops = all,
-                   .dtypes = dtypes,
-                   .shapes = {{0, 5}, {5, 0}, {1, 1}, {67, 3}, {9, 33}, {9, 256}}});
-  append(tests,
-         crossed({.ops = all, .dtypes = dtypes, .shapes = {{9, 130}, {5, 517}}, .padding = {3}}));
-  // The widths at which row_in_registers changes its threads: 4 lanes to a block of 1024, and those
-  // that have fewer with more packs each.
-  append(tests, crossed({.ops = all,
-                         .dtypes = dtypes,
-                         .shapes = {{8, 1031}, {2, 2048}, {1, 4097}, {1, 8193}, {1, 16385}}}));
-  append(tests, crossed({.ops = all,
-                         .dtypes = dtypes,
-                         .shapes = {{1, 33001}},
-                         .misalignments = {1},
-                         .specials = false}));
-  append(tests, crossed({.ops = {int(Op::softmax), int(Op::log_softmax_bwd)},  // past shared memory
-                         .dtypes = {Dtype::f32},
-                         .shapes = {{1, 60003}},
-                         .specials = false}));
-  for (const int op : all)  // every tensor at another distance from its boundary
-    for (const Dtype dtype : dtypes)
-      for (const auto& shape : Shapes{{9, 31}, {5, 517}, {2, 4100}})
-        for (const uint64_t seed : {1, 2})
-          tests.push_back({.op = op, .dtype = dtype, .shape = shape, .seed = seed, .skew = 1});
-
-  const Shapes real = {{16384, 16384}, {262144, 1024}, {2048, 131072}, {65536, 4096},
-                       {8192, 32768},  {1024, 262144}, {8192, 50257},  {1 << 22, 64}};
-  for (const int op : all)
-    for (const Dtype dtype : {Dtype::f32, Dtype::bf16})
-      for (const auto& shape : real)
-        if (op == 0 || shape[1] == 1024 || shape[1] == 16384 || shape[1] == 131072)
-          timings.push_back({.op = op, .dtype = dtype, .shape = shape});
-  tour = {.shape = {256, 2048}};
+void workload(const Case& c, Workload& w) {
+  const Op op = Op(c.op);
+  const double bytes = double(c.size("rows")) * double(c.size("cols")) * double(size_of(c.dtype));
+  TensorSpec& in = w.tensors.front();
+  TensorSpec& out = w.tensors.back();
+  out.arithmetic = arithmetic_of(c);
+  w.cost = {.read = (is_backward(op) ? 2 : 1) * bytes, .written = bytes};
+  if (!is_backward(op)) {
+    in.fill = Fill::spread;
+    return;
+  }
+  w["dy"].fill = is_exact(c) ? Fill::small_ints : Fill::uniform;
+  if (op == Op::log_softmax_bwd) in.fill = is_exact(c) ? Fill::zero : Fill::spread;
+  else in.fill = is_exact(c) ? Fill::small_ints : Fill::positive;
+  if (is_exact(c)) out.rounding = 0;
 }
 
-Status Family::check(const Case& c) const { return check_case(*this, c, 2); }
-
-Workload Family::workload(const Case& c) const {
-  const Args args = bind(c, std::vector<void*>(3));
-  const Fill dy = is_exact(c) ? Fill::small_ints : Fill::uniform;
-  const Fill in = !is_backward(args.op)            ? Fill::spread
-                  : args.op == Op::log_softmax_bwd ? (is_exact(c) ? Fill::zero : Fill::spread)
-                  : is_exact(c)                    ? Fill::small_ints
-                                                   : Fill::positive;
-  Workload w = {.tensors = {{.name = is_backward(args.op) ? "y" : "x",
-                             .dtype = c.dtype,
-                             .shape = c.shape,
-                             .fill = in}},
-                .cost = {.read = bytes_read(args), .written = bytes_written(args)}};
-  if (is_backward(args.op))
-    w.tensors.push_back({.name = "dy", .dtype = c.dtype, .shape = c.shape, .fill = dy});
-  w.tensors.push_back({.name = is_backward(args.op) ? "dx" : "out",
-                       .dtype = c.dtype,
-                       .shape = c.shape,
-                       .role = Role::out,
-                       .rounding = is_exact(c) && is_backward(args.op) ? 0.0 : 1.0,
-                       .arithmetic = arithmetic_of(c)});
-  return w;
-}
-
-std::optional<double> Family::input(const Case& c, size_t tensor, int64_t index) const {
-  const int64_t cols = std::max<int64_t>(c.shape[1], 1);
+std::optional<double> input(const Case& c, size_t tensor, int64_t index) {
+  const int64_t cols = std::max<int64_t>(c.size("cols"), 1);
   if (!is_backward(Op(c.op))) {
     if (c.specials) return special_x(index, cols);
     if (is_exact(c)) return sparse(c.seed, index, cols);
   } else if (c.specials) {
     if (tensor == 1) return special_gradient(index, cols);
-    if (!is_exact(c))
-      return double(mixed(uint64_t(index)) % 5) / 4;  // as probabilities, with zeros
+    return double(mixed(uint64_t(index)) % 5) / 4;  // as probabilities, with zeros
   }
   return std::nullopt;
 }
 
-Args Family::bind(const Case& c, std::span<void* const> t) {
-  const int64_t stride = c.shape[1] + c.padding;
-  const bool backward = is_backward(Op(c.op));
-  return {.in = t[0],
-          .dy = backward ? t[1] : nullptr,
-          .out = backward ? t[2] : t[1],
-          .rows = c.shape[0],
-          .cols = c.shape[1],
-          .in_stride = stride,
-          .dy_stride = stride,
-          .out_stride = stride,
-          .op = Op(c.op),
-          .dtype = c.dtype};
+const std::vector<int> kAll = {int(Op::softmax), int(Op::log_softmax), int(Op::softmax_bwd),
+                               int(Op::log_softmax_bwd)};
+
+std::vector<Case> tests() {
+  std::vector<Case> cases =
+      crossed({.ops = kAll,
+               .dtypes = kFloats,
+               .shapes = {{0, 5}, {5, 0}, {1, 1}, {67, 3}, {9, 33}, {9, 256}}});
+  append(cases,
+         crossed({.ops = kAll, .dtypes = kFloats, .shapes = {{9, 130}, {5, 517}}, .padding = {3}}));
+  // The widths at which row_in_registers changes its threads: 4 lanes to a block of 1024, and those
+  // that have fewer with more packs each.
+  append(cases, crossed({.ops = kAll,
+                         .dtypes = kFloats,
+                         .shapes = {{8, 1031}, {2, 2048}, {1, 4097}, {1, 8193}, {1, 16385}}}));
+  append(cases, crossed({.ops = kAll,
+                         .dtypes = kFloats,
+                         .shapes = {{1, 33001}},
+                         .misalignments = {1},
+                         .specials = false}));
+  append(cases, crossed({.ops = {int(Op::softmax), int(Op::log_softmax_bwd)},  // past shared memory
+                         .dtypes = {Dtype::f32},
+                         .shapes = {{1, 60003}},
+                         .specials = false}));
+  // Every tensor at another distance from its boundary, and its rows at another distance from each
+  // other. Odd and even seeds are two kinds of numbers.
+  for (const int op : kAll)
+    for (const Dtype dtype : kFloats)
+      for (const auto& shape : Shapes{{9, 31}, {5, 517}, {2, 4100}})
+        for (const uint64_t seed : {1, 2})
+          for (const int64_t padding_skew : {0, 1})
+            cases.push_back({.op = op,
+                             .dtype = dtype,
+                             .shape = shape,
+                             .seed = seed,
+                             .skew = 1,
+                             .padding_skew = padding_skew});
+  // Any number of dimensions before the last.
+  append(cases, crossed({.ops = kAll, .shapes = {{33}, {2, 3, 4, 31}}, .padding = {0, 5}}));
+  return cases;
+}
+
+std::vector<Case> timings() {
+  const Shapes real = {{16384, 16384}, {262144, 1024}, {2048, 131072}, {65536, 4096},
+                       {8192, 32768},  {1024, 262144}, {8192, 50257},  {1 << 22, 64}};
+  std::vector<Case> cases;
+  for (const int op : kAll)
+    for (const Dtype dtype : {Dtype::f32, Dtype::bf16})
+      for (const auto& shape : real)
+        if (op == 0 || shape[1] == 1024 || shape[1] == 16384 || shape[1] == 131072)
+          cases.push_back({.op = op, .dtype = dtype, .shape = shape});
+  return cases;
+}
+
+}  // namespace
+
+FamilyOf<Args> family() {
+  return {.summary = "softmax and log_softmax along rows, forward and backward",
+          .workload = workload,
+          .tests = tests,
+          .timings = timings,
+          .tour = {.shape = {256, 2048}},
+          .input = input};
 }
 
 }  // namespace ridge::softmax

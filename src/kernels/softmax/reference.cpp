@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/softmax/family.h"
+#include "kernels/softmax/softmax.h"
+#include "ladder/ladder.h"
 
 namespace ridge::softmax {
 namespace {
@@ -45,17 +46,17 @@ void backward(const Row& row, bool is_log) {
 
 }  // namespace
 
-void Family::reference(const Case& c, std::vector<HostTensor>& t) const {
-  const Args args = bind(c, std::vector<void*>(t.size()));
+void reference(const Case& c, std::vector<HostTensor>& t) {
+  const Op op = Op(c.op);
+  const bool is_log = op == Op::log_softmax || op == Op::log_softmax_bwd;
+  const auto rows = size_t(c.size("rows")), cols = size_t(c.size("cols"));
   HostTensor& out = t.back();
   out.magnitude.resize(out.values.size());
-  const auto cols = size_t(args.cols);
-  for (size_t r = 0; r < size_t(args.rows) && cols > 0; ++r) {
+  for (size_t r = 0; r < rows && cols > 0; ++r) {
     const size_t at = r * cols;
-    const Row row = {&t[0].values[at], is_backward(args.op) ? &t[1].values[at] : nullptr,
+    const Row row = {&t[0].values[at], is_backward(op) ? &t[1].values[at] : nullptr,
                      &out.values[at], &out.magnitude[at], cols};
-    const bool is_log = args.op == Op::log_softmax || args.op == Op::log_softmax_bwd;
-    if (is_backward(args.op)) backward(row, is_log);
+    if (is_backward(op)) backward(row, is_log);
     else forward(row, is_log);
   }
 }

@@ -1,8 +1,6 @@
 // softmax, log_softmax and their backward passes, along rows.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -28,7 +26,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr int64_t kMostCols = 1 << 30;  // column numbers are ints
 

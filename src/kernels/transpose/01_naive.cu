@@ -27,7 +27,6 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
       a.dtype, [&](auto t) { return launch_tiles(a, transpose_naive<decltype(t)>, stream); });
 }
 constinit const Rung rung = {
-    .name = "naive",
     .idea = "one thread, one element",
     .supports = supports,
     .launch = launch,

@@ -25,7 +25,6 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
       a.dtype, [&](auto t) { return launch_tiles(a, transpose_shared_tile<decltype(t)>, stream); });
 }
 constinit const Rung rung = {
-    .name = "shared_tile",
     .idea = "a tile in shared memory; both sides along rows",
     .supports = supports,
     .launch = launch,

@@ -25,8 +25,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   return with_raw_type(
       a.dtype, [&](auto t) { return launch_tiles(a, transpose_padded<decltype(t)>, stream); });
 }
-constinit const Rung rung = {.name = "padded",
-                             .idea = "one unused column, so that columns spread over banks",
+constinit const Rung rung = {.idea = "one unused column, so that columns spread over banks",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 1,

@@ -24,8 +24,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   return with_raw_type(
       a.dtype, [&](auto t) { return launch_tiles(a, transpose_swizzled<decltype(t)>, stream); });
 }
-constinit const Rung rung = {.name = "swizzled",
-                             .idea = "columns exchanged by XOR instead of padding",
+constinit const Rung rung = {.idea = "columns exchanged by XOR instead of padding",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 1,

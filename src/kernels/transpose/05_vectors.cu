@@ -119,8 +119,7 @@ static double cost(const Args& a, const DeviceInfo& device) {
     return streaming_us(kTuned<T>, tiles * kRows * kCols * sizeof(T) * 2, device);
   });
 }
-constinit const Rung rung = {.name = "vectors",
-                             .idea = "16 bytes a lane, squares turned in registers",
+constinit const Rung rung = {.idea = "16 bytes a lane, squares turned in registers",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

@@ -175,8 +175,7 @@ static double cost(const Args& a, const DeviceInfo& device) {
     return streaming_us(kTuned, tiles * 2 * kTileBytes<T>, device);
   });
 }
-constinit const Rung rung = {.name = "tma",
-                             .idea = "tensor copies in and out, a ring of swizzled tiles",
+constinit const Rung rung = {.idea = "tensor copies in and out, a ring of swizzled tiles",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

@@ -163,8 +163,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.name = "words",
-                             .idea = "any alignment: words, shifted in and out",
+constinit const Rung rung = {.idea = "any alignment: words, shifted in and out",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.barriers = 1, .conflict_free = true}};

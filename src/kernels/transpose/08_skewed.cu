@@ -231,8 +231,7 @@ static double cost(const Args& a, const DeviceInfo& device) {
                         tiles * Tile<T>::kRows * Tile<T>::kCols * sizeof(T) * 2, device);
   });
 }
-constinit const Rung rung = {.name = "skewed",
-                             .idea = "any alignment: packs as they lie, gathered from shared",
+constinit const Rung rung = {.idea = "any alignment: packs as they lie, gathered from shared",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

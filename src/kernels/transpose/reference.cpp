@@ -1,10 +1,9 @@
-#include "kernels/transpose/family.h"
+#include "ladder/ladder.h"
 
 namespace ridge::transpose {
 
-void Family::reference(const Case& c, std::vector<HostTensor>& t) const {
-  const size_t n = c.shape.size();
-  const int64_t batch = n == 3 ? c.shape[0] : 1, rows = c.shape[n - 2], cols = c.shape[n - 1];
+void reference(const Case& c, std::vector<HostTensor>& t) {
+  const int64_t batch = c.size("batch"), rows = c.size("rows"), cols = c.size("cols");
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < cols; ++j)

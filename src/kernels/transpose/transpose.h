@@ -1,8 +1,6 @@
 // transpose: out(b, c, r) = in(b, r, c).
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -19,7 +17,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr int64_t elements(const Args& a) { return a.batch * a.rows * a.cols; }
 constexpr double bytes(const Args& a) {

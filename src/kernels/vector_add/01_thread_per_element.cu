@@ -33,7 +33,6 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   });
 }
 constinit const Rung rung = {
-    .name = "thread_per_element",
     .idea = "one thread, one element",
     .supports = supports,
     .launch = launch,

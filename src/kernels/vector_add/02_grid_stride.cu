@@ -39,7 +39,6 @@ static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t strea
   });
 }
 constinit const Rung rung = {
-    .name = "grid_stride",
     .idea = "a grid that fits the GPU, each thread in steps",
     .supports = supports,
     .launch = launch,

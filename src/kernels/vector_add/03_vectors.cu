@@ -40,8 +40,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.name = "vectors",
-                             .idea = "16 bytes a lane and load, one pack a thread",
+constinit const Rung rung = {.idea = "16 bytes a lane and load, one pack a thread",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

@@ -1,55 +1,45 @@
 #include "ladder/cases.h"
-#include "kernels/vector_add/family.h"
+
+#include "kernels/vector_add/vector_add.h"
+#include "ladder/family.h"
 
 namespace ridge::vector_add {
 namespace {
 
-enum Op { kVector, kMatrix };
+void workload(const Case& c, Workload& w) {
+  const double bytes = double(c.size("n")) * double(size_of(c.dtype));
+  w.cost = {.read = 2 * bytes, .written = bytes};
+}
 
-int64_t rows_of(const Case& c) { return c.op == kVector ? 1 : c.shape[0]; }
-int64_t cols_of(const Case& c) { return c.shape.back(); }
+std::vector<Case> tests() {
+  std::vector<Case> cases = crossed({.dtypes = kFloats, .shapes = vector_shapes()});
+  append(cases, crossed({.dtypes = kFloats, .shapes = matrix_shapes(), .padding = {0, 3}}));
+  append(cases, crossed({.shapes = {{37, 1031}}, .padding = {0, 3}, .same = {{"out", "a"}}}));
+  append(cases, crossed({.shapes = {{4099}}, .same = {{"out", "b"}}}));
+  return cases;
+}
+
+std::vector<Case> timings() {
+  return {{.dtype = Dtype::f32, .shape = {1 << 28}},
+          {.dtype = Dtype::bf16, .shape = {1 << 28}},
+          {.dtype = Dtype::f32, .shape = {1 << 24}},
+          {.dtype = Dtype::f32, .shape = {100'000'007}},
+          {.dtype = Dtype::bf16, .shape = {8191, 8193}}};
+}
+
+std::optional<Truth> truth_at(const Case&, const Elements& inputs, size_t, int64_t index) {
+  return plain_truth(inputs.at(0, index) + inputs.at(1, index));
+}
 
 }  // namespace
 
-Family::Family() : Erased(vector_add::rungs()) {
-  family = "vector_add";
-  summary = "out = a + b";
-  operators = {"vector_add", "matrix_add"};
-  dtypes = {Dtype::f32, Dtype::f16, Dtype::bf16};
-  shape_help = "N, or ROWSxCOLUMNS for matrix_add";
-  tests = crossed({.ops = {kVector}, .dtypes = dtypes, .shapes = vector_shapes()});
-  append(
-      tests,
-      crossed({.ops = {kMatrix}, .dtypes = dtypes, .shapes = matrix_shapes(), .padding = {0, 3}}));
-  timings = {{.dtype = Dtype::f32, .shape = {1 << 28}},
-             {.dtype = Dtype::bf16, .shape = {1 << 28}},
-             {.dtype = Dtype::f32, .shape = {1 << 24}},
-             {.dtype = Dtype::f32, .shape = {100'000'007}},
-             {.op = kMatrix, .dtype = Dtype::bf16, .shape = {8191, 8193}}};
-  tour = {.shape = {1 << 20}};
-}
-
-Status Family::check(const Case& c) const { return check_case(*this, c, c.op == kVector ? 1 : 2); }
-
-Workload Family::workload(const Case& c) const {
-  const double bytes = double(rows_of(c)) * double(cols_of(c)) * double(size_of(c.dtype));
-  return {.tensors = {{.name = "a", .dtype = c.dtype, .shape = c.shape},
-                      {.name = "b", .dtype = c.dtype, .shape = c.shape},
-                      {.name = "out", .dtype = c.dtype, .shape = c.shape, .role = Role::out}},
-          .cost = {.read = 2 * bytes, .written = bytes}};
-}
-
-Args Family::bind(const Case& c, std::span<void* const> t) {
-  const int64_t stride = cols_of(c) + c.padding;
-  return {.a = t[0],
-          .b = t[1],
-          .out = t[2],
-          .rows = rows_of(c),
-          .cols = cols_of(c),
-          .a_stride = stride,
-          .b_stride = stride,
-          .out_stride = stride,
-          .dtype = c.dtype};
+FamilyOf<Args> family() {
+  return {.summary = "out = a + b",
+          .workload = workload,
+          .tests = tests,
+          .timings = timings,
+          .tour = {.shape = {1 << 20}},
+          .truth_at = truth_at};
 }
 
 }  // namespace ridge::vector_add

@@ -1,8 +1,6 @@
 // vector_add, matrix_add: out = a + b.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -21,7 +19,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr double bytes(const Args& a) {
   return 3.0 * double(a.rows) * double(a.cols) * double(size_of(a.dtype));

@@ -13,8 +13,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.n == 0) return Status::ok();
   return add_chunk(a, 0, a.n, static_cast<float*>(a.workspace), stream);
 }
-constinit const Rung rung = {.name = "pageable_copy",
-                             .idea = "copy in, add, copy out, from ordinary memory",
+constinit const Rung rung = {.idea = "copy in, add, copy out, from ordinary memory",
                              .supports = supports,
                              .launch = launch,
                              .workspace = whole_workspace,

@@ -13,8 +13,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.n == 0) return Status::ok();
   return add_chunk(a, 0, a.n, static_cast<float*>(a.workspace), stream);
 }
-constinit const Rung rung = {.name = "pinned_async",
-                             .idea = "pinned memory, which the copy engine reads itself",
+constinit const Rung rung = {.idea = "pinned memory, which the copy engine reads itself",
                              .supports = supports,
                              .launch = launch,
                              .workspace = whole_workspace,

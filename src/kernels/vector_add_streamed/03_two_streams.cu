@@ -18,8 +18,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.n == 0) return Status::ok();
   return run_pipeline<kStreams, kChunks>(a, stream);
 }
-constinit const Rung rung = {.name = "two_streams",
-                             .idea = "chunks in two streams: both directions at once",
+constinit const Rung rung = {.idea = "chunks in two streams: both directions at once",
                              .supports = supports,
                              .launch = launch,
                              .workspace = pipeline_workspace<kStreams, kChunks>,

@@ -22,8 +22,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo&) {
   return kFixedUs + 2.0 * double(a.n) * sizeof(float) / kLinkBandwidth * 1e6;
 }
-constinit const Rung rung = {.name = "n_streams",
-                             .idea = "four streams: one for each stage, one to spare",
+constinit const Rung rung = {.idea = "four streams: one for each stage, one to spare",
                              .supports = supports,
                              .launch = launch,
                              .workspace = pipeline_workspace<kStreams, kChunks>,

@@ -49,8 +49,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   (void)cudaGraphExecDestroy(*exec);  // the driver frees it once it has run
   return s;
 }
-constinit const Rung rung = {.name = "graph",
-                             .idea = "the whole pipeline as one graph",
+constinit const Rung rung = {.idea = "the whole pipeline as one graph",
                              .supports = supports,
                              .launch = launch,
                              .workspace = pipeline_workspace<kStreams, kChunks>,

@@ -2,8 +2,6 @@
 // moves bytes both ways at once, so the bound is the slowest of copying in, adding and copying out.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -19,6 +17,5 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 }  // namespace ridge::vector_add_streamed

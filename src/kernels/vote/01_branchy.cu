@@ -30,8 +30,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   vote_branchy<<<unsigned((a.n + kThreads - 1) / kThreads), kThreads, 0, stream>>>(a);
   return launch_status();
 }
-constinit const Rung rung = {.name = "branchy",
-                             .idea = "a branch for each sign",
+constinit const Rung rung = {.idea = "a branch for each sign",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 1, .barriers = 0}};

@@ -28,8 +28,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   vote_predicated<<<unsigned((a.n + kThreads - 1) / kThreads), kThreads, 0, stream>>>(a);
   return launch_status();
 }
-constinit const Rung rung = {.name = "predicated",
-                             .idea = "one series for all lanes, arguments selected",
+constinit const Rung rung = {.idea = "one series for all lanes, arguments selected",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 1, .barriers = 0}};

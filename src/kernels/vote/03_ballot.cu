@@ -28,8 +28,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   vote_ballot<<<unsigned((a.n + kThreads - 1) / kThreads), kThreads, 0, stream>>>(a);
   return launch_status();
 }
-constinit const Rung rung = {.name = "ballot",
-                             .idea = "32 bits by one ballot, no atomics",
+constinit const Rung rung = {.idea = "32 bits by one ballot, no atomics",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 1, .barriers = 0}};

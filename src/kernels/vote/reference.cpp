@@ -1,10 +1,11 @@
 #include <cmath>
 
-#include "kernels/vote/family.h"
+#include "kernels/vote/vote.h"
+#include "ladder/ladder.h"
 
 namespace ridge::vote {
 
-void Family::reference(const Case&, std::vector<HostTensor>& t) const {
+void reference(const Case&, std::vector<HostTensor>& t) {
   t[1].magnitude.resize(t[1].values.size());
   for (double& mask : t[2].values) mask = 0;
   for (size_t i = 0; i < t[0].values.size(); ++i) {

@@ -3,8 +3,6 @@
 // and how they tell each other.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -32,7 +30,6 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 constexpr int64_t masks(int64_t n) { return (n + kLanes - 1) / kLanes; }
 

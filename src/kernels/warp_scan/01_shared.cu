@@ -29,8 +29,7 @@ static Support supports(const Args& a, const DeviceInfo&) { return takes(a); }
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   return with_type(a, stream, [](auto t) { return warp_scan_shared<decltype(t)>; });
 }
-constinit const Rung rung = {.name = "shared",
-                             .idea = "doubling distances in shared memory",
+constinit const Rung rung = {.idea = "doubling distances in shared memory",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 1,

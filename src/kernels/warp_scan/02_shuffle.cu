@@ -28,7 +28,6 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   return with_type(a, stream, [](auto t) { return warp_scan_shuffle<decltype(t)>; });
 }
 constinit const Rung rung = {
-    .name = "shuffle",
     .idea = "five shuffles; no memory, no barrier",
     .supports = supports,
     .launch = launch,

@@ -1,8 +1,6 @@
 // warp_scan: out(r, c) = in(r, 0) + … + in(r, c), in rows of 32. A study of how lanes pass sums on.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -20,6 +18,5 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 }  // namespace ridge::warp_scan

@@ -24,8 +24,7 @@ static Support supports(const Args& a, const DeviceInfo&) { return takes(a); }
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   return with_type(a, stream, [](auto t) { return warp_sum_shuffle_tree<decltype(t)>; });
 }
-constinit const Rung rung = {.name = "shuffle_tree",
-                             .idea = "five shuffles; no memory, no barrier",
+constinit const Rung rung = {.idea = "five shuffles; no memory, no barrier",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 1, .barriers = 0}};

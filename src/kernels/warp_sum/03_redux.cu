@@ -23,8 +23,7 @@ static Support supports(const Args& a, const DeviceInfo&) {
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   return with_type(a, stream, [](auto) { return warp_sum_redux; });
 }
-constinit const Rung rung = {.name = "redux",
-                             .idea = "one instruction, for integers",
+constinit const Rung rung = {.idea = "one instruction, for integers",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 1, .barriers = 0}};

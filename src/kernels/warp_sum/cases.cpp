@@ -1,47 +1,40 @@
 #include "ladder/cases.h"
-#include "kernels/warp_sum/family.h"
+
+#include "kernels/warp_sum/warp_sum.h"
+#include "ladder/family.h"
 
 namespace ridge::warp_sum {
+namespace {
 
-Family::Family() : Erased(warp_sum::rungs()) {
-  family = "warp_sum";
-  summary = "out[r] = the sum of row r of 32";
-  operators = {"warp_sum"};
-  dtypes = {Dtype::i32, Dtype::f32};
-  shape_help = "ROWS, of 32 numbers each";
-  tests = crossed({.dtypes = dtypes,
-                   .shapes = {{0}, {1}, {7}, {8}, {9}, {1031}},
-                   .padding = {0, 3},
-                   .specials = false});
-  timings = {{.dtype = Dtype::i32, .shape = {1 << 23}}, {.dtype = Dtype::f32, .shape = {1 << 23}}};
-  tour = {.dtype = Dtype::i32, .shape = {1 << 13}};
-}
-
-Status Family::check(const Case& c) const { return check_case(*this, c, 1); }
-
-Workload Family::workload(const Case& c) const {
-  const int64_t rows = c.shape[0];
+void workload(const Case& c, Workload& w) {
+  const bool is_exact = c.dtype == Dtype::i32;
+  w["in"].fill = is_exact ? Fill::small_ints : Fill::uniform;
+  w["out"].rounding = 0;
+  w["out"].arithmetic = is_exact ? 0 : 5;  // a tree five deep
+  const double rows = double(c.size("rows"));
   const double row_bytes = kLanes * double(size_of(c.dtype));
-  return {.tensors = {{.name = "in",
-                       .dtype = c.dtype,
-                       .shape = {rows, kLanes},
-                       .fill = c.dtype == Dtype::i32 ? Fill::small_ints : Fill::uniform},
-                      {.name = "out",
-                       .dtype = c.dtype,
-                       .shape = {rows},
-                       .role = Role::out,
-                       .rounding = 0,
-                       .arithmetic = c.dtype == Dtype::i32 ? 0.0 : 5.0}},  // a tree five deep
-          .cost = {.read = double(rows) * row_bytes,
-                   .written = double(rows) * double(size_of(c.dtype))}};
+  w.cost = {.read = rows * row_bytes, .written = rows * double(size_of(c.dtype))};
 }
 
-Args Family::bind(const Case& c, std::span<void* const> t) {
-  return {.in = t[0],
-          .out = t[1],
-          .rows = c.shape[0],
-          .in_stride = kLanes + c.padding,
-          .dtype = c.dtype};
+std::vector<Case> tests() {
+  return crossed({.dtypes = {Dtype::i32, Dtype::f32},
+                  .shapes = {{0}, {1}, {7}, {8}, {9}, {1031}},
+                  .padding = {0, 3},
+                  .specials = false});
+}
+
+std::vector<Case> timings() {
+  return {{.dtype = Dtype::i32, .shape = {1 << 23}}, {.dtype = Dtype::f32, .shape = {1 << 23}}};
+}
+
+}  // namespace
+
+FamilyOf<Args> family() {
+  return {.summary = "out[r] = the sum of row r of 32",
+          .workload = workload,
+          .tests = tests,
+          .timings = timings,
+          .tour = {.dtype = Dtype::i32, .shape = {1 << 13}}};
 }
 
 }  // namespace ridge::warp_sum

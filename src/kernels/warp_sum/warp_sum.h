@@ -1,8 +1,6 @@
 // warp_sum: out[r] = the sum of the 32 numbers in row r. A study of how lanes add up.
 #pragma once
 
-#include <span>
-
 #include "ladder/rung.h"
 #include "ridge/dtype.h"
 
@@ -20,6 +18,5 @@ struct Args {
   size_t workspace_bytes = 0;
 };
 using Rung = RungOf<Args>;
-std::span<const Rung* const> rungs();
 
 }  // namespace ridge::warp_sum

@@ -8,7 +8,7 @@
 namespace ridge::vm::check {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -20,14 +20,14 @@ std::string quoted(std::string_view text) {
 
 void write(std::FILE* out, const char* key, const Party& party, const SiteInfo& info) {
   if (!party.site && party.who.empty()) return;
-  std::fprintf(out, ", \"%s\": {\"act\": %s, \"who\": %s", key, quoted(party.act).c_str(),
-               quoted(party.who).c_str());
+  std::fprintf(out, ", \"%s\": {\"act\": %s, \"who\": %s", key, in_quotes(party.act).c_str(),
+               in_quotes(party.who).c_str());
   if (party.site) {
     if (!info.file.empty())
-      std::fprintf(out, ", \"file\": %s, \"line\": %u", quoted(info.file).c_str(), info.line);
-    if (!info.inside.empty()) std::fprintf(out, ", \"inside\": %s", quoted(info.inside).c_str());
+      std::fprintf(out, ", \"file\": %s, \"line\": %u", in_quotes(info.file).c_str(), info.line);
+    if (!info.inside.empty()) std::fprintf(out, ", \"inside\": %s", in_quotes(info.inside).c_str());
     std::fprintf(out, ", \"ptx_line\": %u, \"ptx\": %s", info.ptx_line,
-                 quoted(info.mnemonic).c_str());
+                 in_quotes(info.mnemonic).c_str());
   }
   std::fprintf(out, "}");
 }
@@ -56,16 +56,16 @@ void Findings::add(const Finding& f) {
   const std::lock_guard lock(mutex_);
   std::fprintf(out_, "{\"id\": %llu, \"kind\": %s, \"space\": %s, \"kernel\": %s",
                static_cast<unsigned long long>(seen_[{f.kind, f.first.site, f.second.site}].id),
-               quoted(f.kind).c_str(), quoted(f.space).c_str(), quoted(f.kernel).c_str());
+               in_quotes(f.kind).c_str(), in_quotes(f.space).c_str(), in_quotes(f.kernel).c_str());
   write(out_, "first", f.first, first);
   write(out_, "second", f.second, second);
-  if (f.line) std::fprintf(out_, ", \"file\": %s, \"line\": %u", quoted(f.file).c_str(), f.line);
+  if (f.line) std::fprintf(out_, ", \"file\": %s, \"line\": %u", in_quotes(f.file).c_str(), f.line);
   if (f.other_line) std::fprintf(out_, ", \"other_line\": %u", f.other_line);
   if (f.address)
     std::fprintf(out_, ", \"address\": \"0x%llx\"", static_cast<unsigned long long>(f.address));
   if (f.bytes) std::fprintf(out_, ", \"bytes\": %u", f.bytes);
-  std::fprintf(out_, ", \"memory\": %s, \"what\": %s, \"fix\": %s}\n", quoted(f.memory).c_str(),
-               quoted(f.what).c_str(), quoted(f.fix).c_str());
+  std::fprintf(out_, ", \"memory\": %s, \"what\": %s, \"fix\": %s}\n", in_quotes(f.memory).c_str(),
+               in_quotes(f.what).c_str(), in_quotes(f.fix).c_str());
   std::fflush(out_);
 }
 

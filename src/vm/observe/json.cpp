@@ -6,7 +6,7 @@
 namespace ridge::vm::observe {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -53,12 +53,12 @@ void write(std::FILE* file, const InstructionProfile& one) {
   const auto number = [&](const char* key, uint64_t value) {
     if (value) std::fprintf(file, ", \"%s\": %llu", key, static_cast<unsigned long long>(value));
   };
-  std::fprintf(file, "{\"ptx\": %s, \"ptx_line\": %u", quoted(one.mnemonic).c_str(), one.ptx_line);
+  std::fprintf(file, "{\"ptx\": %s, \"ptx_line\": %u", in_quotes(one.mnemonic).c_str(), one.ptx_line);
   if (!one.file.empty())
-    std::fprintf(file, ", \"file\": %s, \"line\": %u", quoted(one.file).c_str(), one.line);
+    std::fprintf(file, ", \"file\": %s, \"line\": %u", in_quotes(one.file).c_str(), one.line);
   for (size_t i = 0; i < one.inlined_at.size(); ++i)
     std::fprintf(file, "%s{\"file\": %s, \"line\": %u}%s", i ? ", " : ", \"inlined_at\": [",
-                 quoted(one.inlined_at[i].file).c_str(), one.inlined_at[i].line,
+                 in_quotes(one.inlined_at[i].file).c_str(), one.inlined_at[i].line,
                  i + 1 < one.inlined_at.size() ? "" : "]");
   std::fprintf(file, ", \"unit\": \"%s\"", name_of(one.unit));
   if (one.touch.reach != Reach::none) {
@@ -101,7 +101,7 @@ void write_json(std::FILE* file, const LaunchProfile& launch) {
                "{\"kernel\": %s, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], "
                "\"registers\": %u, \"static_shared\": %u, \"dynamic_shared\": %u, "
                "\"local_bytes\": %u, \"blocks\": %llu, \"blocks_run\": %llu, \"faulted\": %s, ",
-               quoted(launch.kernel).c_str(), launch.grid.x, launch.grid.y, launch.grid.z,
+               in_quotes(launch.kernel).c_str(), launch.grid.x, launch.grid.y, launch.grid.z,
                launch.block.x, launch.block.y, launch.block.z, launch.usage.registers,
                launch.usage.static_shared, launch.dynamic_shared, launch.usage.local_bytes,
                static_cast<unsigned long long>(launch.blocks),
@@ -110,12 +110,12 @@ void write_json(std::FILE* file, const LaunchProfile& launch) {
   if (launch.sampling_error > 0)
     std::fprintf(file, "\"sampling_error\": %.4f, ", launch.sampling_error);
   if (!launch.not_sampled.empty())
-    std::fprintf(file, "\"not_sampled\": %s, ", quoted(launch.not_sampled).c_str());
+    std::fprintf(file, "\"not_sampled\": %s, ", in_quotes(launch.not_sampled).c_str());
   std::fprintf(file, "\"widths\": \"%s\", ", launch.machine_code ? "machine code" : "model");
   if (!launch.no_machine_code.empty())
-    std::fprintf(file, "\"no_machine_code\": %s, ", quoted(launch.no_machine_code).c_str());
+    std::fprintf(file, "\"no_machine_code\": %s, ", in_quotes(launch.no_machine_code).c_str());
   if (!launch.ptxas_said.empty())
-    std::fprintf(file, "\"ptxas_said\": %s, ", quoted(launch.ptxas_said).c_str());
+    std::fprintf(file, "\"ptxas_said\": %s, ", in_quotes(launch.ptxas_said).c_str());
   std::fprintf(file, "\"instructions\": [");
   bool first = true;
   for (const InstructionProfile& one : launch.instructions) {

@@ -1,0 +1,73 @@
+// The operators from C, and from every language that can call C. One function per operator, made
+// from its description, is in ridge/c_operators.h; what all of them share is here.
+//
+//   RidgeTensor x = {data, RIDGE_F32, 2, {rows, cols}, {cols, 1}}, y = …;
+//   if (ridge_softmax(&x, &y, …, NULL, stream)) fprintf(stderr, "%s\n", ridge_error());
+//
+// Every function returns 0, or the number of a CUDA error (1, an invalid value, where arguments do
+// not fit); ridge_error() then says what is wrong. Work is enqueued on `stream`, a cudaStream_t
+// (NULL: the default stream), and the functions do not wait for it.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RIDGE_MAX_RANK 8
+
+// The scales of a block-scaled tensor, as ridge::Scales in ridge/tensor.h. All zero: none.
+typedef struct RidgeScales {
+  void* data;
+  uint8_t dtype;                   // a RidgeDtype
+  int64_t block_rows, block_cols;  // elements that share a scale
+  float* second;                   // scales of the scales
+  int64_t second_block;            // scales that share one of `second`; 0: all of them
+  float* offset;
+} RidgeScales;
+
+// A view of an array in device memory; it owns nothing.
+typedef struct RidgeTensor {
+  void* data;
+  uint8_t dtype;  // a RidgeDtype
+  int32_t rank;
+  int64_t shape[RIDGE_MAX_RANK];
+  int64_t strides[RIDGE_MAX_RANK];  // in elements
+  RidgeScales scales;
+} RidgeTensor;
+
+// Device memory that an operator works in, aligned to 16 bytes. A null pointer to one stands for
+// none. Where `wanted` is not null, the call checks its arguments, writes how many bytes it takes
+// to *wanted, and launches nothing.
+typedef struct RidgeWorkspace {
+  void* data;
+  size_t bytes;
+  size_t* wanted;
+} RidgeWorkspace;
+
+// What the last call of this thread that failed had to say; "" where none has. Valid until the next
+// one fails.
+const char* ridge_error(void);
+
+// The operators there are. Names from 0 to ridge_operator_count() - 1; null beyond.
+int ridge_operator_count(void);
+const char* ridge_operator_name(int index);
+// The description of an operator as JSON: its tensors and parameters in the order of its function's
+// arguments, with formats, shapes, defaults and ranges. By its name or a name it had before; null
+// where there is none. Valid as long as the library is loaded.
+const char* ridge_operator_json(const char* name);
+
+// Any operator by its name: tensors and parameters in the order of its description. A null tensor
+// is an optional one that is left out. Flags are 0 or 1, choices their index; a double holds whole
+// numbers up to 2^53, beyond which the operator's own function is the way.
+int ridge_run(const char* name, const RidgeTensor* const* tensors, int n_tensors,
+              const double* parameters, int n_parameters, const RidgeWorkspace* workspace,
+              void* stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#include "ridge/c_operators.h"

@@ -1,0 +1,32 @@
+// Anything that does a case: one of our rungs, a library's function, a user's own. The harness
+// knows no difference: all are verified the same way and timed the same way.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ladder/ladder.h"
+
+namespace ridge::harness {
+
+struct Contestant {
+  std::string name;
+  std::string idea = {};  // of a rung
+  bool rival = false;     // not ours
+  bool pageable = false;  // wants host tensors in ordinary memory
+  // Why it cannot do this call; nothing: it can.
+  std::function<std::string(const Case&, const Call&)> refuses;
+  std::function<Expected<size_t>(const Call&)> workspace;
+  // Enqueues, and nothing else.
+  std::function<Status(const Call&, const Workspace&, cudaStream_t)> launch;
+};
+
+Contestant contestant_of(const Ladder& ladder, int rung, const DeviceInfo& device);
+
+// Libraries of rivals export `ridge_rivals`, and are loaded where they were built. The contestants
+// that an operator has there are added to the list.
+using RivalsFunction = void (*)(const OperatorDef& op, std::vector<Contestant>* rivals);
+constexpr const char* kRivalsSymbol = "ridge_rivals";
+
+}  // namespace ridge::harness

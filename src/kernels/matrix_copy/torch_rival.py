@@ -1,0 +1,1 @@
+OPERATORS = {"copy": lambda t, p: lambda: t["out"].copy_(t["in"])}

@@ -1,0 +1,37 @@
+// Products of matrices as a family tells them of: the truth of single elements, whole numbers as
+// inputs under which a product is exact, and a proof that finds a wrong element anywhere.
+#pragma once
+
+#include "ladder/elements.h"
+
+namespace ridge {
+
+// A matrix in a tensor: (row, col) is element first + row * row_step + col * col_step of it,
+// counted in the order of the tensor's shape.
+struct MatrixIn {
+  size_t tensor = 0;
+  int64_t row_step = 0, col_step = 0;
+  int64_t first = 0;
+};
+
+// out (m, n) = alpha a (m, k) b (k, n) + beta out
+struct Product {
+  int64_t m = 0, n = 0, k = 0;
+  MatrixIn a, b, out;
+  double alpha = 1, beta = 0;  // with beta = 0, out is not read
+};
+
+Truth product_truth(const Product& product, const Elements& inputs, int64_t row, int64_t col);
+
+// Gives a, b and out whole numbers with which every sum is exact in f32, whatever its order, and
+// the result in its own format: then `out` is compared bit for bit, and product_proof applies.
+// Returns whether there are any; without, the workload is as it was. The numbers are -4 … 4
+// without 0 where they fit, else -1 and 1, so that no product can be left out unnoticed. Where the
+// format has room for few terms only (bf16 holds whole numbers up to 256), most of a is 0: then
+// what is left out in a single row may not show, but in many rows it does.
+bool fill_exactly(Workload& workload, const Product& product);
+
+// Freivalds' check, for workloads that fill_exactly made.
+Proof product_proof(const Product& product, const Elements& inputs, uint64_t seed);
+
+}  // namespace ridge

@@ -1,0 +1,37 @@
+// Where Ridge's own files lie, seen from this executable. There are two trees, and both may be
+// moved:
+//
+//   built: build/<preset>/    installed: <prefix>/    what
+//   bin/ridge                 bin/ridge               this executable
+//   lib/                      lib/ridge/vm/           the software GPU, and what goes with it
+//   programs/                 lib/ridge/              ridge_ladders
+//   library/                  lib/                    libridge.so, and ridge/families/ beside it
+//   headers/ (a link),        include/                the headers for programs; in a built tree
+//   those include/                                          that the build makes are apart rivals/
+//   (a link)          —                       PyTorch beside ours
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "core/status.h"
+
+namespace ridge::tools {
+
+struct Layout {
+  std::filesystem::path software_gpu;  // the folder with libcudart.so.13 and libcuda.so.1
+  std::filesystem::path programs;
+  std::vector<std::filesystem::path> headers;
+  std::filesystem::path torch_rivals;
+  bool installed = false;
+};
+const Layout& layout();
+
+// The file, or an error that says what is missing and how to get it: "the ladders are missing: …".
+Expected<std::filesystem::path> find_part(const char* what, const std::filesystem::path& file);
+
+// Where compiled programs are kept: $XDG_CACHE_HOME/ridge, ~/.cache/ridge, or a folder of this user
+// alone in the temporary folder where neither can be written.
+Expected<std::filesystem::path> cache_folder();
+
+}  // namespace ridge::tools

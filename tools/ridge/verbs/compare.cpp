@@ -1,0 +1,139 @@
+// ridge compare a.json b.json: what became faster, slower, stayed, or cannot be told.
+#include <fmt/format.h>
+
+#include "climb_record.h"
+#include "flags.h"
+#include "harness/statistics.h"
+#include "record.h"
+#include "terminal.h"
+#include "verb.h"
+
+namespace ridge::tools {
+namespace {
+
+const Step* find(const ClimbRecord& record, const Climb& climb, const Step& step) {
+  for (const Climb& other : record.climbs)
+    if (is_same_case(other, climb))
+      for (const Step& candidate : other.steps)
+        if (candidate.name == step.name && candidate.rival == step.rival) return &candidate;
+  return nullptr;
+}
+
+const char* word(harness::Change change) {
+  switch (change) {
+    case harness::Change::faster: return "faster";
+    case harness::Change::slower: return "slower";
+    case harness::Change::same: return "same";
+    case harness::Change::unclear: return "can't tell";
+  }
+  return "";
+}
+
+nlohmann::json row_of(const Climb& climb, const Step& step) {
+  nlohmann::json row = {{"operator", climb.operator_},
+                        {"dtype", climb.dtype},
+                        {"shape", climb.shape},
+                        {"rung", step.name}};
+  row.update(climb.asked);
+  return row;
+}
+
+std::string shape_and_settings(const Climb& climb) {
+  return climb.settings.empty() ? climb.shape : climb.shape + " " + climb.settings;
+}
+
+std::string coloured(harness::Change change) {
+  if (change == harness::Change::faster) return green(word(change));
+  if (change == harness::Change::slower) return red(word(change));
+  return word(change);
+}
+
+int compare_main(const Arguments& arguments) {
+  std::vector<std::string> files;
+  std::string json;
+  CommandLine line("compare", "Compares two records of climbs, rung by rung, from their samples.");
+  line.add_arguments("FILE", files, "two records: before and after");
+  line.add_json(json);
+  line.add_footer(
+      "A change is told only where the 95 % interval of the ratio of medians shows one of over 1 "
+      "%.");
+  if (const auto done = line.parse(arguments)) return *done;
+  if (files.size() != 2) {
+    complain("compare which? usage: ridge compare before.json after.json");
+    return kUsage;
+  }
+  const auto before = read_climb_record(files[0]), after = read_climb_record(files[1]);
+  for (const auto* record : {&before, &after})
+    if (!*record) {
+      complain(record->error().message);
+      return record->error().code;
+    }
+  const auto device = [](const ClimbRecord& r) {
+    return r.environment.value("/device/name"_json_pointer, std::string("?"));
+  };
+  if (device(*before) != device(*after))
+    complain(fmt::format("note: two devices, {} and {}", device(*before), device(*after)));
+
+  std::vector<std::vector<std::string>> rows = {{"operator", "dtype", "shape", "rung", "before",
+                                                 "after", "after/before", "95 % interval", ""}};
+  nlohmann::json out = {{"schema", 1}, {"rows", nlohmann::json::array()}};
+  int missing = 0;
+  for (const Climb& climb : after->climbs)
+    for (const Step& step : climb.steps) {
+      const Step* old = find(*before, climb, step);
+      if (!old) {
+        ++missing;
+        continue;
+      }
+      if (step.warp_instructions && old->warp_instructions) {
+        const uint64_t now = *step.warp_instructions, then = *old->warp_instructions;
+        const double ratio = now == then ? 1 : double(now) / double(then);
+        const auto change = ratio < 1   ? harness::Change::faster
+                            : ratio > 1 ? harness::Change::slower
+                                        : harness::Change::same;
+        rows.push_back({climb.operator_, climb.dtype, shape_and_settings(climb), step.name,
+                        thousands(*old->warp_instructions), thousands(*step.warp_instructions),
+                        fmt::format("{:.3f}", ratio), "counted",
+                        ratio == 1  ? "same"
+                        : ratio < 1 ? green("fewer")
+                                    : red("more")});
+        out["rows"].push_back(row_of(climb, step));
+        out["rows"].back().update({{"ratio", ratio}, {"change", word(change)}});
+        continue;
+      }
+      if (step.us.empty() || old->us.empty()) continue;
+      const auto c = harness::compare(old->us, step.us);
+      rows.push_back({climb.operator_, climb.dtype, shape_and_settings(climb), step.name,
+                      fmt::format("{:.2f} µs", median(old->us)),
+                      fmt::format("{:.2f} µs", median(step.us)), fmt::format("{:.3f}", c.ratio),
+                      fmt::format("{:.3f} … {:.3f}", c.low, c.high), coloured(c.change)});
+      out["rows"].push_back(row_of(climb, step));
+      out["rows"].back().update(
+          {{"ratio", c.ratio}, {"low", c.low}, {"high", c.high}, {"change", word(c.change)}});
+    }
+  if (!json.empty())
+    if (const Status written = write_record(out, json); !written) {
+      complain(written.message());
+      return written.code();
+    }
+  if (json == "-") return kFine;
+  if (rows.size() == 1) {
+    complain("the two records have no rung at the same size in common");
+    return kUsage;
+  }
+  fmt::print("{}", table(rows, {Align::left, Align::left, Align::left, Align::left, Align::right,
+                                Align::right, Align::right, Align::left, Align::left}));
+  if (missing) fmt::print("\n{} rungs of {} are not in {}.\n", missing, files[1], files[0]);
+  return kFine;
+}
+
+}  // namespace
+
+extern const Verb compare_verb = {
+    .position = 70,
+    .name = "compare",
+    .summary = "two records of climbs: faster, slower, same, can't tell",
+    .main = compare_main,
+};
+
+}  // namespace ridge::tools

@@ -1,0 +1,257 @@
+// ridge profile FILE.cu | PROGRAM | OPERATOR/RUNG: runs it on the software GPU with every
+// instruction counted, and shows by source line what it cost, why, and what to do about it.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "flags.h"
+#include "ladders.h"
+#include "process.h"
+#include "profile/bound.h"
+#include "profile/metrics.h"
+#include "profile/page.h"
+#include "profile/read.h"
+#include "profile/resources.h"
+#include "profile/text.h"
+#include "profile/to_json.h"
+#include "program.h"
+#include "record.h"
+#include "rung.h"
+#include "scratch.h"
+#include "suggest.h"
+#include "target.h"
+#include "terminal.h"
+#include "toolkit.h"
+#include "verb.h"
+
+namespace ridge::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSample = "256";  // blocks of a rung at a shape of the user's
+
+struct ProfileFlags {
+  ProgramRequest program;
+  DeviceFlags device;
+  CaseFlags of_case;  // of an operator
+  std::string blocks, kernel, top = "8";
+  std::string json, csv, html;
+  size_t top_lines = 8;
+  bool to_stdout() const { return json == "-" || csv == "-" || html == "-"; }
+};
+
+Expected<Command> command_of(const ProfileFlags& flags, const Target& target) {
+  if (!names_rung(flags.program.file)) {
+    if (const Status ready = check_request(flags.program); !ready) return ready.error();
+    return command_for(flags.program, target);
+  }
+  const auto found = find_rung(target, flags.program.file, flags.program.quiet);
+  if (!found) return found.error();
+  const auto of_case = flags.of_case.arguments_for(found->op);
+  if (!of_case) return of_case.error();
+  Command command = {.program = ladders_program(),
+                     .arguments = {"launch", found->op.name, "--rung", found->rung},
+                     .environment = environment_of(target)};
+  command.arguments.insert(command.arguments.end(), of_case->begin(), of_case->end());
+  if (flags.program.timeout > 0)
+    command.environment.emplace_back("RIDGE_TIMEOUT", fmt::format("{}", flags.program.timeout));
+  return command;
+}
+
+// The software GPU asks the toolkit, kernel by kernel, what the machine does for each line. Whether
+// there is a disassembler for that.
+bool let_read_machine_code(Command& command) {
+  const auto toolkit = find_toolkit();
+  if (!toolkit) return false;
+  const fs::path nvdisasm = find_nvdisasm(*toolkit), ptxas = toolkit->root / "bin" / "ptxas";
+  if (nvdisasm.empty()) return false;
+  command.environment.emplace_back("RIDGE_PROFILE_NVDISASM", nvdisasm);
+  if (std::error_code error; fs::exists(ptxas, error))
+    command.environment.emplace_back("RIDGE_PROFILE_PTXAS", ptxas);
+  return true;
+}
+
+// What the ladders program says is for us; a user's program speaks to the user.
+int run_and_report(Command command, const ProfileFlags& flags) {
+  int refused = 0;
+  if (names_rung(flags.program.file)) {
+    command.line = [&](const std::string& text) {
+      const auto line = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+      if (!line.is_object()) return;
+      if (line.contains("error")) {
+        complain(line["error"].get<std::string>());
+        refused = line.value("code", 0) == 2 ? int(kUsage) : int(kCudaError);
+      } else if (!flags.program.quiet) {
+        complain(fmt::format("{} {} {}, rung {}", line.value("operator", ""),
+                             line.value("shape", ""), line.value("dtype", ""),
+                             line.value("rung", "")));
+      }
+    };
+  } else if (flags.to_stdout()) {
+    command.line = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
+  }
+  const Outcome outcome = run(command);
+  return refused ? refused : report_end(outcome, flags.program);
+}
+
+Status write(const std::string& text, const std::string& file) {
+  if (file == "-") {
+    fmt::print("{}", text);
+    return Status::ok();
+  }
+  std::ofstream out(file);
+  out << text;
+  out.close();
+  return out ? Status::ok() : Status(Error{kMissing, fmt::format("cannot write {}", file)});
+}
+
+Status show(const profile::Profile& profile, const ProfileFlags& flags, const Target& target) {
+  if (!flags.to_stdout()) fmt::print("{}", profile::to_text(profile, target.gpu, flags.top_lines));
+  if (!flags.csv.empty())
+    if (const Status written = write(profile::to_csv(profile), flags.csv); !written) return written;
+  if (flags.json.empty() && flags.html.empty()) return Status::ok();
+  nlohmann::json record = record_of(target);
+  record["program"] = flags.program.file;
+  record.update(profile::to_json(profile, target.gpu));
+  if (!flags.json.empty())
+    if (const Status written = write_record(record, flags.json); !written) return written;
+  if (flags.html.empty()) return Status::ok();
+  if (const Status written = write(profile::to_page(record, profile), flags.html); !written)
+    return written;
+  if (!flags.program.quiet && flags.html != "-")
+    complain(fmt::format("the page is {}; any browser shows it", flags.html));
+  return Status::ok();
+}
+
+int profile_on(const Target& target, const ProfileFlags& flags) {
+  auto command = command_of(flags, target);
+  if (!command) {
+    if (!command.error().message.empty()) complain(command.error().message);
+    return command.error().code;
+  }
+  const ScratchFolder scratch;
+  if (!scratch.ready()) {
+    complain(fmt::format("no temporary folder: {}", std::strerror(errno)));
+    return kMissing;
+  }
+  std::error_code error;
+  fs::create_directory(scratch / "ptx", error);  // without it there are no PTX lines
+  command->environment.emplace_back("RIDGE_PROFILE", scratch / "launches.json");
+  command->environment.emplace_back("RIDGE_PROFILE_PTX", scratch / "ptx");
+  // A rung at a real size is more than anyone would wait for, and its blocks are much alike.
+  const std::string blocks =
+      flags.blocks.empty() && names_rung(flags.program.file) && flags.of_case.has_size()
+          ? kSample
+          : flags.blocks;
+  if (!blocks.empty() && blocks != "all")
+    command->environment.emplace_back("RIDGE_PROFILE_BLOCKS", blocks);
+  if (!flags.of_case.seed.empty())
+    command->environment.emplace_back("RIDGE_PROFILE_SEED", flags.of_case.seed);
+  const bool nvdisasm = let_read_machine_code(*command);
+  std::fflush(stdout);
+  const int code = run_and_report(*command, flags);
+
+  std::ifstream wire(scratch / "launches.json");
+  auto profile = profile::read_profile(wire, flags.kernel);
+  if (!profile) {
+    complain(profile.error().message);
+    return profile.error().code;
+  }
+  if (profile->kernels.empty()) {
+    complain(flags.kernel.empty()
+                 ? fmt::format("no kernel was launched by {}: there is nothing to show",
+                               flags.program.file)
+                 : fmt::format("no kernel whose name contains '{}' was launched", flags.kernel));
+    return code ? code : int(kUsage);
+  }
+  profile->nvdisasm = nvdisasm;
+  profile::read_ptx(*profile, scratch / "ptx");
+  profile::ask_ptxas(*profile, target.gpu);
+  profile::find_occupancy(*profile, target.gpu);
+  profile::make_lines(*profile);
+  for (profile::Kernel& kernel : profile->kernels) profile::rank_lines(kernel, target.gpu);
+  if (const Status shown = show(*profile, flags, target); !shown) {
+    complain(shown.message());
+    return shown.code();
+  }
+  return code;
+}
+
+int profile_main(const Arguments& arguments) {
+  ProfileFlags flags;
+  CommandLine line("profile",
+                   "Runs a program on the software GPU and shows what each source line costs, why, "
+                   "and what to do about it.");
+  line.add_argument("WHAT", flags.program.file,
+                    "a .cu file, a program built with nvcc -cudart shared, or a rung of a ladder: "
+                    "transpose/03_padded");
+  line.add_option("--nvcc", flags.program.nvcc, "FLAGS", "more flags for nvcc");
+  flags.of_case.add_to(line);
+  line.add_option("--kernel", flags.kernel, "NAME", "only kernels whose name contains this");
+  line.add_option("--top", flags.top, "N", "source lines to show for each kernel (8)");
+  line.add_option(
+      "--blocks", flags.blocks, "N",
+      "run about N blocks of each launch, chosen by --seed, and scale; all: every block. A rung "
+      "with --shape runs 256");
+  line.add_json(flags.json);
+  line.add_option(
+      "--csv", flags.csv, "FILE",
+      "one row a kernel, under Nsight Compute's names; - is stdout, in place of the table");
+  line.add_option("--html", flags.html, "FILE",
+                  "one page: the source beside its counters, pictures of accesses, a roofline");
+  line.add_observed_device(flags.device);
+  line.add_threads(flags.device);
+  line.add_timeout(flags.program.timeout);
+  line.add_quiet(flags.program.quiet);
+  line.add_footer(
+      "What follows a bare -- goes to the program. --shape, --dtype, --distribution and an "
+      "operator's "
+      "sizes and parameters (--rows 4096) are for a rung; --seed is that of its inputs, and of the "
+      "blocks that --blocks takes. Source lines need -lineinfo, which a .cu file "
+      "gets.\nCounts are of PTX instructions; sectors, wavefronts and conflicts are the "
+      "hardware's.");
+  if (const auto done = line.parse(arguments, &flags.program.arguments)) return *done;
+
+  if (flags.program.file.empty()) {
+    complain("profile what? usage: ridge profile FILE.cu | PROGRAM | OPERATOR/RUNG [-- arguments]");
+    return kUsage;
+  }
+  Status ready;
+  if (!names_rung(flags.program.file)) ready = flags.of_case.refused(line);
+  const auto top = whole_number(flags.top, "--top", 1);
+  if (!top) ready = ready ? Status(top.error()) : ready;
+  else flags.top_lines = *top;
+  if (ready && !flags.blocks.empty() && flags.blocks != "all")
+    if (const auto blocks = whole_number(flags.blocks, "--blocks", 1); !blocks)
+      ready = blocks.error();
+  for (const std::string* file : {&flags.json, &flags.csv, &flags.html})
+    if (ready) ready = check_writable(*file);
+  if (!ready) {
+    complain(ready.message());
+    return ready.code();
+  }
+  const auto target = choose_observed_target(flags.device);
+  if (!target) {
+    complain(target.error().message);
+    return target.error().code;
+  }
+  return profile_on(*target, flags);
+}
+
+}  // namespace
+
+extern const Verb profile_verb = {
+    .position = 20,
+    .name = "profile",
+    .summary = "what each source line costs, why, and the fix",
+    .main = profile_main,
+};
+
+}  // namespace ridge::tools

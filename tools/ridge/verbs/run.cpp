@@ -1,0 +1,127 @@
+// ridge run FILE.cu | PROGRAM [-- arguments]: on the GPU if there is one, else on the software GPU.
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "count.h"
+#include "flags.h"
+#include "layout.h"
+#include "process.h"
+#include "program.h"
+#include "target.h"
+#include "terminal.h"
+#include "trace.h"
+#include "verb.h"
+
+namespace ridge::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RunFlags {
+  ProgramRequest program;
+  DeviceFlags device;
+  bool count = false;
+  std::string trace;  // a file
+};
+
+// The environment that makes the device tell what it does; an injected library does, where it is a
+// real one.
+Status ask_for_trace(const Target& target, const TraceFile& trace, Environment& environment) {
+  environment.emplace_back("RIDGE_TRACE", trace.path());
+  if (target.software) return Status::ok();
+  const fs::path library = layout().software_gpu / "libridge_trace.so";
+  if (!fs::exists(library))
+    return Error{
+        kMissing,
+        "a trace of a real GPU needs CUPTI, which the CUDA toolkit did not have when Ridge "
+        "was built; --device vm traces on the software GPU"};
+  environment.emplace_back("CUDA_INJECTION64_PATH", library);
+  return Status::ok();
+}
+
+int run_on(const Target& target, const RunFlags& flags) {
+  TraceFile trace;
+  Environment asked;
+  if (!flags.trace.empty()) {
+    Status ready = trace.open(flags.trace);
+    if (ready) ready = ask_for_trace(target, trace, asked);
+    if (!ready) {
+      complain(ready.message());
+      return ready.code();
+    }
+  }
+  auto command = command_for(flags.program, target);
+  if (!command) {
+    if (!command.error().message.empty()) complain(command.error().message);
+    return command.error().code;
+  }
+  command->environment.insert(command->environment.end(), asked.begin(), asked.end());
+  const CountFile count(flags.count);
+  if (flags.count) command->environment.emplace_back("RIDGE_COUNT", count.path());
+
+  trace.begin();
+  const Outcome outcome = run(*command);
+  const int code = report_end(outcome, flags.program);
+  if (const auto counted = count.warp_instructions())
+    complain(fmt::format("{} warp instructions", thousands(*counted)));
+  else if (flags.count) complain("no count: no kernel ran");
+  if (!flags.trace.empty()) {
+    const size_t events = trace.finish();
+    if (events == 0) complain(fmt::format("{} is empty: nothing ran on the device", flags.trace));
+    else if (!flags.program.quiet)
+      complain(fmt::format("{} events in {}, for https://ui.perfetto.dev or chrome://tracing",
+                           thousands(events), flags.trace));
+  }
+  return code;
+}
+
+int run_main(const Arguments& arguments) {
+  RunFlags flags;
+  CommandLine line("run", "Compiles and runs a .cu file, or runs a built program.");
+  line.add_argument("FILE", flags.program.file,
+                    "a .cu file, or a program built with nvcc -cudart shared");
+  line.add_option("--nvcc", flags.program.nvcc, "FLAGS",
+                  "more flags for nvcc: --nvcc \"-DN=8 -I include\"");
+  line.add_footer(
+      "What follows a bare -- goes to the program. Its exit code is ours.\n"
+      "Compiled programs are kept in $XDG_CACHE_HOME/ridge (~/.cache/ridge).");
+  line.add_device(flags.device);
+  line.add_threads(flags.device);
+  line.add_timeout(flags.program.timeout);
+  line.add_flag("--count", flags.count, "count warp instructions (software GPU)");
+  line.add_option("--trace", flags.trace, "FILE",
+                  "write what every stream did, and when, for chrome://tracing and Perfetto");
+  line.add_quiet(flags.program.quiet);
+  if (const auto done = line.parse(arguments, &flags.program.arguments)) return *done;
+
+  if (flags.program.file.empty()) {
+    complain("run what? usage: ridge run FILE.cu [flags] [-- arguments of the program]");
+    return kUsage;
+  }
+  if (const Status ready = check_request(flags.program); !ready) {
+    complain(ready.message());
+    return ready.code();
+  }
+  const auto target = choose_target(flags.device);
+  if (!target) {
+    complain(target.error().message);
+    return target.error().code;
+  }
+  if (flags.count && !target->software) {
+    complain("only the software GPU counts instructions: add --device vm");
+    return kUsage;
+  }
+  return run_on(*target, flags);
+}
+
+}  // namespace
+
+extern const Verb run_verb = {
+    .position = 10,
+    .name = "run",
+    .summary = "compile and run a .cu file, or run a built program",
+    .main = run_main,
+};
+
+}  // namespace ridge::tools
