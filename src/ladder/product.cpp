@@ -67,6 +67,12 @@ double most_whole(Dtype dtype) {
   return std::min({all, largest(dtype), kMostWhole});
 }
 
+bool holds_inputs(Dtype dtype) {
+  for (int x = -4; x <= 4; ++x)
+    if (rounded(dtype, x) != x) return false;
+  return true;
+}
+
 // Whether the sum of k products stays within `room`: for certain, or else with a probability that
 // Bernstein's inequality bounds. Each product is the one of an element of a, independent and as
 // often negative as positive, and one of b, so it has a mean of 0 whatever b is; `variance` is its
@@ -233,6 +239,8 @@ Truth product_truth(const Product& p, const Elements& inputs, int64_t row, int64
 bool fill_exactly(Workload& workload, const Product& p) {
   const auto q = binary_places(p);
   if (!q) return false;
+  for (const size_t t : {p.a.tensor, p.b.tensor, p.out.tensor})
+    if (!holds_inputs(workload.tensors[t].dtype)) return false;
   TensorSpec& out = workload.tensors[p.out.tensor];
   const auto fills = exact_fills(double(p.k), most_whole(out.dtype), p, *q);
   if (!fills) return false;

@@ -226,6 +226,8 @@ TEST(FillExactly, SaysWhereThereIsNoExactProduct) {
   EXPECT_FALSE(Trial({.m = 4, .n = 4, .k = 4, .alpha = 1e9}, 1).is_exact);
   EXPECT_FALSE(Trial({.m = 4, .n = 4, .k = 4, .dtype = Dtype::bf16, .alpha = 300}, 1).is_exact);
   EXPECT_FALSE(Trial({.m = 4, .n = 4, .k = 4096, .dtype = Dtype::e4m3}, 1).is_exact);
+  EXPECT_FALSE(Trial({.m = 4, .n = 4, .k = 4, .dtype = Dtype::u8}, 1).is_exact);  // no -1
+  EXPECT_TRUE(Trial({.m = 4, .n = 4, .k = 4096, .dtype = Dtype::i32}, 1).is_exact);
 }
 
 TEST(FillExactly, TakesTheRichestNumbersThatFit) {
