@@ -302,7 +302,7 @@ bool Checker::same_value(const Access& a, const Word& word, Record other) const 
   }
   const uint32_t inside = uint32_t(__builtin_ctz(word.mask));
   const auto* there = word.shared ? a.w.shared + word.address + inside
-                                  : reinterpret_cast<const uint8_t*>(word.address + inside);
+                                  : a.w.worker->memory->place(word.address + inside);
   return std::memcmp(mine + shift, there, length) == 0;
 }
 

@@ -24,6 +24,7 @@ class Checker : public Observer {
   void end(const GridRun& grid) override;
   void before(const Warp& w, const Inst* inst) override;
   void finish() override;
+  bool wants_exact_bounds() const override { return true; }
   void block_begins(const Block& block) override;
   void block_ends(const Block& block) override;
   void barrier_opens(const Block& block, uint32_t id) override;

@@ -121,7 +121,8 @@ void Checker::refuses(const char* kind, const std::string& text) {
   f.what = text;
   f.fix = f.kind == "invalid-free"
               ? "free what was allocated, once, with the function that belongs to it"
-              : "check the size, the pointers and the direction of the copy";
+          : f.kind == "host-access" ? "copy with cudaMemcpy, or allocate with cudaMallocManaged"
+                                    : "check the size, the pointers and the direction of the copy";
   findings_.add(f);
 }
 

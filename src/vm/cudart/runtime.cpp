@@ -4,6 +4,7 @@
 
 #include "vm/cudart/config.h"
 #include "vm/cudart/errors.h"
+#include "vm/cudart/host_access.h"
 #include "vm/cudart/report.h"
 #include "vm/cudart/trace.h"
 #include "vm/exec/children.h"
@@ -17,7 +18,10 @@ EngineOptions options() {
   return {.gpu = config().gpu,
           .threads = config().threads,
           .timeout_seconds = config().timeout_seconds,
-          .progress = config().progress};
+          .progress = config().progress,
+          .closed = !config().open_memory,
+          .strict = config().strict,
+          .warn = [](const std::string& text) { report_verbatim(text); }};
 }
 
 }  // namespace
@@ -34,6 +38,7 @@ Runtime& runtime() {
   static Runtime& instance = [&]() -> Runtime& {
     auto* made = new Runtime;
     started = true;
+    if (!config().open_memory) watch_host_accesses();
     return *made;
   }();
   return instance;

@@ -41,6 +41,8 @@ class Observer {
     (void)grid;
     return {};
   }
+  // Whether an access outside every allocation ends the launch even where a GPU lets it pass.
+  virtual bool wants_exact_bounds() const { return false; }
   // Before the first block and after the last, on the launching thread.
   virtual void begin(const GridRun& grid, unsigned workers) = 0;
   virtual void end(const GridRun& grid) = 0;
