@@ -9,7 +9,9 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 
+#include "vm/check/early.h"
 #include "vm/check/finding.h"
 #include "vm/check/state.h"
 
@@ -17,7 +19,7 @@ namespace ridge::vm::check {
 
 class Checker : public Observer {
  public:
-  explicit Checker(std::FILE* out);  // where findings go, as JSON lines
+  Checker();
   ~Checker() override;
 
   void begin(const GridRun& grid, unsigned workers) override;
@@ -25,6 +27,11 @@ class Checker : public Observer {
   void before(const Warp& w, const Inst* inst) override;
   void finish() override;
   bool wants_exact_bounds() const override { return true; }
+  bool watches_host() const override { return true; }
+  void submitted(const WorkOrderRef& order, const Allocations& memory,
+                 const std::vector<Use>& uses) override;
+  void host_waited(const std::map<uint64_t, uint64_t>& host) override;
+  bool host_touches(const HostAccess& access) override;
   void block_begins(const Block& block) override;
   void block_ends(const Block& block) override;
   void barrier_opens(const Block& block, uint32_t id) override;
@@ -33,8 +40,7 @@ class Checker : public Observer {
   void work_begins(const WorkOrderRef& order) override;
   void copies(const Allocations& memory, uint64_t to, uint64_t from, uint64_t bytes) override;
   void fills(const Allocations& memory, uint64_t to, uint64_t bytes) override;
-  void refuses(const char* kind, const std::string& text) override;
-  void leaves(const Allocations& memory) override;
+  bool looks_for_leaks() const override { return true; }
 
  private:
   // One instruction of a warp.
@@ -97,6 +103,16 @@ class Checker : public Observer {
   void take_result(BlockState& b, WarpState& ws, const Warp& w);
   void arrive_at_token(const Access& a, uint32_t address);
 
+  // shuffle.cpp, bounds.cpp
+  void on_shuffle(const Access& a, const uint32_t* members);
+  void report_shuffle(const Access& a, uint32_t lane, uint32_t from, const char* why);
+  std::string thread_name(const Access& a, uint32_t thread) const;
+  void check_array(const Access& a, uint32_t lanes, const uint64_t* at);
+
+  // early.cpp
+  std::optional<SiteInfo> kernel_access(const EarlyAccesses::Early& early);
+  bool judge_early(const EarlyAccesses::Early& early);
+
   // host.cpp
   struct HostWork {
     uint32_t launch, bound, segment;
@@ -104,7 +120,7 @@ class Checker : public Observer {
   };
   uint32_t bound_of(const WorkOrderRef& order);  // the mutex is held
   bool launch_is_before(uint32_t launch, uint32_t other);
-  void host_touches(uint64_t address, uint64_t bytes, bool writes, uint32_t site);
+  void copy_touches(uint64_t address, uint64_t bytes, bool writes, uint32_t site);
   void report_host(const HostWork& work, uint64_t address, Record other, bool other_writes,
                    bool writes, uint32_t site);
 
@@ -116,7 +132,6 @@ class Checker : public Observer {
   void report_empty(const Access& a, const Word& word);
   void report_barrier(const Access& a, uint32_t other_site);
   void report_mask(const Access& a, uint32_t lane, bool differs);
-  void report_fault(const GridRun& grid);
   bool is_part_of_wide_load(const Access& a, const Word& word);
   bool is_padding(const Access& a, const Word& word);
   std::string memory_name(const Access& a, const Word& word);
@@ -128,7 +143,6 @@ class Checker : public Observer {
   Releases releases_;
   std::mutex mutex_;
   uint64_t launch_count_ = 0;
-  std::atomic<bool> faulted_ = false;
   std::unordered_map<uint64_t, std::unique_ptr<LaunchState>> launches_;  // under way, by grid id
   std::vector<WorkOrderRef> orders_{nullptr};  // of launches and copies, by their number
   struct Past {
@@ -137,6 +151,7 @@ class Checker : public Observer {
   };
   std::deque<Past> past_;  // the last ones that other streams may not be ordered behind
   std::atomic<const Allocations*> memory_ = nullptr;  // the device's
+  EarlyAccesses early_{[this](const EarlyAccesses::Early& early) { return judge_early(early); }};
 };
 
 }  // namespace ridge::vm::check

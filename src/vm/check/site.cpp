@@ -4,6 +4,8 @@
 #include <optional>
 #include <set>
 
+#include "vm/check/bounds.h"
+#include "vm/exec/place.h"
 #include "vm/isa/internal.h"
 
 namespace ridge::vm::check {
@@ -117,6 +119,7 @@ Site site_of(const Inst& inst, const InstMeta& meta) {
              row.unit == Unit::shuffle) {
     s.act = Act::lanes;
     s.mask_field = is("shfl") ? 3 : is("elect") ? 0 : 1;
+    if (is("shfl")) s.shuffle = uint8_t(1 + form.index_of({"up", "down", "bfly", "idx"}));
   }
   return s;
 }
@@ -159,36 +162,32 @@ void trust_optimistic_loads(const Code& code, std::vector<Site>& sites) {
         sites[k].strong = true;
 }
 
-std::string path_of(const Module& module, const SourceLoc& loc) {
-  return loc.file < module.files.size() ? module.files[loc.file] : std::string();
-}
-
 SiteInfo info_of(const Code& code, const InstMeta& meta, Act act) {
   SiteInfo info;
   info.act = act;
   info.kernel = code.kernel->entry->name;
-  const Instruction& source = *meta.source;
-  info.ptx_line = source.line;
-  info.mnemonic = source.mnemonic;
-  if (source.loc < 0) return info;
-  // The innermost line that is not the toolkit's.
-  const auto& locs = code.function->locs;
-  const SourceLoc* loc = &locs[size_t(source.loc)];
-  while (loc->inlined_at >= 0 && is_of_toolkit(path_of(*code.module, *loc))) {
-    if (!info.inside.empty()) info.inside += " < ";
-    info.inside += path_of(*code.module, *loc) + ":" + std::to_string(loc->line);
-    loc = &locs[size_t(loc->inlined_at)];
-  }
-  info.file = path_of(*code.module, *loc);
-  info.line = loc->line;
+  const report::Place place = place_of(code, meta.source);
+  info.ptx_line = place.ptx_line;
+  info.mnemonic = place.instruction;
+  info.file = place.file;
+  info.line = place.line;
+  info.column = place.column;
+  info.inside = place.inside;
   return info;
 }
 
-}  // namespace
-
-bool is_of_toolkit(const std::string& path) {
-  return path.find("/cuda") != std::string::npos && path.find("/include/") != std::string::npos;
+// Whether a kernel can tell a running host anything.
+bool speaks_to_host(const KernelCode& kernel) {
+  for (const auto& [function, code] : kernel.functions)
+    for (const InstMeta& meta : code->meta) {
+      if (!meta.match) continue;
+      const Form& form = meta.match->form;
+      if (form.has("sys") || (form.has("volatile") && form.space() != Space::shared)) return true;
+    }
+  return false;
 }
+
+}  // namespace
 
 Sites::Sites() : infos_(3) {
   infos_[kCopy].mnemonic = "cudaMemcpyAsync";
@@ -205,13 +204,21 @@ const CodeSites& Sites::of(const Code& code) {
   slot->program = program;
   slot->first = code.insts.data();
   slot->sites.resize(code.insts.size());
+  const bool speaks = speaks_to_host(*code.kernel);
   for (size_t k = 0; k < code.insts.size(); ++k) {
     Site& site = slot->sites[k] = site_of(code.insts[k], code.meta[k]);
     if (site.act == Act::none || infos_.size() > kMostSites || !code.meta[k].source) continue;
     site.id = uint16_t(infos_.size());
     infos_.push_back(info_of(code, code.meta[k], site.act));
+    infos_.back().speaks_to_host = speaks;
   }
   trust_optimistic_loads(code, slot->sites);
+  const auto arrays = shared_arrays(code);
+  for (size_t k = 0; k < slot->sites.size(); ++k)
+    if (const Act act = slot->sites[k].act;
+        act == Act::load || act == Act::store || act == Act::atomic)
+      if (const auto found = arrays.find(code.meta[k].source); found != arrays.end())
+        slot->sites[k].array = found->second;
   for (const Site& site : slot->sites) slot->acts.push_back(site.act);
   return *slot;
 }

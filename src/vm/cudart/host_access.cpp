@@ -1,18 +1,19 @@
 #include "vm/cudart/host_access.h"
 
-#include <dlfcn.h>
 #include <execinfo.h>
 #include <ucontext.h>
 
-#include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <string>
 
 #include "vm/cudart/memory.h"
-#include "vm/cudart/report.h"
 #include "vm/cudart/runtime.h"
+#include "vm/cudart/work.h"
 #include "vm/exec/observer.h"
+#include "vm/report/host_place.h"
+#include "vm/report/sink.h"
 
 namespace ridge::vm::cudart {
 namespace {
@@ -25,53 +26,18 @@ std::string hex(uint64_t value) {
   return text;
 }
 
-enum class Access : uint8_t { unknown, read, write };
-
-struct HostAccess {
-  uint64_t address = 0;
-  Access access = Access::unknown;
-  void* instruction = nullptr;
-};
-
-HostAccess access_of(const siginfo_t& info, const void* context) {
-  HostAccess fault;
-  fault.address = reinterpret_cast<uintptr_t>(info.si_addr);
+Observer::HostAccess access_of(const siginfo_t& info, const void* context) {
+  Observer::HostAccess access{};
+  access.address = reinterpret_cast<uintptr_t>(info.si_addr);
 #if defined(__x86_64__)
   const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
-  fault.access = registers[REG_ERR] & 2 ? Access::write : Access::read;  // as the CPU tells it
-  fault.instruction = reinterpret_cast<void*>(registers[REG_RIP]);
+  access.writes = registers[REG_ERR] & 2;  // as the CPU tells it
+  access.instruction = uintptr_t(registers[REG_RIP]);
 #else
   (void)context;
 #endif
-  return fault;
-}
-
-// The program's own code at the fault: a function of the C library that was handed the pointer is
-// not the place to look at.
-std::string host_place(void* instruction) {
-  const auto library_of = [](void* address) {
-    Dl_info found{};
-    return dladdr(address, &found) && found.dli_fname ? std::string(found.dli_fname)
-                                                      : std::string();
-  };
-  const auto is_of_system = [](const std::string& library) {
-    const std::string name = library.substr(library.rfind('/') + 1);
-    return name.starts_with("libc.so") || name.starts_with("libstdc++") ||
-           name.starts_with("libm.so") || name.starts_with("libridge_gpu");
-  };
-  void* frames[32];
-  const int count = backtrace(frames, 32);
-  void** place = std::find(frames, frames + count, instruction);
-  while (place < frames + count && is_of_system(library_of(*place))) ++place;
-  if (place >= frames + count) return {};
-  Dl_info found{};
-  if (!dladdr(*place, &found) || !found.dli_fname) return {};
-  const auto offset = [&](const void* from) {
-    return "+" + hex(uint64_t(static_cast<char*>(*place) - static_cast<const char*>(from)));
-  };
-  const std::string file = found.dli_fname;
-  return found.dli_sname ? found.dli_sname + offset(found.dli_saddr)
-                         : file.substr(file.rfind('/') + 1) + offset(found.dli_fbase);
+  access.inside = host_function_order();
+  return access;
 }
 
 std::string memory_at(uint64_t address) {
@@ -87,17 +53,18 @@ std::string memory_at(uint64_t address) {
          std::to_string(home->id) + size + (live ? "" : ", which has been freed");
 }
 
-void tell(const HostAccess& fault) {
-  const char* does = fault.access == Access::write  ? "writes to"
-                     : fault.access == Access::read ? "reads"
-                                                    : "touches";
-  const std::string place = host_place(fault.instruction);
-  std::string text = std::string("the host ") + does +
-                     " device memory: " + memory_at(fault.address) +
-                     "; copy with cudaMemcpy, or allocate with cudaMallocManaged";
-  if (!place.empty()) text += "\n  at " + place;
-  report_once("host access at " + hex(reinterpret_cast<uintptr_t>(fault.instruction)), text);
-  if (Observer* watching = observer()) watching->refuses("host-access", text);
+void tell(const Observer::HostAccess& access) {
+  report::Finding f;
+  f.kind = "host-access";
+  f.space = "global";
+  f.first.act = access.writes ? "write" : "read";
+  f.first.who = "the host";
+  f.first.place = report::host_place(report::host_call_at(access.instruction));
+  f.address = access.address;
+  f.message = std::string("the host ") + (access.writes ? "writes to" : "reads") +
+              " device memory: " + memory_at(access.address);
+  f.fix = "copy with cudaMemcpy, or allocate with cudaMallocManaged";
+  report::tell(f);
 }
 
 // What the program asked for; without a wish of its own, the access happens again and ends it.
@@ -111,9 +78,17 @@ void pass_on(int signal, siginfo_t* info, void* context) {
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
-  const HostAccess fault = access_of(*info, context);
-  if (info->si_code == SEGV_ACCERR && runtime().engine.memory().is_closed(fault.address))
-    tell(fault);
+  const int error = errno;
+  const Observer::HostAccess access = access_of(*info, context);
+  Observer* const watching = observer();
+  if (info->si_code == SEGV_ACCERR) {
+    if (watching && watching->host_touches(access)) {
+      errno = error;
+      return;
+    }
+    if (runtime().engine.memory().is_closed(access.address)) tell(access);
+  }
+  errno = error;
   pass_on(signal, info, context);
 }
 

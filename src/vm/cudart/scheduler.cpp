@@ -58,7 +58,13 @@ WorkOrderRef Scheduler::order_of(Stream& stream, const std::vector<Ticket>& afte
 }
 
 void Scheduler::host_knows(const Ticket& ticket) {
-  if (ticket && ticket->order) add(host_, ticket);
+  if (!ticket || !ticket->order) return;
+  add(host_, ticket);
+  tell_host();
+}
+
+void Scheduler::tell_host() {
+  if (Observer* watching = observer()) watching->host_waited(host_);
 }
 
 Scheduler::Scheduler() : legacy_(std::make_shared<Stream>()) { legacy_->kind = StreamKind::legacy; }
@@ -166,7 +172,9 @@ Ticket Scheduler::last(const StreamRef& stream) {
 
 bool Scheduler::done(const Ticket& ticket) {
   const Lock lock(mutex_);
-  return !ticket || ticket->done;
+  if (ticket && !ticket->done) return false;
+  host_knows(ticket);
+  return true;
 }
 
 Clock::time_point Scheduler::time(const Ticket& ticket) {
@@ -224,6 +232,30 @@ void Scheduler::wait_all() {
     host_knows(ticket);
   }
   add(host_, closed_);
+  tell_host();
+}
+
+void Scheduler::note_kernel(const StreamRef& stream, const Ticket& ticket,
+                            const std::string& name) {
+  UnfinishedKernel kernel{name, observer() ? report::host_call() : report::HostCall{}};
+  const Lock lock(mutex_);
+  stream->last_kernel = ticket;
+  stream->kernel = std::move(kernel);
+}
+
+std::vector<UnfinishedKernel> Scheduler::unfinished() {
+  const Lock lock(mutex_);
+  std::vector<StreamRef> all = {legacy_};
+  for (const auto* list : {&streams_, &closing_}) all.insert(all.end(), list->begin(), list->end());
+  std::vector<UnfinishedKernel> found;
+  for (const StreamRef& stream : all) {
+    const Ticket& ticket = stream->last_kernel;
+    if (!ticket) continue;
+    const bool waited_for =
+        ticket->order ? ticket->order->number <= host_[ticket->order->stream] : ticket->done;
+    if (!waited_for) found.push_back(stream->kernel);
+  }
+  return found;
 }
 
 void Scheduler::abandon() {

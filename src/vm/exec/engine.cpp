@@ -59,7 +59,9 @@ struct Engine::Impl {
   Watch watch;
 
   explicit Impl(EngineOptions o)
-      : options(o), memory(capacity_for(o.gpu), o.closed), watch(o.timeout_seconds, o.progress) {
+      : options(o),
+        memory(capacity_for(o.gpu), o.closed, o.watched),
+        watch(o.timeout_seconds, o.progress) {
     if (options.threads == 0) options.threads = std::max(1u, std::thread::hardware_concurrency());
   }
   ~Impl() {
@@ -220,7 +222,7 @@ Expected<KernelUsage> Engine::usage(Kernel* kernel) {
 
 Fault Engine::run(const Launch& launch) {
   const auto usage = this->usage(launch.kernel);
-  if (!usage) return {FaultKind::unsupported, usage.error().message};
+  if (!usage) return fault_with_message(FaultKind::unsupported, usage.error().message);
   GridRun grid;
   grid.launch = &launch;
   grid.code = launch.kernel->code.get();
@@ -259,7 +261,8 @@ Fault Engine::run(const Launch& launch) {
     workspace.address = impl_->memory.allocate(kWorkspaceBytes, 256, MemKind::variable, 0,
                                                "cooperative launch workspace");
     if (!workspace.address)
-      return {FaultKind::out_of_memory, "no memory for the cooperative launch's workspace"};
+      return fault_with_message(FaultKind::out_of_memory,
+                                "no memory for the cooperative launch's workspace");
     std::memset(impl_->memory.place(*workspace.address), 0, kWorkspaceBytes);
     grid.workspace = *workspace.address;
   }

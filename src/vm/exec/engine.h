@@ -16,6 +16,7 @@
 #include "core/gpu_spec.h"
 #include "core/status.h"
 #include "vm/mem/allocations.h"
+#include "vm/report/finding.h"
 #include "vm/texture/object.h"
 
 namespace ridge::vm {
@@ -66,7 +67,7 @@ enum class FaultKind : uint8_t {
 };
 struct Fault {
   FaultKind kind = FaultKind::none;
-  std::string report;  // the readable text for stderr, several lines, no trailing newline
+  report::Finding finding;  // what to tell the user
   explicit operator bool() const { return kind != FaultKind::none; }
 };
 
@@ -89,7 +90,10 @@ struct EngineOptions {
   bool closed = true;          // the host cannot touch the device's memory
   // A kernel's access outside every allocation is a fault even where a GPU has memory mapped.
   bool strict = true;
-  std::function<void(const std::string&)> warn = {};  // hears of what passes where `strict` is off
+  // Pinned and managed memory can be closed to the host for a while (Allocations::guard).
+  bool watched = false;
+  // Hears of what passes where `strict` is off.
+  std::function<void(const report::Finding&)> warn = {};
 };
 
 // Totals over all launches while counting is on (see observe/).

@@ -78,9 +78,27 @@ class Observer {
   virtual void work_begins(const WorkOrderRef&) {}
   virtual void copies(const Allocations&, uint64_t /*to*/, uint64_t /*from*/, uint64_t /*bytes*/) {}
   virtual void fills(const Allocations&, uint64_t /*to*/, uint64_t /*bytes*/) {}
-  virtual void refuses(const char* /*kind*/, const std::string& /*text*/) {}  // a call of the host
-  // At the end of the process, before finish: what is still allocated.
-  virtual void leaves(const Allocations&) {}
+  // Whether the next three are wanted: the host's own accesses to pinned and managed memory.
+  virtual bool watches_host() const { return false; }
+  // Work was given to a stream. It may use these ranges until the host has waited for it.
+  struct Use {
+    uint64_t begin, end;
+    bool writes;
+    const char* call;  // "cudaMemcpyAsync"; none: a kernel, which may or may not use them
+  };
+  virtual void submitted(const WorkOrderRef&, const Allocations&, const std::vector<Use>&) {}
+  // The host has waited for the work of each stream up to this number.
+  virtual void host_waited(const std::map<uint64_t, uint64_t>&) {}
+  // The host touches what is closed to it. True: it was closed for a while only, and is open now.
+  struct HostAccess {
+    uint64_t address;
+    bool writes;
+    uintptr_t instruction;    // of the program
+    const WorkOrder* inside;  // of the host function that a stream runs; none: the program itself
+  };
+  virtual bool host_touches(const HostAccess&) { return false; }
+  // Whether memory that is still allocated when the process ends is worth a finding.
+  virtual bool looks_for_leaks() const { return false; }
 };
 
 // Of all launches of the process from now on; nullptr: of none. It outlives them. Observers

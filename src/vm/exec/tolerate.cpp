@@ -25,11 +25,14 @@ bool passes_on_a_gpu(Warp& w, const Inst* inst, uint32_t lane, uint64_t address,
   const Observer* watching = w.block->grid->observer;
   if (options.strict || (watching && watching->wants_exact_bounds())) return false;
   if (!w.worker->memory->is_mapped_on_a_gpu(address, address + size)) return false;
-  if (options.warn && engine.is_first_warning(line_of(*w.frame->code, inst)))
-    options.warn(
-        describe_fault(w, inst, FaultKind::illegal_address, lane, address, size, what) +
-        "\n  a GPU lets this pass: it has mapped memory there. So it goes on; `ridge check` and "
-        "`ridge run --strict` stop here.");
+  if (options.warn && engine.is_first_warning(line_of(*w.frame->code, inst))) {
+    auto told = fault_finding(w, inst, FaultKind::illegal_address, lane, address, size, what);
+    told.severity = report::Severity::warning;
+    told.notes.push_back(
+        "a GPU lets this pass, because it has mapped memory there; the program goes on "
+        "(ridge check and ridge run --strict stop here)");
+    options.warn(told);
+  }
   return true;
 }
 

@@ -1,6 +1,7 @@
 #include "vm/mem/allocations.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <new>
@@ -8,12 +9,8 @@
 namespace ridge::vm {
 namespace {
 
-constexpr uint64_t kGranule = 256;  // device allocations start on this, as on hardware
-// Never handed out, so that one array's end is not the next one's start.
-constexpr uint64_t kRedZone = 256;
-// From this size on an allocation has its pages to itself, as on hardware: what lies between its
-// end and the end of its last page belongs to nobody.
-constexpr uint64_t kOwnPages = 1 << 20;
+constexpr uint64_t kGranule = 256;    // device allocations start on this, as on hardware
+constexpr uint64_t kHostPage = 4096;  // what can be guarded
 // Freed ranges that stay unused, so that a use after free is seen as one.
 constexpr size_t kQuarantine = 256;
 constexpr size_t kRemembered = 4096;  // freed ranges that reports can name
@@ -22,20 +19,12 @@ constexpr size_t kRemembered = 4096;  // freed ranges that reports can name
 constexpr uint64_t kAddressesPerByte = 3;
 constexpr uint64_t kLeastArena = 1ull << 26;
 
-uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
-uint64_t footprint(uint64_t size) {
-  return round_up(size + kRedZone, size < kOwnPages ? kGranule : kDevicePage);
-}
-uint64_t unit_of(uint64_t size, uint64_t align) {
-  return std::max(align, size < kOwnPages ? kGranule : kDevicePage);
-}
-
 }  // namespace
 
-bool Allocations::Mapping::map(uint64_t bytes, int protection) {
+bool Allocations::Mapping::map(uint64_t bytes, int protection, int file) {
   // Device pages start on their own size.
-  void* p = mmap(nullptr, bytes + kDevicePage, protection,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const int kind = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+  void* p = mmap(nullptr, bytes + kDevicePage, protection, kind | MAP_NORESERVE, file, 0);
   if (p == MAP_FAILED) return false;
   base = reinterpret_cast<uint64_t>(p);
   size = bytes + kDevicePage;
@@ -49,23 +38,36 @@ void Allocations::Mapping::unmap() {
 
 Allocations::Mapping::~Mapping() { unmap(); }
 
-Allocations::Allocations(uint64_t capacity_bytes, bool closed) : capacity_(capacity_bytes) {
+Allocations::Allocations(uint64_t capacity_bytes, bool closed, bool watched)
+    : capacity_(capacity_bytes) {
   constexpr int kOpen = PROT_READ | PROT_WRITE;
   for (uint64_t size = round_up(capacity_bytes, kDevicePage) * kAddressesPerByte;
        size >= kLeastArena; size = round_up(size / 2, kDevicePage)) {
-    if (bytes_.map(size, kOpen) && open_.map(size, kOpen) &&
-        (!closed || names_.map(size, PROT_NONE))) {
-      // Something of each lies before its first address: nobody else's memory begins there.
-      const uint64_t bytes = round_up(bytes_.base + 1, kDevicePage);
-      const uint64_t names = closed ? round_up(names_.base + 1, kDevicePage) : bytes;
-      device_.open(names, size);
-      host_.open(round_up(open_.base + 1, kDevicePage), size);
-      closed_ = names_.base;
-      closed_size_ = names_.size;
-      closed_shift_ = bytes - names;
-      return;
+    // What is watched has memory that lies at two places: the host's can be guarded.
+    const int file = watched ? memfd_create("ridge host memory", MFD_CLOEXEC) : -1;
+    const bool mapped =
+        bytes_.map(size, kOpen) && (!closed || names_.map(size, PROT_NONE)) &&
+        (!watched || (file >= 0 && ftruncate(file, off_t(size + kDevicePage)) == 0 &&
+                      watched_bytes_.map(size, kOpen, file))) &&
+        open_.map(size, kOpen, file);
+    if (file >= 0) close(file);
+    if (!mapped) {
+      for (Mapping* mapping : {&bytes_, &names_, &open_, &watched_bytes_}) mapping->unmap();
+      continue;
     }
-    for (Mapping* mapping : {&bytes_, &open_, &names_}) mapping->unmap();
+    // Something of each lies before its first address: nobody else's memory begins there.
+    const uint64_t bytes = round_up(bytes_.base + 1, kDevicePage);
+    const uint64_t names = closed ? round_up(names_.base + 1, kDevicePage) : bytes;
+    device_.open(names, size, kGranule);
+    host_.open(round_up(open_.base + 1, kDevicePage), size, watched ? kHostPage : kGranule);
+    closed_ = names_.base;
+    closed_size_ = names_.size;
+    closed_shift_ = bytes - names;
+    if (!watched) return;
+    watched_ = open_.base;
+    watched_size_ = open_.size;
+    watched_shift_ = watched_bytes_.base - open_.base;
+    return;
   }
   capacity_ = 0;
 }
@@ -80,7 +82,7 @@ Arena& Allocations::arena_of(MemKind kind, uint32_t flags) {
 
 void Allocations::end_quarantine() {
   const Allocation& oldest = freed_[freed_.size() - quarantined_];
-  arena_of(oldest.kind, oldest.flags).give_back(oldest.base, footprint(oldest.size));
+  arena_of(oldest.kind, oldest.flags).give_back(oldest.base, oldest.size);
   --quarantined_;
 }
 
@@ -91,8 +93,8 @@ std::optional<uint64_t> Allocations::allocate(uint64_t size, uint64_t align, Mem
   // Variables live at the other end, so that what lies next to an allocation is an allocation.
   Arena& arena = arena_of(kind, flags);
   const auto take = [&] {
-    return kind == MemKind::variable ? arena.take_highest(footprint(size), unit_of(size, align))
-                                     : arena.take_lowest(footprint(size), unit_of(size, align));
+    return kind == MemKind::variable ? arena.take_highest(size, align)
+                                     : arena.take_lowest(size, align);
   };
   // Its entry first, so that no memory for it means nothing was taken.
   std::map<uint64_t, Allocation> entry;
@@ -132,13 +134,13 @@ bool Allocations::add_mapped(uint64_t base, uint64_t size) {
 
 std::optional<uint64_t> Allocations::reserve(uint64_t size, uint64_t align) {
   const std::unique_lock lock(mutex_);
-  const uint64_t base = device_.take_lowest(footprint(size), unit_of(size, align));
+  const uint64_t base = device_.take_lowest(size, align);
   return base ? std::optional(base) : std::nullopt;
 }
 
 void Allocations::unreserve(uint64_t base, uint64_t size) {
   const std::unique_lock lock(mutex_);
-  device_.give_back(base, footprint(size));
+  device_.give_back(base, size);
 }
 
 bool Allocations::claim(uint64_t size) {
@@ -162,8 +164,10 @@ bool Allocations::release(uint64_t base, MemKind kind) {
   epoch_.fetch_add(1, std::memory_order_release);
   if (kind == MemKind::registered || kind == MemKind::mapped) return true;
   used_ -= freed.size;
+  const uint64_t footprint = arena_of(kind, freed.flags).footprint(freed.size);
+  if (is_watched(base)) guard(base, base + footprint, Guard::open);
   if (freed.size >= kOwnPages)  // its memory goes back at once, with what strays behind its end
-    madvise(place(freed.base), footprint(freed.size), MADV_DONTNEED);
+    madvise(place(base), footprint, is_watched(base) ? MADV_REMOVE : MADV_DONTNEED);
   try {
     if (quarantined_ == kQuarantine) end_quarantine();
     freed_.push_back(std::move(freed));
@@ -207,6 +211,14 @@ std::optional<Allocation> Allocations::nearest(uint64_t address) const {
   if (after == live_.end()) return before;
   const uint64_t below = address >= before.end() ? address - before.end() : 0;
   return below <= after->first - address ? before : after->second;
+}
+
+void Allocations::guard(uint64_t begin, uint64_t end, Guard guard) const {
+  begin = begin / kHostPage * kHostPage;
+  const int protection = guard == Guard::open        ? PROT_READ | PROT_WRITE
+                         : guard == Guard::read_only ? PROT_READ
+                                                     : PROT_NONE;
+  mprotect(reinterpret_cast<void*>(begin), round_up(end, kHostPage) - begin, protection);
 }
 
 bool Allocations::is_mapped_on_a_gpu(uint64_t begin, uint64_t end) const {

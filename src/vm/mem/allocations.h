@@ -36,9 +36,6 @@ enum class MemKind : uint8_t {
 // Allocation::flags of a variable with .attribute(.managed).
 inline constexpr uint32_t kManagedVariable = 1;
 
-// What a GPU maps at a time: whoever has a byte of it can reach all of it.
-inline constexpr uint64_t kDevicePage = 2 << 20;
-
 struct Allocation {
   uint64_t base = 0;
   uint64_t size = 0;  // as asked for
@@ -51,8 +48,9 @@ struct Allocation {
 
 class Allocations {
  public:
-  // With `closed`, the program's own threads cannot touch memory of the device.
-  explicit Allocations(uint64_t capacity_bytes, bool closed = true);
+  // With `closed`, the program's own threads cannot touch memory of the device. With `watched`,
+  // pinned and managed memory can be closed to them for a while (guard).
+  explicit Allocations(uint64_t capacity_bytes, bool closed = true, bool watched = false);
   ~Allocations();
   Allocations(const Allocations&) = delete;
 
@@ -86,7 +84,8 @@ class Allocations {
   // Where the bytes at a device's address really lie: `address + shift(address)`. The same distance
   // for all of an allocation; 0 for what is not closed to the host.
   uint64_t shift(uint64_t address) const {
-    return address - closed_ < closed_size_ ? closed_shift_ : 0;
+    if (address - closed_ < closed_size_) return closed_shift_;
+    return address - watched_ < watched_size_ ? watched_shift_ : 0;
   }
   uint8_t* place(uint64_t address) const {
     return reinterpret_cast<uint8_t*>(address + shift(address));
@@ -97,6 +96,11 @@ class Allocations {
   }
   // Whether the host cannot follow this address.
   bool is_closed(uint64_t address) const { return address - closed_ < closed_size_; }
+  // Pinned and managed memory, while it is watched: what the host may do to the pages of [begin,
+  // end). Nobody else has a part of an allocation's pages.
+  bool is_watched(uint64_t address) const { return address - watched_ < watched_size_; }
+  enum class Guard : uint8_t { open, read_only, shut };
+  void guard(uint64_t begin, uint64_t end, Guard guard) const;
   // Whether a GPU would have [begin, end) mapped: every device page of it holds a part of a live
   // allocation. There is memory behind all of it.
   bool is_mapped_on_a_gpu(uint64_t begin, uint64_t end) const;
@@ -112,7 +116,7 @@ class Allocations {
     Mapping() = default;
     Mapping(const Mapping&) = delete;
     ~Mapping();
-    bool map(uint64_t bytes, int protection);  // false: there is no room
+    bool map(uint64_t bytes, int protection, int file = -1);  // false: there is no room
     void unmap();
   };
 
@@ -129,9 +133,11 @@ class Allocations {
 
   // Addresses of the device's own memory, and where that memory is; the same without `closed`.
   Mapping names_, bytes_;
-  Mapping open_;  // pinned and managed memory
+  Mapping open_;           // pinned and managed memory
+  Mapping watched_bytes_;  // the same again, while it is watched
   Arena device_, host_;
   uint64_t closed_ = 0, closed_size_ = 0, closed_shift_ = 0;
+  uint64_t watched_ = 0, watched_size_ = 0, watched_shift_ = 0;
 };
 
 }  // namespace ridge::vm

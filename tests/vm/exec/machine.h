@@ -9,8 +9,12 @@
 #include <vector>
 
 #include "vm/exec/engine.h"
+#include "vm/report/text.h"
 
 namespace ridge::vm::testing {
+
+// What the user would read of a fault.
+inline std::string text_of(const Fault& fault) { return report::to_text(fault.finding, {}); }
 
 class Machine {
  public:
@@ -79,7 +83,7 @@ class Machine {
     std::memset(poison.data(), 0xff, count * sizeof(T));
     const uint64_t out = allocate(poison);
     const Fault fault = run(grid, block, out);
-    EXPECT_FALSE(fault) << fault.report;
+    EXPECT_FALSE(fault) << text_of(fault);
     return read<T>(out, count);
   }
 

@@ -10,8 +10,8 @@ class Tolerate : public ::testing::Test {
       : m({.gpu = *find_gpu("h200"),
            .threads = 1,
            .strict = false,
-           .warn = [this](const std::string& text) { told.push_back(text); }}) {}
-  std::vector<std::string> told;
+           .warn = [this](const report::Finding& f) { told.push_back(f); }}) {}
+  std::vector<report::Finding> told;
   Machine m;
 };
 
@@ -20,9 +20,14 @@ TEST_F(Tolerate, AStoreBehindTheEndCanBeReadBack) {
   const uint64_t out = m.allocate(std::vector<uint32_t>(100));
   EXPECT_FALSE(m.run({1}, {128}, out));
   ASSERT_EQ(told.size(), 1u);  // not once for each thread
-  for (const char* text : {"store of 4 bytes", "thread (100,0,0)", "a GPU lets this pass",
-                           "0 bytes after the end of cudaMalloc allocation"})
-    EXPECT_NE(told[0].find(text), std::string::npos) << told[0];
+  EXPECT_EQ(told[0].kind, "out-of-bounds");
+  EXPECT_EQ(told[0].severity, report::Severity::warning);
+  EXPECT_TRUE(told[0].first.act.starts_with("store of 4 bytes")) << told[0].first.act;
+  EXPECT_NE(told[0].first.who.find("(100,0,0)"), std::string::npos) << told[0].first.who;
+  ASSERT_EQ(told[0].notes.size(), 2u);
+  EXPECT_NE(told[0].notes[0].find("0 bytes after the end of cudaMalloc allocation"),
+            std::string::npos);
+  EXPECT_NE(told[0].notes[1].find("a GPU lets this pass"), std::string::npos);
   EXPECT_EQ(m.read<uint32_t>(out, 128)[127], 132u);
   EXPECT_FALSE(m.run({1}, {128}, out));  // told already
   EXPECT_EQ(told.size(), 1u);
