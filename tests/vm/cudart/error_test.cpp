@@ -114,7 +114,10 @@ TEST_F(ErrorTest, LaunchAttributes) {
 TEST_F(ErrorTest, AFaultIsStickyUntilReset) {
   const TestKernel good("good");
   const TestKernel bad("bad", [](const Launch&) {
-    return Fault{FaultKind::illegal_address, "the report of the fault"};
+    Fault fault{FaultKind::illegal_address, {}};
+    fault.finding.kind = "fault";
+    fault.finding.message = "the report of the fault";
+    return fault;
   });
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(bad.launch(), cudaSuccess);
@@ -155,7 +158,7 @@ TEST_F(ErrorTest, EveryFaultHasItsCode) {
       {FaultKind::out_of_memory, cudaErrorMemoryAllocation},
       {FaultKind::unsupported, cudaErrorNotSupported}};
   for (const auto& [kind, code] : codes) {
-    const TestKernel k("k", [kind = kind](const Launch&) { return Fault{kind, "report"}; });
+    const TestKernel k("k", [kind = kind](const Launch&) { return Fault{kind, {}}; });
     k.launch();
     EXPECT_EQ(cudaDeviceSynchronize(), code);
     cudaDeviceReset();
@@ -167,7 +170,7 @@ TEST_F(ErrorTest, WorkBehindAFaultDoesNotRun) {
   Gate gate;
   const TestKernel bad("bad", [&](const Launch&) {
     gate.wait();
-    return Fault{FaultKind::trap, "report"};
+    return Fault{FaultKind::trap, {}};
   });
   const TestKernel after("after", [&](const Launch&) {
     ran = true;

@@ -71,7 +71,11 @@ class Machine {
   template <class... Args>
   Fault run_as(Launch launch, Args... args) {
     launch.kernel = engine_.find_kernel(program_, "k");
-    if (!launch.kernel) return {FaultKind::unsupported, "no kernel k"};
+    if (!launch.kernel) {
+      Fault fault{FaultKind::unsupported, {}};
+      fault.finding.message = "no kernel k";
+      return fault;
+    }
     (append(launch.params, args), ...);
     return engine_.run(launch);
   }
