@@ -90,5 +90,5 @@ function(ridge_program_test test name)
   file(MAKE_DIRECTORY ${folder})
   add_test(NAME ${test} WORKING_DIRECTORY ${folder}
            COMMAND ridge run --device vm ${ARG_RUN_FLAGS} ${program} -- ${ARG_ARGS})
-  set_tests_properties(${test} PROPERTIES TIMEOUT 300)
+  set_tests_properties(${test} PROPERTIES TIMEOUT 300 ENVIRONMENT RIDGE_STRICT=1)
 endfunction()

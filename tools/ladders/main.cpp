@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 
 #include "commands.h"
@@ -6,6 +7,8 @@
 using namespace ridge::ladders;
 
 int main(int argc, char** argv) {
+  // What verifies kernels stops at the exact end of an array, on the software GPU.
+  setenv("RIDGE_STRICT", "1", 1);
   const std::string_view command = argc > 1 ? argv[1] : "";
   const auto options = read_options(argc, argv);
   if (!options) return fail(options.error());

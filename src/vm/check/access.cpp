@@ -23,6 +23,7 @@ void Checker::on_memory(const Access& a) {
   if (a.s.space == Space::shared) {
     const uint32_t* base = w.src<uint32_t>(a.inst->a);
     each_active(w.mask, [&](int i) { at[i] = uint32_t(base[i] + uint32_t(offset)); });
+    if (a.s.array) check_array(a, w.mask, at);
     return on_shared(a, w.mask, at, a.s.bytes);
   }
   const uint64_t* base = w.src<uint64_t>(a.inst->a);
@@ -37,6 +38,7 @@ void Checker::on_memory(const Access& a) {
       at[i] = window;
     }
   });
+  if (shared && a.s.array) check_array(a, shared, at);
   if (shared) on_shared(a, shared, at, a.s.bytes);
   if (global) on_global(a, global, at, a.s.bytes);
 }
@@ -302,7 +304,7 @@ bool Checker::same_value(const Access& a, const Word& word, Record other) const 
   }
   const uint32_t inside = uint32_t(__builtin_ctz(word.mask));
   const auto* there = word.shared ? a.w.shared + word.address + inside
-                                  : reinterpret_cast<const uint8_t*>(word.address + inside);
+                                  : a.w.worker->memory->place(word.address + inside);
   return std::memcmp(mine + shift, there, length) == 0;
 }
 

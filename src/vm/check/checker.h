@@ -9,7 +9,9 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 
+#include "vm/check/early.h"
 #include "vm/check/finding.h"
 #include "vm/check/state.h"
 
@@ -24,6 +26,12 @@ class Checker : public Observer {
   void end(const GridRun& grid) override;
   void before(const Warp& w, const Inst* inst) override;
   void finish() override;
+  bool wants_exact_bounds() const override { return true; }
+  bool watches_host() const override { return true; }
+  void submitted(const WorkOrderRef& order, const Allocations& memory,
+                 const std::vector<Use>& uses) override;
+  void host_waited(const std::map<uint64_t, uint64_t>& host) override;
+  bool host_touches(const HostAccess& access) override;
   void block_begins(const Block& block) override;
   void block_ends(const Block& block) override;
   void barrier_opens(const Block& block, uint32_t id) override;
@@ -95,6 +103,16 @@ class Checker : public Observer {
   void take_result(BlockState& b, WarpState& ws, const Warp& w);
   void arrive_at_token(const Access& a, uint32_t address);
 
+  // shuffle.cpp, bounds.cpp
+  void on_shuffle(const Access& a, const uint32_t* members);
+  void report_shuffle(const Access& a, uint32_t lane, uint32_t from, const char* why);
+  std::string thread_name(const Access& a, uint32_t thread) const;
+  void check_array(const Access& a, uint32_t lanes, const uint64_t* at);
+
+  // early.cpp
+  std::optional<SiteInfo> kernel_access(const EarlyAccesses::Early& early);
+  bool judge_early(const EarlyAccesses::Early& early);
+
   // host.cpp
   struct HostWork {
     uint32_t launch, bound, segment;
@@ -102,7 +120,7 @@ class Checker : public Observer {
   };
   uint32_t bound_of(const WorkOrderRef& order);  // the mutex is held
   bool launch_is_before(uint32_t launch, uint32_t other);
-  void host_touches(uint64_t address, uint64_t bytes, bool writes, uint32_t site);
+  void copy_touches(uint64_t address, uint64_t bytes, bool writes, uint32_t site);
   void report_host(const HostWork& work, uint64_t address, Record other, bool other_writes,
                    bool writes, uint32_t site);
 
@@ -133,6 +151,7 @@ class Checker : public Observer {
   };
   std::deque<Past> past_;  // the last ones that other streams may not be ordered behind
   std::atomic<const Allocations*> memory_ = nullptr;  // the device's
+  EarlyAccesses early_{[this](const EarlyAccesses::Early& early) { return judge_early(early); }};
 };
 
 }  // namespace ridge::vm::check

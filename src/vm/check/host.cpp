@@ -30,7 +30,7 @@ bool Checker::launch_is_before(uint32_t launch, uint32_t other) {
 
 void Checker::copies(const Allocations& memory, uint64_t to, uint64_t from, uint64_t bytes) {
   memory_ = &memory;
-  host_touches(from, bytes, false, Sites::kCopy);
+  copy_touches(from, bytes, false, Sites::kCopy);
   const RangeRef target = shadow_.find(*memory_, to);
   if (target && target->starts_empty) {
     const RangeRef source = shadow_.find(*memory_, from);
@@ -42,17 +42,17 @@ void Checker::copies(const Allocations& memory, uint64_t to, uint64_t from, uint
           target->set_written((to + k) & ~3ull, 1u << (to + k) % 4);
     }
   }
-  host_touches(to, bytes, true, Sites::kCopy);
+  copy_touches(to, bytes, true, Sites::kCopy);
 }
 
 void Checker::fills(const Allocations& memory, uint64_t to, uint64_t bytes) {
   memory_ = &memory;
   if (const RangeRef range = shadow_.find(*memory_, to)) range->set_written(to, to + bytes);
-  host_touches(to, bytes, true, Sites::kFill);
+  copy_touches(to, bytes, true, Sites::kFill);
 }
 
 // Only where there are several streams: otherwise all is in order.
-void Checker::host_touches(uint64_t address, uint64_t bytes, bool writes, uint32_t site) {
+void Checker::copy_touches(uint64_t address, uint64_t bytes, bool writes, uint32_t site) {
   const WorkOrderRef order = current_order();
   if (!order || order->alone || !bytes) return;
   const RangeRef range = shadow_.find(*memory_, address);

@@ -124,7 +124,9 @@ void Checker::on_lanes(const Access& a) {
           return;
         }
     });
-  if (a.s.act != Act::meet || (!w.sync_open && (need & ~w.exited & ~w.mask))) return;
+  if (!w.sync_open && (need & ~w.exited & ~w.mask)) return;
+  if (a.s.shuffle) on_shuffle(a, members);
+  if (a.s.act != Act::meet) return;
   if (same) return meet(a.b, w, w.mask);
   for (uint32_t left = w.mask; left;) {
     const uint32_t group = members[__builtin_ctz(left)] & w.mask;

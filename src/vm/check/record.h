@@ -66,6 +66,7 @@ class Segments {
   Segment& operator[](uint32_t id) {
     return chunks_[id / kChunk].load(std::memory_order_acquire)[id % kChunk];
   }
+  bool holds(uint32_t id) const { return chunks_[id / kChunk].load(std::memory_order_acquire); }
   // Nobody asks for those below `id` any more.
   void forget_before(uint32_t id) {
     const std::lock_guard lock(mutex_);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "vm/check/bounds.h"
 #include "vm/exec/place.h"
 #include "vm/isa/internal.h"
 
@@ -118,6 +119,7 @@ Site site_of(const Inst& inst, const InstMeta& meta) {
              row.unit == Unit::shuffle) {
     s.act = Act::lanes;
     s.mask_field = is("shfl") ? 3 : is("elect") ? 0 : 1;
+    if (is("shfl")) s.shuffle = uint8_t(1 + form.index_of({"up", "down", "bfly", "idx"}));
   }
   return s;
 }
@@ -174,6 +176,17 @@ SiteInfo info_of(const Code& code, const InstMeta& meta, Act act) {
   return info;
 }
 
+// Whether a kernel can tell a running host anything.
+bool speaks_to_host(const KernelCode& kernel) {
+  for (const auto& [function, code] : kernel.functions)
+    for (const InstMeta& meta : code->meta) {
+      if (!meta.match) continue;
+      const Form& form = meta.match->form;
+      if (form.has("sys") || (form.has("volatile") && form.space() != Space::shared)) return true;
+    }
+  return false;
+}
+
 }  // namespace
 
 Sites::Sites() : infos_(3) {
@@ -191,13 +204,21 @@ const CodeSites& Sites::of(const Code& code) {
   slot->program = program;
   slot->first = code.insts.data();
   slot->sites.resize(code.insts.size());
+  const bool speaks = speaks_to_host(*code.kernel);
   for (size_t k = 0; k < code.insts.size(); ++k) {
     Site& site = slot->sites[k] = site_of(code.insts[k], code.meta[k]);
     if (site.act == Act::none || infos_.size() > kMostSites || !code.meta[k].source) continue;
     site.id = uint16_t(infos_.size());
     infos_.push_back(info_of(code, code.meta[k], site.act));
+    infos_.back().speaks_to_host = speaks;
   }
   trust_optimistic_loads(code, slot->sites);
+  const auto arrays = shared_arrays(code);
+  for (size_t k = 0; k < slot->sites.size(); ++k)
+    if (const Act act = slot->sites[k].act;
+        act == Act::load || act == Act::store || act == Act::atomic)
+      if (const auto found = arrays.find(code.meta[k].source); found != arrays.end())
+        slot->sites[k].array = found->second;
   for (const Site& site : slot->sites) slot->acts.push_back(site.act);
   return *slot;
 }

@@ -50,6 +50,8 @@ struct Site {
   bool cluster = false;    // a barrier of the cluster, which is the block
   uint8_t mask_field = 0;  // lanes: which operand is the member mask; 0: a, 1: b, 2: c, 3: x[0]
   uint16_t id = 0;         // in Sites; 0: none left
+  uint8_t shuffle = 0;     // lanes: 1 and the mode of a shuffle (../isa/shuffle.h)
+  const Variable* array = nullptr;  // load, store, atomic: the __shared__ array it must stay in
 };
 
 struct SiteInfo {
@@ -60,6 +62,7 @@ struct SiteInfo {
   uint32_t ptx_line = 0;
   std::string mnemonic;
   Act act = Act::none;
+  bool speaks_to_host = false;  // its kernel uses volatile accesses or fences of the system
 };
 
 // The sites of one function's instructions.

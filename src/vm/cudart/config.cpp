@@ -44,6 +44,8 @@ Config read() {
   c.threads = unsigned(number("RIDGE_THREADS").value_or(0));
   c.timeout_seconds = number("RIDGE_TIMEOUT").value_or(0);
   c.progress = variable("RIDGE_PROGRESS") == "1";
+  c.strict = variable("RIDGE_STRICT") == "1";
+  c.open_memory = variable("RIDGE_OPEN_MEMORY") == "1";
   const std::string_view count = variable("RIDGE_COUNT");
   c.count = !count.empty() && count != "0";
   if (c.count && count != "1") c.count_file = count;

@@ -13,6 +13,8 @@ struct Config {
   unsigned threads = 0;        // RIDGE_THREADS; 0: one a core
   double timeout_seconds = 0;  // RIDGE_TIMEOUT; 0: none
   bool progress = false;       // RIDGE_PROGRESS=1
+  bool strict = false;         // RIDGE_STRICT=1: faults where a GPU lets an access pass
+  bool open_memory = false;    // RIDGE_OPEN_MEMORY=1: the host may touch the device's memory
   bool count = false;          // RIDGE_COUNT=1 or a path
   std::string count_file;      // RIDGE_COUNT=path: the totals as JSON
   std::string trace_file;      // RIDGE_TRACE=path: a timeline, see trace.h

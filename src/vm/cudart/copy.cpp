@@ -137,11 +137,12 @@ cudaError_t check(const CopyPlan& plan) {
 void execute(const CopyPlan& plan) {
   const BoxExtent& e = plan.extent;
   if (sticky_error() || e.empty()) return;
+  const Allocations& memory = runtime().engine.memory();
   const auto copy_row = [&, watching = observer()](char* to, const char* from) {
     if (watching)
-      watching->copies(runtime().engine.memory(), reinterpret_cast<uintptr_t>(to),
-                       reinterpret_cast<uintptr_t>(from), e.width);
-    std::memmove(to, from, e.width);
+      watching->copies(memory, reinterpret_cast<uintptr_t>(to), reinterpret_cast<uintptr_t>(from),
+                       e.width);
+    std::memmove(memory.place(to), memory.place(from), e.width);
   };
   for (size_t z = 0; z < e.depth; ++z)
     for (size_t y = 0; y < e.height; ++y) copy_row(row(plan.to, y, z), row(plan.from, y, z));
@@ -190,11 +191,13 @@ cudaError_t check(const FillPlan& plan) {
 void execute(const FillPlan& plan) {
   const BoxExtent& e = plan.extent;
   if (sticky_error() || e.empty()) return;
+  const Allocations& memory = runtime().engine.memory();
   for (size_t z = 0; z < e.depth; ++z)
     for (size_t y = 0; y < e.height; ++y) {
       char* to = row(plan.to, y, z);
       if (Observer* watching = observer())
-        watching->fills(runtime().engine.memory(), reinterpret_cast<uintptr_t>(to), e.width);
+        watching->fills(memory, reinterpret_cast<uintptr_t>(to), e.width);
+      to = memory.place(to);
       if (plan.element == 1) {
         std::memset(to, int(plan.value), e.width);
         continue;

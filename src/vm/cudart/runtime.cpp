@@ -4,10 +4,12 @@
 
 #include "vm/cudart/config.h"
 #include "vm/cudart/errors.h"
+#include "vm/cudart/host_access.h"
 #include "vm/cudart/logs.h"
 #include "vm/cudart/report.h"
 #include "vm/cudart/trace.h"
 #include "vm/exec/children.h"
+#include "vm/exec/observer.h"
 #include "vm/report/sink.h"
 
 namespace ridge::vm::cudart {
@@ -19,7 +21,11 @@ EngineOptions options() {
   return {.gpu = config().gpu,
           .threads = config().threads,
           .timeout_seconds = config().timeout_seconds,
-          .progress = config().progress};
+          .progress = config().progress,
+          .closed = !config().open_memory,
+          .strict = config().strict,
+          .watched = observer() && observer()->watches_host(),
+          .warn = [](const report::Finding& finding) { report::tell(finding); }};
 }
 
 }  // namespace
@@ -37,6 +43,7 @@ Runtime& runtime() {
   static Runtime& instance = [&]() -> Runtime& {
     auto* made = new Runtime;
     started = true;
+    if (!config().open_memory || (observer() && observer()->watches_host())) watch_host_accesses();
     return *made;
   }();
   return instance;

@@ -58,7 +58,13 @@ WorkOrderRef Scheduler::order_of(Stream& stream, const std::vector<Ticket>& afte
 }
 
 void Scheduler::host_knows(const Ticket& ticket) {
-  if (ticket && ticket->order) add(host_, ticket);
+  if (!ticket || !ticket->order) return;
+  add(host_, ticket);
+  tell_host();
+}
+
+void Scheduler::tell_host() {
+  if (Observer* watching = observer()) watching->host_waited(host_);
 }
 
 Scheduler::Scheduler() : legacy_(std::make_shared<Stream>()) { legacy_->kind = StreamKind::legacy; }
@@ -166,7 +172,9 @@ Ticket Scheduler::last(const StreamRef& stream) {
 
 bool Scheduler::done(const Ticket& ticket) {
   const Lock lock(mutex_);
-  return !ticket || ticket->done;
+  if (ticket && !ticket->done) return false;
+  host_knows(ticket);
+  return true;
 }
 
 Clock::time_point Scheduler::time(const Ticket& ticket) {
@@ -224,6 +232,7 @@ void Scheduler::wait_all() {
     host_knows(ticket);
   }
   add(host_, closed_);
+  tell_host();
 }
 
 void Scheduler::note_kernel(const StreamRef& stream, const Ticket& ticket,

@@ -111,6 +111,7 @@ class Scheduler {
   void finish(Lock& lock, const Ticket& ticket);
   WorkOrderRef order_of(Stream& stream, const std::vector<Ticket>& after);
   void host_knows(const Ticket& ticket);
+  void tell_host();  // who watches, what host_ is now
   void start_thread(const StreamRef& stream);
   void run_stream(const StreamRef& stream);
 

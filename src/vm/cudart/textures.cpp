@@ -55,7 +55,7 @@ cudaError_t memory_image(const void* start, int dimensions, size_t width, size_t
     else rows = 0;
   }
   Level level;
-  level.base = reinterpret_cast<uint8_t*>(address);
+  level.base = runtime().engine.memory().place(address);
   level.width = uint32_t(columns);
   level.height = uint32_t(rows);
   level.pitch = pitch;
@@ -85,8 +85,15 @@ cudaError_t pitched_image(const cudaResourceDesc& resource, Object* object) {
   return memory_image(r.devPtr, 2, r.width, r.height, r.pitchInBytes, object);
 }
 
+// An array's levels are named by the device's addresses; lookups want to know where they lie.
+Level placed(Level level) {
+  level.base = runtime().engine.memory().place(level.base);
+  return level;
+}
+
 void array_image(const Array& array, Object* object) {
   object->image = array.image;
+  for (Level& level : object->image.levels) level = placed(level);
   object->memory = reinterpret_cast<uint64_t>(array.level().base);
   object->allocation_id = array.allocation_id;
 }
@@ -104,7 +111,8 @@ cudaError_t image_of(const cudaResourceDesc& resource, Object* object) {
       if (!array) return cudaErrorInvalidResourceHandle;
       array_image(*array->levels.front(), object);
       object->image.levels.clear();
-      for (const ArrayRef& level : array->levels) object->image.levels.push_back(level->level());
+      for (const ArrayRef& level : array->levels)
+        object->image.levels.push_back(placed(level->level()));
       return cudaSuccess;
     }
     case cudaResourceTypeLinear: return linear_image(resource, object);

@@ -1,5 +1,7 @@
 #include "vm/cudart/work.h"
 
+#include <cstring>
+
 #include "vm/cudart/capture.h"
 #include "vm/cudart/errors.h"
 #include "vm/cudart/graph/memory.h"
@@ -11,12 +13,20 @@
 namespace ridge::vm::cudart {
 namespace {
 
+// In the static part of its storage: a signal's handler asks for it.
+__attribute__((tls_model("initial-exec"))) thread_local const WorkOrder* host_function = nullptr;
+
 struct Execute {
   void operator()(const EmptyWork&) const {}
   void operator()(const KernelWork& work) const { run(work.launch); }
   void operator()(const CopyPlan& plan) const { execute(plan); }
   void operator()(const FillPlan& plan) const { execute(plan); }
-  void operator()(const HostWork& work) const { work.function(work.data); }
+  void operator()(const HostWork& work) const {
+    const WorkOrderRef order = Scheduler::running();
+    host_function = order.get();
+    work.function(work.data);
+    host_function = nullptr;
+  }
   void operator()(const ChildWork&) const {}  // flattened when the graph is instantiated
   void operator()(const EventRecordWork& work) const {
     auto now = std::make_shared<Completion>();
@@ -47,7 +57,56 @@ struct NodeType {
   cudaGraphNodeType operator()(const FreeWork&) const { return cudaGraphNodeTypeMemFree; }
 };
 
+// What a piece of work may use of the memory that is watched.
+struct Uses {
+  const Allocations& memory;
+  std::vector<Observer::Use>& uses;
+
+  void add(uint64_t address, uint64_t bytes, bool writes, const char* call) const {
+    if (bytes && memory.is_watched(address))
+      uses.push_back({address, address + bytes, writes, call});
+  }
+  void add(const Box& box, const BoxExtent& extent, bool writes, const char* call) const {
+    add(reinterpret_cast<uintptr_t>(box.start), span_of(box, extent), writes, call);
+  }
+  void add_whole(uint64_t address) const {
+    if (!memory.is_watched(address)) return;
+    if (const auto home = memory.find(address)) add(home->base, home->size, true, nullptr);
+  }
+  // Whatever a parameter points to, and variables that the host may use, too.
+  void operator()(const KernelWork& work) const {
+    const std::vector<uint8_t>& params = work.launch.params;
+    for (size_t k = 0; k + 8 <= params.size(); k += 8) {
+      uint64_t value = 0;
+      std::memcpy(&value, params.data() + k, 8);
+      add_whole(value);
+    }
+    for (const Allocation& a : memory.live())
+      if (a.kind == MemKind::variable) add_whole(a.base);
+  }
+  void operator()(const CopyPlan& plan) const {
+    add(plan.from, plan.extent, false, "cudaMemcpyAsync");
+    add(plan.to, plan.extent, true, "cudaMemcpyAsync");
+  }
+  void operator()(const FillPlan& plan) const {
+    add(plan.to, plan.extent, true, "cudaMemsetAsync");
+  }
+  template <class Other>
+  void operator()(const Other&) const {}
+};
+
 }  // namespace
+
+const WorkOrder* host_function_order() { return host_function; }
+
+void tell_uses(const Ticket& ticket, const std::vector<const Work*>& works) {
+  Observer* const watching = observer();
+  if (!watching || !watching->watches_host() || !ticket->order) return;
+  const Allocations& memory = runtime().engine.memory();
+  std::vector<Observer::Use> uses;
+  for (const Work* work : works) std::visit(Uses{memory, uses}, *work);
+  if (!uses.empty()) watching->submitted(ticket->order, memory, uses);
+}
 
 cudaGraphNodeType node_type(const Work& work) { return std::visit(NodeType{}, work); }
 
@@ -73,11 +132,13 @@ cudaError_t enqueue(const StreamRef& stream, Work work) {
   if (const CaptureRef capture = capture_of(stream))
     return capture_work(capture, stream, std::move(work));
   if (const cudaError_t error = check_implicit(stream)) return error;
-  const auto* kernel = std::get_if<KernelWork>(&work);
-  const std::string name = kernel ? runtime().engine.info(kernel->launch.kernel).name : "";
-  const Ticket ticket = runtime().scheduler.submit(
-      stream, [&on = *stream, work = std::move(work)] { execute(on, work); });
-  if (!name.empty()) runtime().scheduler.note_kernel(stream, ticket, name);
+  const auto kept = std::make_shared<const Work>(std::move(work));
+  const Ticket ticket =
+      runtime().scheduler.submit(stream, [&on = *stream, kept] { execute(on, *kept); });
+  if (const auto* kernel = std::get_if<KernelWork>(kept.get()))
+    runtime().scheduler.note_kernel(stream, ticket,
+                                    runtime().engine.info(kernel->launch.kernel).name);
+  tell_uses(ticket, {kept.get()});
   return cudaSuccess;
 }
 

@@ -52,6 +52,12 @@ void replace(Work& work, Work by);
 // Runs it, on the stream's thread. Does nothing once the device is dead.
 void execute(const Stream& stream, const Work& work);
 
+// Tells who watches the host what this work may use of pinned and managed memory.
+void tell_uses(const Ticket& ticket, const std::vector<const Work*>& works);
+// The order of the host function that this thread runs for a stream; null: it runs none, or nobody
+// watches.
+const WorkOrder* host_function_order();
+
 // Into the stream, or, while the stream captures, into its graph.
 cudaError_t enqueue(cudaStream_t stream, Work work);
 cudaError_t enqueue(const StreamRef& stream, Work work);

@@ -229,8 +229,8 @@ cudaError_t map_memory(CUdeviceptr address, size_t size, CUmemGenericAllocationH
   if (mapping_at(address) != all().mappings.end() ||
       (next != all().mappings.end() && next->first < address + size))
     return cudaErrorInvalidValue;
-  if (mmap(reinterpret_cast<void*>(address), size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-           found->second.memory->file, 0) == MAP_FAILED)
+  if (mmap(cudart::runtime().engine.memory().place(address), size, PROT_READ | PROT_WRITE,
+           MAP_SHARED | MAP_FIXED, found->second.memory->file, 0) == MAP_FAILED)
     return cudaErrorMemoryAllocation;
   all().mappings[address] = {size, found->second.memory};
   return cudaSuccess;
@@ -245,8 +245,9 @@ cudaError_t unmap_memory(CUdeviceptr address, size_t size) {
   all().mappings.erase(all().mappings.find(address), all().mappings.lower_bound(address + size));
   publish(reservation->first, reservation->second);
   // Back to what the device's range is made of.
-  const void* blank = mmap(reinterpret_cast<void*>(address), size, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  const void* blank =
+      mmap(cudart::runtime().engine.memory().place(address), size, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   return blank == MAP_FAILED ? cudaErrorOperatingSystem : cudaSuccess;
 }
 

@@ -16,22 +16,36 @@ constexpr size_t kMostEntries = 1024;
 
 // Reports speak of the instruction that started the copy, which may stand in another function than
 // the one that waits.
-const Inst* raise_at(Warp& w, const AsyncEntry& entry, FaultKind kind, uint32_t lane,
-                     uint64_t address, uint32_t size, const char* what) {
+template <class Report>
+auto as_if_at(Warp& w, const AsyncEntry& entry, Report report) {
   Frame* running = w.frame;
   Frame there;
   there.code = entry.code;
   w.frame = &there;
-  raise(w, entry.inst, kind, lane, address, size, what);
+  const auto result = report();
   w.frame = running;
-  return nullptr;
+  return result;
+}
+const Inst* raise_at(Warp& w, const AsyncEntry& entry, FaultKind kind, uint32_t lane,
+                     uint64_t address, uint32_t size, const char* what) {
+  return as_if_at(w, entry, [&] { return raise(w, entry.inst, kind, lane, address, size, what); });
+}
+
+// The source was there when the copy started; it may have been freed since.
+bool source_is_there(Warp& w, const AsyncEntry& entry, int lane) {
+  const uint64_t from = entry.source[lane];
+  const uint32_t size = entry.source_bytes[lane];
+  const auto home = w.worker->memory->find(from);
+  return !size || (home && from + size <= home->end()) || as_if_at(w, entry, [&] {
+    return passes_on_a_gpu(w, entry.inst, uint32_t(lane), from, size, "cp.async");
+  });
 }
 
 template <int Bytes>
 void land_lanes(const Warp& w, const AsyncEntry& entry, uint32_t lanes) {
   each_active(lanes, [&](int i) {
     uint8_t* to = w.shared + entry.destination[i];
-    const auto* from = reinterpret_cast<const uint8_t*>(entry.source[i]);
+    const uint8_t* from = w.worker->memory->place(entry.source[i]);
     const uint32_t size = entry.source_bytes[i];
     if (size == Bytes) {
       std::memcpy(to, from, Bytes);
@@ -68,21 +82,18 @@ bool AsyncQueue::land(Warp& w, AsyncEntry& entry, uint32_t lanes) {
   lanes &= entry.lanes;
   if (!lanes) return true;
   entry.lanes &= ~lanes;
-  // The source was there when the copy started; it may have been freed since.
   if (w.worker->memory->epoch() != entry.epoch)
     for (uint32_t left = lanes; left; left &= left - 1) {
       const int i = __builtin_ctz(left);
-      const uint32_t size = entry.source_bytes[i];
-      const auto home = w.worker->memory->find(entry.source[i]);
-      if (size && (!home || entry.source[i] + size > home->end()))
-        return raise_at(w, entry, FaultKind::illegal_address, uint32_t(i), entry.source[i], size,
-                        "cp.async");
+      if (!source_is_there(w, entry, i))
+        return raise_at(w, entry, FaultKind::illegal_address, uint32_t(i), entry.source[i],
+                        entry.source_bytes[i], "cp.async");
     }
   if (Observer* watching = w.block->grid->observer) watching->copy_lands(w, entry, lanes);
   if (entry.kind == AsyncEntry::Kind::bulk) {
     each_active(lanes, [&](int i) {
       if (entry.source_bytes[i])
-        std::memcpy(w.shared + entry.destination[i], reinterpret_cast<const void*>(entry.source[i]),
+        std::memcpy(w.shared + entry.destination[i], w.worker->memory->place(entry.source[i]),
                     entry.source_bytes[i]);
     });
     return true;

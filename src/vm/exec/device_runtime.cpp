@@ -11,7 +11,7 @@ namespace {
 std::string device_string(const Warp& w, uint64_t address) {
   const auto allocation = w.worker->memory->find(address);
   if (!allocation) return "?";
-  const char* text = reinterpret_cast<const char*>(address);
+  const auto* text = reinterpret_cast<const char*>(w.worker->memory->place(address));
   return std::string(text, strnlen(text, size_t(allocation->end() - address)));
 }
 
@@ -87,7 +87,7 @@ bool write_generic(Warp& w, int lane, uint64_t address, const void* bytes, uint3
   }
   const auto home = w.worker->memory->find(address);
   if (!home || address + size > home->end()) return false;
-  std::memcpy(reinterpret_cast<void*>(address), from, size);
+  std::memcpy(w.worker->memory->place(address), from, size);
   return true;
 }
 

@@ -114,7 +114,7 @@ Code launch_prepared(Warp& w, uint64_t buffer, uint64_t stream) {
     child.launch = std::move(found->second);
     all.prepared.erase(found);
     child.tail = stream == kTailLaunch;
-    const auto* bytes = reinterpret_cast<const uint8_t*>(buffer);
+    const uint8_t* bytes = w.worker->memory->place(buffer);
     child.launch.params.assign(bytes, bytes + child.launch.kernel->info.param_bytes);
     all.work.push_back(std::move(child));
   }
@@ -224,7 +224,7 @@ const Inst* error_string(Warp& w, const Inst* inst, const CallSite& site) {
       home = w.worker->engine->memory()
                  .allocate(value.size() + 1, 16, MemKind::variable, 0, "text of an error")
                  .value_or(0);
-      if (home) std::memcpy(reinterpret_cast<void*>(home), value.c_str(), value.size() + 1);
+      if (home) std::memcpy(w.worker->memory->place(home), value.c_str(), value.size() + 1);
     }
     set_call_result<uint64_t>(w, site, i, home);
   });
@@ -273,8 +273,8 @@ Fault run_one(Engine& engine, const ChildWork& work) {
         FaultKind::illegal_address,
         std::string("a kernel's ") + (copies ? "cudaMemcpyAsync" : "cudaMemsetAsync") + " of " +
             std::to_string(work.bytes) + " bytes does not lie in one live allocation");
-  auto* to = reinterpret_cast<void*>(work.to);
-  if (copies) std::memmove(to, reinterpret_cast<const void*>(work.from), work.bytes);
+  uint8_t* to = engine.memory().place(work.to);
+  if (copies) std::memmove(to, engine.memory().place(work.from), work.bytes);
   else std::memset(to, work.value, work.bytes);
   return {};
 }

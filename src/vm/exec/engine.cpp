@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <list>
+#include <set>
 #include <thread>
 
 #include "core/occupancy.h"
@@ -42,6 +43,7 @@ struct Engine::Impl {
   std::mutex mutex;
   std::list<std::unique_ptr<Program>> programs;
   uint64_t next_id = 1;
+  std::set<Line> warned;
   std::atomic<bool> counting{false};
   std::atomic<uint64_t> heap_limit{kHeapBytes}, heap_used{0};
   std::atomic<uint64_t> warp_instructions{0}, thread_instructions{0};
@@ -57,7 +59,9 @@ struct Engine::Impl {
   Watch watch;
 
   explicit Impl(EngineOptions o)
-      : options(o), memory(capacity_for(o.gpu)), watch(o.timeout_seconds, o.progress) {
+      : options(o),
+        memory(capacity_for(o.gpu), o.closed, o.watched),
+        watch(o.timeout_seconds, o.progress) {
     if (options.threads == 0) options.threads = std::max(1u, std::thread::hardware_concurrency());
   }
   ~Impl() {
@@ -118,6 +122,7 @@ struct Engine::Impl {
 Engine::Engine(EngineOptions options) : impl_(std::make_unique<Impl>(options)) {}
 Engine::~Engine() = default;
 
+const EngineOptions& Engine::options() const { return impl_->options; }
 const GpuSpec& Engine::gpu() const { return impl_->options.gpu; }
 Allocations& Engine::memory() { return impl_->memory; }
 texture::Objects& Engine::textures() { return impl_->textures; }
@@ -258,7 +263,7 @@ Fault Engine::run(const Launch& launch) {
     if (!workspace.address)
       return fault_with_message(FaultKind::out_of_memory,
                                 "no memory for the cooperative launch's workspace");
-    std::memset(reinterpret_cast<void*>(*workspace.address), 0, kWorkspaceBytes);
+    std::memset(impl_->memory.place(*workspace.address), 0, kWorkspaceBytes);
     grid.workspace = *workspace.address;
   }
   const Watched watched(impl_->watch, grid);
@@ -276,6 +281,11 @@ Fault Engine::run(const Launch& launch) {
   if (grid.fault) grid.children.work.clear();
   const Fault child = run_children(*this, grid.children);
   return grid.fault ? grid.fault : child;
+}
+
+bool Engine::is_first_warning(const Line& line) {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->warned.insert(line).second;
 }
 
 std::optional<uint64_t> Engine::heap_allocate(uint64_t bytes) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "core/gpu_spec.h"
@@ -70,9 +71,6 @@ struct Fault {
   explicit operator bool() const { return kind != FaultKind::none; }
 };
 
-// Allocation::flags of a variable with .attribute(.managed).
-constexpr uint32_t kManagedVariable = 1;
-
 class Program;  // a loaded module
 class Kernel;   // one entry of it
 
@@ -89,6 +87,13 @@ struct EngineOptions {
   unsigned threads = 0;        // worker threads; 0: one a core
   double timeout_seconds = 0;  // 0: none
   bool progress = false;       // a progress line on stderr after two seconds
+  bool closed = true;          // the host cannot touch the device's memory
+  // A kernel's access outside every allocation is a fault even where a GPU has memory mapped.
+  bool strict = true;
+  // Pinned and managed memory can be closed to the host for a while (Allocations::guard).
+  bool watched = false;
+  // Hears of what passes where `strict` is off.
+  std::function<void(const report::Finding&)> warn = {};
 };
 
 // Totals over all launches while counting is on (see observe/).
@@ -102,6 +107,7 @@ class Engine {
   explicit Engine(EngineOptions options);
   ~Engine();
 
+  const EngineOptions& options() const;
   const GpuSpec& gpu() const;
   Allocations& memory();
   texture::Objects& textures();  // and surfaces
@@ -128,6 +134,10 @@ class Engine {
 
   // Runs the whole grid; returns when the last block is done. Safe from several threads at once.
   Fault run(const Launch& launch);
+
+  // A line of a loaded program; true when none was told of it yet.
+  using Line = std::tuple<uint64_t, uint32_t, uint32_t>;  // program, file, line
+  bool is_first_warning(const Line& line);
 
   // Device malloc and free, from any launch. nullopt when the heap is full; false when the address
   // is not from it.

@@ -41,6 +41,8 @@ class Observer {
     (void)grid;
     return {};
   }
+  // Whether an access outside every allocation ends the launch even where a GPU lets it pass.
+  virtual bool wants_exact_bounds() const { return false; }
   // Before the first block and after the last, on the launching thread.
   virtual void begin(const GridRun& grid, unsigned workers) = 0;
   virtual void end(const GridRun& grid) = 0;
@@ -76,6 +78,25 @@ class Observer {
   virtual void work_begins(const WorkOrderRef&) {}
   virtual void copies(const Allocations&, uint64_t /*to*/, uint64_t /*from*/, uint64_t /*bytes*/) {}
   virtual void fills(const Allocations&, uint64_t /*to*/, uint64_t /*bytes*/) {}
+  // Whether the next three are wanted: the host's own accesses to pinned and managed memory.
+  virtual bool watches_host() const { return false; }
+  // Work was given to a stream. It may use these ranges until the host has waited for it.
+  struct Use {
+    uint64_t begin, end;
+    bool writes;
+    const char* call;  // "cudaMemcpyAsync"; none: a kernel, which may or may not use them
+  };
+  virtual void submitted(const WorkOrderRef&, const Allocations&, const std::vector<Use>&) {}
+  // The host has waited for the work of each stream up to this number.
+  virtual void host_waited(const std::map<uint64_t, uint64_t>&) {}
+  // The host touches what is closed to it. True: it was closed for a while only, and is open now.
+  struct HostAccess {
+    uint64_t address;
+    bool writes;
+    uintptr_t instruction;    // of the program
+    const WorkOrder* inside;  // of the host function that a stream runs; none: the program itself
+  };
+  virtual bool host_touches(const HostAccess&) { return false; }
   // Whether memory that is still allocated when the process ends is worth a finding.
   virtual bool looks_for_leaks() const { return false; }
 };

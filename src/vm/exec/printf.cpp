@@ -37,7 +37,7 @@ uint64_t read_argument(const Warp& w, uint32_t lane, uint64_t address, int bytes
         value |= uint64_t(*local_byte(w, offset + uint32_t(k), int(lane))) << (8 * k);
   } else if (const auto a = w.worker->memory->find(address);
              a && address + uint64_t(bytes) <= a->end()) {
-    std::memcpy(&value, reinterpret_cast<const void*>(address), size_t(bytes));
+    std::memcpy(&value, w.worker->memory->place(address), size_t(bytes));
   }
   return value;
 }

@@ -3,9 +3,9 @@
 #include "vm/exec/program.h"
 
 #include <algorithm>
-#include <unordered_set>
 #include <cstring>
 #include <set>
+#include <unordered_set>
 
 #include "vm/exec/warp.h"
 
@@ -75,7 +75,7 @@ Status place_variables(Program& program, Allocations& memory) {
                                          v.managed ? kManagedVariable : 0, v.name);
     if (!address) return Error{2, "out of memory while placing the variable '" + v.name + "'"};
     home = *address;
-    auto* bytes = reinterpret_cast<uint8_t*>(*address);
+    uint8_t* bytes = memory.place(*address);
     std::memset(bytes, 0, v.size);
     std::copy_n(v.init.begin(), std::min<size_t>(v.init.size(), v.size), bytes);
   }
@@ -97,7 +97,7 @@ Status place_variables(Program& program, Allocations& memory) {
       value >>= 8 * r.byte;
       if (r.offset + r.size > v.size)
         return Error{1, "the initialiser of '" + v.name + "' runs past its end"};
-      std::memcpy(reinterpret_cast<uint8_t*>(home->second) + r.offset, &value, r.size);
+      std::memcpy(memory.place(home->second + r.offset), &value, r.size);
     }
   }
   return {};
@@ -172,9 +172,8 @@ Expected<std::unique_ptr<KernelCode>> decode_kernel(Program& program, Function& 
   std::unordered_set<const Variable*> outside;
   for (const Variable& v : module.variables) outside.insert(&v);
   const auto place = [&](const Variable* v) { return std::pair(outside.count(v), v->line); };
-  std::stable_sort(shared.begin(), shared.end(), [&](const Variable* a, const Variable* b) {
-    return place(a) < place(b);
-  });
+  std::stable_sort(shared.begin(), shared.end(),
+                   [&](const Variable* a, const Variable* b) { return place(a) < place(b); });
   uint32_t top = 0, dynamic_align = 16;
   for (const Variable* v : shared) {
     if (v->unsized || v->size == 0) {

@@ -250,8 +250,7 @@ const Inst* raise(Warp& w, const Inst* inst, FaultKind kind, uint32_t lane, uint
 bool check_range(Warp& w, const Inst* inst, uint64_t begin, uint64_t end) {
   const auto allocation = w.worker->memory->find(begin);
   if (!allocation || end > allocation->end() || end < begin) return false;
-  w.worker->ranges[(reinterpret_cast<uintptr_t>(inst) >> 5) & 63] = {allocation->base,
-                                                                     allocation->end()};
+  range_of(w, inst) = {allocation->base, allocation->end(), w.worker->memory->shift(begin)};
   return true;
 }
 

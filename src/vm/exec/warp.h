@@ -164,9 +164,10 @@ struct Block {
   Buffer registers, shared, local;
 };
 
-// A range of memory an instruction was last seen to touch, already checked.
+// A range of memory an instruction was last seen to touch, already checked, and how far from its
+// addresses its bytes lie (Allocations::shift).
 struct CheckedRange {
-  uint64_t begin = 1, end = 0;
+  uint64_t begin = 1, end = 0, shift = 0;
 };
 
 // A texture or surface object that was found under these epochs.
@@ -183,6 +184,7 @@ struct Worker {
   unsigned index = 0;
   uint64_t epoch = 0;
   std::array<CheckedRange, 64> ranges;
+  uint64_t places[32];  // by lane: where check_global found what lies in several ranges
   std::array<KnownObject, 8> objects;  // by handle
   uint64_t warp_instructions = 0, thread_instructions = 0;
   Fault fault;
@@ -195,13 +197,24 @@ struct Worker {
 const Inst* raise(Warp& w, const Inst* inst, FaultKind kind, uint32_t lane, uint64_t address,
                   uint32_t size, const char* what);
 
-// The host address of global memory [address, address + size) if a live allocation holds all of it,
-// else nullptr; remembers the allocation for `inst`.
+// Whether a live allocation holds all of global memory [begin, end); remembers it for `inst`.
 bool check_range(Warp& w, const Inst* inst, uint64_t begin, uint64_t end);
+// Where it does not: whether a GPU lets the access pass all the same, and nobody wants to stop
+// there (EngineOptions::strict). Says so, once for each line of the source. The bytes lie at
+// Allocations::place.
+bool passes_on_a_gpu(Warp& w, const Inst* inst, uint32_t lane, uint64_t address, uint32_t size,
+                     const char* what);
 
+inline CheckedRange& range_of(const Warp& w, const Inst* inst) {
+  return w.worker->ranges[(reinterpret_cast<uintptr_t>(inst) >> 5) & 63];
+}
 inline bool range_is_known(const Warp& w, const Inst* inst, uint64_t begin, uint64_t end) {
-  const CheckedRange& r = w.worker->ranges[(reinterpret_cast<uintptr_t>(inst) >> 5) & 63];
+  const CheckedRange& r = range_of(w, inst);
   return begin >= r.begin && end <= r.end;
+}
+// Where the byte at an address lies in this process, once its range is known.
+inline uint8_t* known_place(const Warp& w, const Inst* inst, uint64_t address) {
+  return reinterpret_cast<uint8_t*>(address + range_of(w, inst).shift);
 }
 
 }  // namespace ridge::vm

@@ -51,7 +51,7 @@ const Inst* copy(Warp& w, const Inst* inst) {
     each_active(ignored, [&](int i) { size[i] = 0; });
   }
   if (!for_lanes(w, whole, [&] {
-        return check_global(w, inst, source, int64_t(from_offset), bytes, "cp.async");
+        return bool(check_global(w, inst, source, int64_t(from_offset), bytes, "cp.async"));
       }))
     return nullptr;
   // A part of the source, perhaps the last bytes of an allocation; an empty part may be anywhere.
@@ -61,7 +61,8 @@ const Inst* copy(Warp& w, const Inst* inst) {
     const uint64_t at = source[i] + from_offset;
     if (at % bytes)
       return raise(w, inst, FaultKind::misaligned_address, uint32_t(i), at, bytes, "cp.async");
-    if (!range_is_known(w, inst, at, at + size[i]) && !check_range(w, inst, at, at + size[i]))
+    if (!range_is_known(w, inst, at, at + size[i]) && !check_range(w, inst, at, at + size[i]) &&
+        !passes_on_a_gpu(w, inst, uint32_t(i), at, size[i], "cp.async"))
       return raise(w, inst, FaultKind::illegal_address, uint32_t(i), at, size[i], "cp.async");
   }
 
@@ -102,7 +103,8 @@ const Inst* bulk_copy(Warp& w, const Inst* inst) {
     if (from % kUnit) return fault(FaultKind::misaligned_address, from, kUnit, "cp.async.bulk");
     if (uint64_t(to) + size[i] > w.shared_size)
       return fault(FaultKind::illegal_address, to, size[i], "shared cp.async.bulk");
-    if (size[i] && !check_range(w, inst, from, from + size[i]))
+    if (size[i] && !check_range(w, inst, from, from + size[i]) &&
+        !passes_on_a_gpu(w, inst, uint32_t(i), from, size[i], "cp.async.bulk"))
       return fault(FaultKind::illegal_address, from, size[i], "cp.async.bulk");
   }
   AsyncEntry& entry = w.async.push(w, Kind::bulk, w.mask, inst);

@@ -155,10 +155,9 @@ template <Space S, class Update>
 bool each_place(Warp& w, const Inst* inst, uint32_t bytes, Update update) {
   const int32_t offset = int32_t(inst->b);
   const auto in_global = [&](const uint64_t* address) {
-    if (!check_global(w, inst, address, offset, bytes, "atomic")) return false;
-    each_active(w.mask, [&](int i) {
-      update(i, reinterpret_cast<void*>(address[i] + uint64_t(int64_t(offset))), std::true_type());
-    });
+    const GlobalPlaces places = check_global(w, inst, address, offset, bytes, "atomic");
+    if (!places) return false;
+    each_active(w.mask, [&](int i) { update(i, places[i], std::true_type()); });
     return true;
   };
   const auto in_shared = [&](const uint32_t* address, int32_t shift) {
@@ -221,8 +220,7 @@ const Inst* atom_128(Warp& w, const Inst* inst) {
     if constexpr (std::is_same_v<Op, Cas>) c = value(x[2], x[3], i);
     if constexpr (is_global) {
       auto* p = static_cast<U128*>(place);
-      for (U128 seen = 0; (old = swap_128(p, seen, Op()(seen, b, c))) != seen;)
-        seen = old;
+      for (U128 seen = 0; (old = swap_128(p, seen, Op()(seen, b, c))) != seen;) seen = old;
     } else {
       old = update_plain<U128, Op>(place, b, c);
     }
@@ -303,9 +301,9 @@ Handlers select_vector(const Form& form) {
 
 // The whole vector, before any of its elements: a, b = address, c = bytes.
 const Inst* check_vector(Warp& w, const Inst* inst) {
-  const bool ok =
+  const auto places =
       check_global(w, inst, w.src<uint64_t>(inst->a), int32_t(inst->b), inst->c, "atomic");
-  return ok ? inst + 1 : nullptr;
+  return places ? inst + 1 : nullptr;
 }
 
 using Adds = TypeSet<Type::u32, Type::s32, Type::u64, Type::s64, Type::f32, Type::f64>;

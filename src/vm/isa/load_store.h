@@ -75,7 +75,7 @@ inline bool load_global_at(Warp& w, const Inst* inst, const uint64_t* address, i
     if (stride != Stride::other && first % kBytes == 0) {
       const uint64_t end = first + (stride == Stride::unit ? kWarpSize * kBytes : kBytes);
       if (range_is_known(w, inst, first, end) || check_range(w, inst, first, end)) {
-        const auto* p = reinterpret_cast<const uint8_t*>(first);
+        const uint8_t* p = known_place(w, inst, first);
         if (stride == Stride::unit) {
           load_contiguous<M, V>(w, inst, p);
         } else {
@@ -89,11 +89,10 @@ inline bool load_global_at(Warp& w, const Inst* inst, const uint64_t* address, i
       }
     }
   }
-  if (!check_global(w, inst, address, offset, kBytes, "load")) return false;
-  each_active(w.mask, [&](int i) {
-    put_lane<M, V>(w, inst, i,
-                   load_as<Elements<M, V>>(reinterpret_cast<const void*>(address[i] + offset)));
-  });
+  const GlobalPlaces places = check_global(w, inst, address, offset, kBytes, "load");
+  if (!places) return false;
+  each_active(w.mask,
+              [&](int i) { put_lane<M, V>(w, inst, i, load_as<Elements<M, V>>(places[i])); });
   return true;
 }
 
@@ -105,15 +104,16 @@ inline bool store_global_at(Warp& w, const Inst* inst, const uint64_t* address, 
     if (first % kBytes == 0 && stride_of<kBytes>(address) == Stride::unit) {
       const uint64_t end = first + kWarpSize * kBytes;
       if (range_is_known(w, inst, first, end) || check_range(w, inst, first, end)) {
-        store_contiguous<M, V>(w, inst, reinterpret_cast<uint8_t*>(first));
+        store_contiguous<M, V>(w, inst, known_place(w, inst, first));
         return true;
       }
     }
   }
-  if (!check_global(w, inst, address, offset, kBytes, "store")) return false;
+  const GlobalPlaces places = check_global(w, inst, address, offset, kBytes, "store");
+  if (!places) return false;
   each_active_storing<kBytes>(w.mask, [&](int i) {
     const auto value = get_lane<M, V>(w, inst, i);
-    std::memcpy(reinterpret_cast<void*>(address[i] + offset), &value, sizeof value);
+    std::memcpy(places[i], &value, sizeof value);
   });
   return true;
 }

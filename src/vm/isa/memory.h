@@ -68,11 +68,18 @@ inline void local_write(const Warp& w, uint32_t offset, int lane, const void* in
   }
 }
 
+// Where the lanes' bytes of global memory lie in this process; none after a fault.
+struct GlobalPlaces {
+  const uint64_t* base = nullptr;
+  uint64_t offset = 0;
+  explicit operator bool() const { return base; }
+  void* operator[](int lane) const { return reinterpret_cast<void*>(base[lane] + offset); }
+};
 // Checks every active lane's [address, address + bytes) against the live allocations; on failure
-// raises the fault of the lowest offending lane and returns false. `bytes` is a power of two and
-// the required alignment.
-bool check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t offset,
-                  uint32_t bytes, const char* what);
+// raises the fault of the lowest offending lane and returns none. `bytes` is a power of two and the
+// required alignment.
+GlobalPlaces check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t offset,
+                          uint32_t bytes, const char* what);
 // The same for a 32-bit space of `limit` bytes.
 bool check_window(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset,
                   uint32_t bytes, uint32_t limit, const char* what);

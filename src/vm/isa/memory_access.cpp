@@ -25,7 +25,7 @@ inline Span<A> span(uint32_t mask, const A* address, A offset) {
   return {low, high, bits};
 }
 
-// Lane by lane, for the one to blame: aligned, and `inside(at)`?
+// Lane by lane, for the one to blame: aligned, and `inside(lane, at)`?
 template <class A, class Inside>
 bool check_lanes(Warp& w, const Inst* inst, const A* address, A offset, uint32_t bytes,
                  const char* what, Inside inside) {
@@ -33,7 +33,7 @@ bool check_lanes(Warp& w, const Inst* inst, const A* address, A offset, uint32_t
     const int i = __builtin_ctz(left);
     const A at = address[i] + offset;
     const bool misaligned = at & (bytes - 1);
-    if (!misaligned && inside(at)) continue;
+    if (!misaligned && inside(i, at)) continue;
     raise(w, inst, misaligned ? FaultKind::misaligned_address : FaultKind::illegal_address,
           uint32_t(i), at, bytes, what);
     return false;
@@ -43,18 +43,24 @@ bool check_lanes(Warp& w, const Inst* inst, const A* address, A offset, uint32_t
 
 }  // namespace
 
-bool check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t offset,
-                  uint32_t bytes, const char* what) {
+GlobalPlaces check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t offset,
+                          uint32_t bytes, const char* what) {
   const auto [low, high, bits] = span(w.mask, address, uint64_t(offset));
   if (!(bits & (bytes - 1)) && high + bytes > high) {
     if (range_is_known(w, inst, low, high + bytes) || check_range(w, inst, low, high + bytes))
-      return true;
+      return {address, uint64_t(offset) + range_of(w, inst).shift};
   }
-  // Lanes in different allocations, or a fault.
-  return check_lanes(w, inst, address, uint64_t(offset), bytes, what, [&](uint64_t at) {
-    return at + bytes >= at &&
-           (range_is_known(w, inst, at, at + bytes) || check_range(w, inst, at, at + bytes));
-  });
+  // Lanes in different allocations, or outside of them.
+  const auto inside = [&](int lane, uint64_t at) {
+    if (at + bytes < at ||
+        !(range_is_known(w, inst, at, at + bytes) || check_range(w, inst, at, at + bytes) ||
+          passes_on_a_gpu(w, inst, uint32_t(lane), at, bytes, what)))
+      return false;
+    w.worker->places[lane] = at + w.worker->memory->shift(at);
+    return true;
+  };
+  if (!check_lanes(w, inst, address, uint64_t(offset), bytes, what, inside)) return {};
+  return {w.worker->places, 0};
 }
 
 bool check_window(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset,
@@ -62,7 +68,7 @@ bool check_window(Warp& w, const Inst* inst, const uint32_t* address, int32_t of
   const auto [low, high, bits] = span(w.mask, address, uint32_t(offset));
   if (!(bits & (bytes - 1)) && uint64_t(high) + bytes <= limit) return true;
   return check_lanes(w, inst, address, uint32_t(offset), bytes, what,
-                     [&](uint32_t at) { return uint64_t(at) + bytes <= limit; });
+                     [&](int, uint32_t at) { return uint64_t(at) + bytes <= limit; });
 }
 
 }  // namespace ridge::vm

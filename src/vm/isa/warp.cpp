@@ -3,12 +3,11 @@
 // `.sync` forms wait until every lane their mask names has arrived (gather_lanes); after that
 // `w.mask` holds the lanes that execute together.
 #include "vm/isa/groups.h"
+#include "vm/isa/shuffle.h"
 #include "vm/isa/sync.h"
 
 namespace ridge::vm {
 namespace {
-
-enum class Shuffle { up, down, bfly, idx };
 
 // Fields: d, a = value, b = lane operand, c = clamp and segment mask, x[0] = member mask (.sync),
 // next = predicate.
@@ -22,30 +21,8 @@ const Inst* shfl(Warp& w, const Inst* inst) {
   const uint32_t p = more.x[Sync ? 1 : 0];
   uint32_t result[kWarpSize], in_range = 0;
   for (int lane = 0; lane < kWarpSize; ++lane) {
-    const int bound = c[lane] & 31, segment = (c[lane] >> 8) & 31, amount = b[lane] & 31;
-    const int top = (lane & segment) | (bound & ~segment), bottom = lane & segment;
-    int from = lane;
-    bool ok = true;
-    switch (Mode) {
-      case Shuffle::up:
-        from = lane - amount;
-        ok = from >= top;
-        break;
-      case Shuffle::down:
-        from = lane + amount;
-        ok = from <= top;
-        break;
-      case Shuffle::bfly:
-        from = lane ^ amount;
-        ok = from <= top;
-        break;
-      case Shuffle::idx:
-        from = bottom | (amount & ~segment);
-        ok = from <= top;
-        break;
-    }
-    if (!ok) from = lane;
-    result[lane] = a[from & 31];
+    const auto [from, ok] = shuffle_source(Mode, lane, b[lane], c[lane]);
+    result[lane] = a[from];
     in_range |= uint32_t(ok) << lane;
   }
   uint32_t* d = w.reg<uint32_t>(inst->d);

@@ -47,16 +47,17 @@ bool find_tile(Warp& w, const Inst* inst, const TensorForm& form, uint32_t strid
   const bool shared = base - kSharedWindow < (form.option & kShared ? 1ull << 32 : kWindowSize);
   if (shared) base -= kSharedWindow;
   const uint64_t span = (lines - 1) * tile.pitch / 8 + bytes;
-  tile.at = shared ? w.shared + base : reinterpret_cast<uint8_t*>(base);
+  tile.at = shared ? w.shared + base : w.worker->memory->place(base);
   if (((base | tile.pitch / 8) & (alignment - 1)) == 0 && base + span > base &&
       (shared ? base + span <= w.shared_size : range_is_known(w, inst, base, base + span)))
     return true;
   for (uint32_t line = 0; line < lines; ++line) {
     const uint64_t begin = base + line * tile.pitch / 8, end = begin + bytes;
     const bool misaligned = begin % alignment;
-    const bool inside =
-        shared ? end <= w.shared_size
-               : range_is_known(w, inst, begin, end) || check_range(w, inst, begin, end);
+    const bool inside = shared ? end <= w.shared_size
+                               : range_is_known(w, inst, begin, end) ||
+                                     check_range(w, inst, begin, end) ||
+                                     passes_on_a_gpu(w, inst, 0, begin, bytes, what);
     if (!misaligned && inside) continue;
     raise(w, inst, misaligned ? FaultKind::misaligned_address : FaultKind::illegal_address, 0,
           begin, misaligned ? alignment : bytes,
@@ -364,9 +365,8 @@ WmmaTile wmma_tile(const Warp& w, const Inst* inst) {
       form.option & kStrided ? w.src<uint32_t>(fragment_operands(inst)[count])[0] : tile.width;
   tile.pitch = uint64_t(stride) * uint64_t(bits_of(form.a));
   const int64_t offset = int32_t(inst->b);
-  tile.base = form.option & kShared
-                  ? uint64_t(w.src<uint32_t>(inst->a)[0] + uint32_t(offset))
-                  : w.src<uint64_t>(inst->a)[0] + uint64_t(offset);
+  tile.base = form.option & kShared ? uint64_t(w.src<uint32_t>(inst->a)[0] + uint32_t(offset))
+                                    : w.src<uint64_t>(inst->a)[0] + uint64_t(offset);
   return tile;
 }
 

@@ -1,6 +1,7 @@
 #include "vm/mem/allocations.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <new>
@@ -8,86 +9,80 @@
 namespace ridge::vm {
 namespace {
 
-constexpr uint64_t kGranule = 256;  // device allocations start on this, as on hardware
-// Never handed out, so that one array's end is not the next one's start.
-constexpr uint64_t kRedZone = 256;
+constexpr uint64_t kGranule = 256;    // device allocations start on this, as on hardware
+constexpr uint64_t kHostPage = 4096;  // what can be guarded
 // Freed ranges that stay unused, so that a use after free is seen as one.
 constexpr size_t kQuarantine = 256;
-constexpr size_t kRemembered = 4096;        // freed ranges that reports can name
-constexpr uint64_t kReturnPages = 1 << 20;  // freed ranges this large give their pages back at once
-
-uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
-uint64_t footprint(uint64_t size) { return round_up(size, kGranule) + kRedZone; }
+constexpr size_t kRemembered = 4096;  // freed ranges that reports can name
+// Address space for each byte of capacity: rounding to pages at most doubles an allocation, and red
+// zones and the quarantine must not make a fitting one fail.
+constexpr uint64_t kAddressesPerByte = 3;
+constexpr uint64_t kLeastArena = 1ull << 26;
 
 }  // namespace
 
-Allocations::Allocations(uint64_t capacity_bytes) : capacity_(capacity_bytes) {
-  // Twice the capacity in address space: red zones and the quarantine must not make a fitting
-  // allocation fail.
-  for (uint64_t size = capacity_bytes * 2; size >= (1ull << 26); size /= 2) {
-    void* p = mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) continue;
-    arena_ = reinterpret_cast<uint64_t>(p);
-    arena_size_ = size;
-    try {
-      free_.emplace(arena_, size);
-    } catch (const std::bad_alloc&) {
-      munmap(p, size);
-      throw;
+bool Allocations::Mapping::map(uint64_t bytes, int protection, int file) {
+  // Device pages start on their own size.
+  const int kind = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+  void* p = mmap(nullptr, bytes + kDevicePage, protection, kind | MAP_NORESERVE, file, 0);
+  if (p == MAP_FAILED) return false;
+  base = reinterpret_cast<uint64_t>(p);
+  size = bytes + kDevicePage;
+  return true;
+}
+
+void Allocations::Mapping::unmap() {
+  if (size) munmap(reinterpret_cast<void*>(base), size);
+  base = size = 0;
+}
+
+Allocations::Mapping::~Mapping() { unmap(); }
+
+Allocations::Allocations(uint64_t capacity_bytes, bool closed, bool watched)
+    : capacity_(capacity_bytes) {
+  constexpr int kOpen = PROT_READ | PROT_WRITE;
+  for (uint64_t size = round_up(capacity_bytes, kDevicePage) * kAddressesPerByte;
+       size >= kLeastArena; size = round_up(size / 2, kDevicePage)) {
+    // What is watched has memory that lies at two places: the host's can be guarded.
+    const int file = watched ? memfd_create("ridge host memory", MFD_CLOEXEC) : -1;
+    const bool mapped =
+        bytes_.map(size, kOpen) && (!closed || names_.map(size, PROT_NONE)) &&
+        (!watched || (file >= 0 && ftruncate(file, off_t(size + kDevicePage)) == 0 &&
+                      watched_bytes_.map(size, kOpen, file))) &&
+        open_.map(size, kOpen, file);
+    if (file >= 0) close(file);
+    if (!mapped) {
+      for (Mapping* mapping : {&bytes_, &names_, &open_, &watched_bytes_}) mapping->unmap();
+      continue;
     }
+    // Something of each lies before its first address: nobody else's memory begins there.
+    const uint64_t bytes = round_up(bytes_.base + 1, kDevicePage);
+    const uint64_t names = closed ? round_up(names_.base + 1, kDevicePage) : bytes;
+    device_.open(names, size, kGranule);
+    host_.open(round_up(open_.base + 1, kDevicePage), size, watched ? kHostPage : kGranule);
+    closed_ = names_.base;
+    closed_size_ = names_.size;
+    closed_shift_ = bytes - names;
+    if (!watched) return;
+    watched_ = open_.base;
+    watched_size_ = open_.size;
+    watched_shift_ = watched_bytes_.base - open_.base;
     return;
   }
   capacity_ = 0;
 }
 
-Allocations::~Allocations() {
-  if (arena_) munmap(reinterpret_cast<void*>(arena_), arena_size_);
-}
+Allocations::~Allocations() = default;
 
-uint64_t Allocations::take_range(uint64_t size, uint64_t align) {
-  for (auto it = free_.begin(); it != free_.end(); ++it) {
-    const uint64_t base = round_up(it->first, align);
-    const uint64_t lead = base - it->first;
-    if (it->second < lead || it->second - lead < size) continue;
-    if (it->second - lead > size) free_.emplace(base + size, it->second - lead - size);
-    if (lead) it->second = lead;
-    else free_.erase(it);
-    return base;
-  }
-  return 0;
-}
-
-uint64_t Allocations::take_highest(uint64_t size, uint64_t align) {
-  for (auto it = free_.rbegin(); it != free_.rend(); ++it) {
-    const auto [gap, gap_size] = *it;
-    if (gap_size < size) continue;
-    const uint64_t base = (gap + gap_size - size) / align * align;
-    if (base < gap) continue;
-    if (base + size < gap + gap_size) free_.emplace(base + size, gap + gap_size - base - size);
-    if (base > gap) free_[gap] = base - gap;
-    else free_.erase(gap);
-    return base;
-  }
-  return 0;
-}
-
-void Allocations::return_range(uint64_t base, uint64_t size) {
-  auto gap = free_.emplace(base, size).first;
-  if (const auto next = std::next(gap); next != free_.end() && base + size == next->first) {
-    gap->second += next->second;
-    free_.erase(next);
-  }
-  if (gap == free_.begin()) return;
-  const auto before = std::prev(gap);
-  if (before->first + before->second != base) return;
-  before->second += gap->second;
-  free_.erase(gap);
+Arena& Allocations::arena_of(MemKind kind, uint32_t flags) {
+  const bool open = kind == MemKind::managed || kind == MemKind::pinned ||
+                    (kind == MemKind::variable && flags == kManagedVariable);
+  return open ? host_ : device_;
 }
 
 void Allocations::end_quarantine() {
   const Allocation& oldest = freed_[freed_.size() - quarantined_];
-  return_range(oldest.base, footprint(oldest.size));
+  arena_of(oldest.kind, oldest.flags).give_back(oldest.base, oldest.size);
   --quarantined_;
 }
 
@@ -96,10 +91,10 @@ std::optional<uint64_t> Allocations::allocate(uint64_t size, uint64_t align, Mem
   const std::unique_lock lock(mutex_);
   if (size > capacity_ || used_ + size > capacity_) return std::nullopt;
   // Variables live at the other end, so that what lies next to an allocation is an allocation.
-  const uint64_t unit = std::max(align, kGranule);
+  Arena& arena = arena_of(kind, flags);
   const auto take = [&] {
-    return kind == MemKind::variable ? take_highest(footprint(size), unit)
-                                     : take_range(footprint(size), unit);
+    return kind == MemKind::variable ? arena.take_highest(size, align)
+                                     : arena.take_lowest(size, align);
   };
   // Its entry first, so that no memory for it means nothing was taken.
   std::map<uint64_t, Allocation> entry;
@@ -139,13 +134,13 @@ bool Allocations::add_mapped(uint64_t base, uint64_t size) {
 
 std::optional<uint64_t> Allocations::reserve(uint64_t size, uint64_t align) {
   const std::unique_lock lock(mutex_);
-  const uint64_t base = take_range(footprint(size), align);
+  const uint64_t base = device_.take_lowest(size, align);
   return base ? std::optional(base) : std::nullopt;
 }
 
 void Allocations::unreserve(uint64_t base, uint64_t size) {
   const std::unique_lock lock(mutex_);
-  return_range(base, footprint(size));
+  device_.give_back(base, size);
 }
 
 bool Allocations::claim(uint64_t size) {
@@ -169,10 +164,10 @@ bool Allocations::release(uint64_t base, MemKind kind) {
   epoch_.fetch_add(1, std::memory_order_release);
   if (kind == MemKind::registered || kind == MemKind::mapped) return true;
   used_ -= freed.size;
-  if (freed.size >= kReturnPages) {
-    const uint64_t first = round_up(freed.base, 4096), last = freed.end() / 4096 * 4096;
-    if (last > first) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
-  }
+  const uint64_t footprint = arena_of(kind, freed.flags).footprint(freed.size);
+  if (is_watched(base)) guard(base, base + footprint, Guard::open);
+  if (freed.size >= kOwnPages)  // its memory goes back at once, with what strays behind its end
+    madvise(place(base), footprint, is_watched(base) ? MADV_REMOVE : MADV_DONTNEED);
   try {
     if (quarantined_ == kQuarantine) end_quarantine();
     freed_.push_back(std::move(freed));
@@ -216,6 +211,24 @@ std::optional<Allocation> Allocations::nearest(uint64_t address) const {
   if (after == live_.end()) return before;
   const uint64_t below = address >= before.end() ? address - before.end() : 0;
   return below <= after->first - address ? before : after->second;
+}
+
+void Allocations::guard(uint64_t begin, uint64_t end, Guard guard) const {
+  begin = begin / kHostPage * kHostPage;
+  const int protection = guard == Guard::open        ? PROT_READ | PROT_WRITE
+                         : guard == Guard::read_only ? PROT_READ
+                                                     : PROT_NONE;
+  mprotect(reinterpret_cast<void*>(begin), round_up(end, kHostPage) - begin, protection);
+}
+
+bool Allocations::is_mapped_on_a_gpu(uint64_t begin, uint64_t end) const {
+  if (end <= begin || !is_device_range(begin) || !is_device_range(end - 1)) return false;
+  const std::shared_lock lock(mutex_);
+  for (uint64_t page = begin / kDevicePage * kDevicePage; page < end; page += kDevicePage) {
+    const auto after = live_.lower_bound(page + kDevicePage);
+    if (after == live_.begin() || std::prev(after)->second.end() <= page) return false;
+  }
+  return true;
 }
 
 std::vector<Allocation> Allocations::live() const {

@@ -1,7 +1,11 @@
 // Every live range of memory a kernel may touch: device allocations, pinned and managed host
-// memory, module variables. A device pointer is a host address inside one reserved range, so copies
-// are memcpy and kernels dereference directly; what makes it a device is that every access is
-// checked against this table first.
+// memory, module variables. What makes it a device is that every access is checked against this
+// table first.
+//
+// A device pointer is an address of the process, inside a reserved range. Pinned and managed memory
+// lies where its pointers say. Other memory of the device lies somewhere else, always at the same
+// distance: its pointers name addresses without memory behind them, so that the program's own
+// threads cannot follow them, as on a machine with a GPU. Whoever may follow them asks `place`.
 #pragma once
 
 #include <atomic>
@@ -13,6 +17,8 @@
 #include <shared_mutex>
 #include <string>
 #include <vector>
+
+#include "vm/mem/arena.h"
 
 namespace ridge::vm {
 
@@ -27,6 +33,9 @@ enum class MemKind : uint8_t {
   mapped,  // a reserved range of addresses with memory behind it
 };
 
+// Allocation::flags of a variable with .attribute(.managed).
+inline constexpr uint32_t kManagedVariable = 1;
+
 struct Allocation {
   uint64_t base = 0;
   uint64_t size = 0;  // as asked for
@@ -39,12 +48,14 @@ struct Allocation {
 
 class Allocations {
  public:
-  explicit Allocations(uint64_t capacity_bytes);
+  // With `closed`, the program's own threads cannot touch memory of the device. With `watched`,
+  // pinned and managed memory can be closed to them for a while (guard).
+  explicit Allocations(uint64_t capacity_bytes, bool closed = true, bool watched = false);
   ~Allocations();
   Allocations(const Allocations&) = delete;
 
-  // nullopt when the capacity is used up; std::bad_alloc, with nothing changed, when the host is out
-  // of memory. Size 0 is the caller's business. What is in the memory is unspecified.
+  // nullopt when the capacity is used up; std::bad_alloc, with nothing changed, when the host is
+  // out of memory. Size 0 is the caller's business. What is in the memory is unspecified.
   std::optional<uint64_t> allocate(uint64_t size, uint64_t align, MemKind kind, uint32_t flags = 0,
                                    std::string name = {});
   // Host memory the program owns (cudaHostRegister); false when it overlaps a live range.
@@ -66,7 +77,33 @@ class Allocations {
   std::optional<Allocation> find_freed(uint64_t address) const;
   std::optional<Allocation> nearest(uint64_t address) const;  // by distance to either end
   std::vector<Allocation> live() const;
-  bool is_device_range(uint64_t address) const { return address - arena_ < arena_size_; }
+  bool is_device_range(uint64_t address) const {
+    return device_.holds(address) || host_.holds(address);
+  }
+
+  // Where the bytes at a device's address really lie: `address + shift(address)`. The same distance
+  // for all of an allocation; 0 for what is not closed to the host.
+  uint64_t shift(uint64_t address) const {
+    if (address - closed_ < closed_size_) return closed_shift_;
+    return address - watched_ < watched_size_ ? watched_shift_ : 0;
+  }
+  uint8_t* place(uint64_t address) const {
+    return reinterpret_cast<uint8_t*>(address + shift(address));
+  }
+  template <class T>
+  T* place(T* pointer) const {
+    return reinterpret_cast<T*>(place(reinterpret_cast<uintptr_t>(pointer)));
+  }
+  // Whether the host cannot follow this address.
+  bool is_closed(uint64_t address) const { return address - closed_ < closed_size_; }
+  // Pinned and managed memory, while it is watched: what the host may do to the pages of [begin,
+  // end). Nobody else has a part of an allocation's pages.
+  bool is_watched(uint64_t address) const { return address - watched_ < watched_size_; }
+  enum class Guard : uint8_t { open, read_only, shut };
+  void guard(uint64_t begin, uint64_t end, Guard guard) const;
+  // Whether a GPU would have [begin, end) mapped: every device page of it holds a part of a live
+  // allocation. There is memory behind all of it.
+  bool is_mapped_on_a_gpu(uint64_t begin, uint64_t end) const;
 
   uint64_t capacity() const { return capacity_; }
   uint64_t used() const;
@@ -74,19 +111,33 @@ class Allocations {
   uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
 
  private:
+  struct Mapping {  // of the process, given back at the end
+    uint64_t base = 0, size = 0;
+    Mapping() = default;
+    Mapping(const Mapping&) = delete;
+    ~Mapping();
+    bool map(uint64_t bytes, int protection, int file = -1);  // false: there is no room
+    void unmap();
+  };
+
   bool add_foreign(uint64_t base, uint64_t size, MemKind kind, uint32_t flags);
-  uint64_t take_range(uint64_t size, uint64_t align);  // lowest
-  uint64_t take_highest(uint64_t size, uint64_t align);
-  void return_range(uint64_t base, uint64_t size);
+  Arena& arena_of(MemKind kind, uint32_t flags);
   void end_quarantine();  // of the range freed first
 
   mutable std::shared_mutex mutex_;
   std::map<uint64_t, Allocation> live_;  // by base
-  std::map<uint64_t, uint64_t> free_;    // arena gaps: base -> size
   std::deque<Allocation> freed_;         // newest last; the last kQuarantine are not reused yet
   size_t quarantined_ = 0;
   std::atomic<uint64_t> epoch_{1};
-  uint64_t arena_ = 0, arena_size_ = 0, capacity_ = 0, used_ = 0, next_id_ = 1;
+  uint64_t capacity_ = 0, used_ = 0, next_id_ = 1;
+
+  // Addresses of the device's own memory, and where that memory is; the same without `closed`.
+  Mapping names_, bytes_;
+  Mapping open_;           // pinned and managed memory
+  Mapping watched_bytes_;  // the same again, while it is watched
+  Arena device_, host_;
+  uint64_t closed_ = 0, closed_size_ = 0, closed_shift_ = 0;
+  uint64_t watched_ = 0, watched_size_ = 0, watched_shift_ = 0;
 };
 
 }  // namespace ridge::vm

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -168,7 +169,12 @@ HostCall host_call() {
 
 HostCall host_call_at(uintptr_t address) {
   HostCall call;
-  call.frames[0] = address + 1;
+  call.frames[0] = address + 1;  // frames are return addresses
+  void* raw[64];
+  void** const end = raw + backtrace(raw, 64);
+  void** at = std::find(raw, end, reinterpret_cast<void*>(address));
+  for (size_t k = 1; k < HostCall::kDepth && at != end && ++at != end; ++k)
+    call.frames[k] = reinterpret_cast<uintptr_t>(*at);
   return call;
 }
 

@@ -22,7 +22,7 @@ struct HostCall {
 
 // The call that this thread is in. Frames of Ridge's own libraries are left out.
 HostCall host_call();
-// For a signal's handler: the code at this address, and nothing above it.
+// For a signal's handler: the code at this address, where the signal came, and who called it.
 HostCall host_call_at(uintptr_t address);
 
 // The line in the user's own files. `instruction` is the name of the CUDA function.

@@ -80,8 +80,9 @@ std::unique_ptr<Kernel> read_kernel(std::istringstream& words) {
 
 }  // namespace
 
+// Open: the kernels of these tests are functions of the host, which follow a device's pointers.
 Engine::Engine(EngineOptions options)
-    : impl_(new Impl{options.gpu, Allocations(uint64_t(8) << 30), {}, {}, {}}) {}
+    : impl_(new Impl{options.gpu, Allocations(uint64_t(8) << 30, false), {}, {}, {}}) {}
 Engine::~Engine() = default;
 const GpuSpec& Engine::gpu() const { return impl_->gpu; }
 Allocations& Engine::memory() { return impl_->memory; }

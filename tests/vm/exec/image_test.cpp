@@ -22,7 +22,7 @@ class ImageTest : public ::testing::Test {
     o.image.format = format;
     o.image.dimensions = 2;
     texture::Level level;
-    level.base = reinterpret_cast<uint8_t*>(memory_);
+    level.base = machine_.engine().memory().place(memory_);
     level.width = 4;
     level.height = 2;
     level.pitch = 16;

@@ -19,7 +19,8 @@ inline std::string text_of(const Fault& fault) { return report::to_text(fault.fi
 class Machine {
  public:
   explicit Machine(unsigned threads = 2, double timeout = 0)
-      : engine_({.gpu = *find_gpu("h200"), .threads = threads, .timeout_seconds = timeout}) {}
+      : Machine({.gpu = *find_gpu("h200"), .threads = threads, .timeout_seconds = timeout}) {}
+  explicit Machine(EngineOptions options) : engine_(std::move(options)) {}
 
   // A module of one kernel `k` with one pointer parameter, already in %out, and registers %p %r %rd
   // %f %h %d <0 … 31>.
@@ -44,13 +45,13 @@ class Machine {
   uint64_t allocate(const std::vector<T>& values) {
     const auto at = engine_.memory().allocate(std::max<size_t>(values.size() * sizeof(T), 1), 256,
                                               MemKind::device);
-    std::memcpy(reinterpret_cast<void*>(*at), values.data(), values.size() * sizeof(T));
+    std::memcpy(engine_.memory().place(*at), values.data(), values.size() * sizeof(T));
     return *at;
   }
   template <class T>
-  std::vector<T> read(uint64_t address, size_t count) const {
+  std::vector<T> read(uint64_t address, size_t count) {
     std::vector<T> values(count);
-    std::memcpy(values.data(), reinterpret_cast<const void*>(address), count * sizeof(T));
+    std::memcpy(values.data(), engine_.memory().place(address), count * sizeof(T));
     return values;
   }
 

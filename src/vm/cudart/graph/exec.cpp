@@ -117,12 +117,15 @@ cudaError_t launch(const GraphExecRef& exec, cudaStream_t handle) {
   if (const cudaError_t error = settle(*exec, works)) return error;
   for (const GraphExec::Step& step : exec->steps)
     if (step.enabled) works.push_back(step.work);
-  exec->last = runtime().scheduler.submit(
-      stream,
-      [&on = *stream, works = std::move(works), objects = exec->objects] {
-        for (const Work& work : works) execute(on, work);
-      },
-      {exec->last});
+  const auto kept = std::make_shared<const std::vector<Work>>(std::move(works));
+  exec->last = runtime().scheduler.submit(stream,
+                                          [&on = *stream, kept, objects = exec->objects] {
+                                            for (const Work& work : *kept) execute(on, work);
+                                          },
+                                          {exec->last});
+  std::vector<const Work*> each;
+  for (const Work& work : *kept) each.push_back(&work);
+  tell_uses(exec->last, each);
   return cudaSuccess;
 }
 

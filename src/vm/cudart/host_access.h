@@ -1,0 +1,10 @@
+// What happens when the program's own threads touch the device's memory.
+#pragma once
+
+namespace ridge::vm::cudart {
+
+// From now on such an access is told, with its place in the program; then it ends the process as on
+// a machine with a GPU: by SIGSEGV, or in the handler that the program had for it.
+void watch_host_accesses();
+
+}  // namespace ridge::vm::cudart
