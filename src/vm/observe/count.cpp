@@ -48,6 +48,18 @@ void count_shared(Counters& c, Memory& memory, const SharedAccess& access, const
   c.conflicts += cost.conflicts;
   c.by_line += cost.by_line;
   remember(memory.worst, access, cost.wavefronts);
+  if (memory.seen_shared) memory.seen_shared->take(access);
+}
+
+// The sectors that the launch touches here for the first time, and how far they reach.
+void count_footprint(Counters& c, Memory& memory, const Access& access, Action action) {
+  const bool writes = action != Action::load && action != Action::copy;
+  c.first_sectors += memory.footprint->touch(access, writes, memory.last_page);
+  for (uint32_t left = access.mask; left; left &= left - 1) {
+    const uint64_t at = access.address[size_t(std::countr_zero(left))];
+    memory.lowest = std::min(memory.lowest, at);
+    memory.end = std::max(memory.end, at + access.bytes);
+  }
 }
 
 void count_global(Counters& c, Memory& memory, const Access& access, Action action) {
@@ -61,6 +73,10 @@ void count_global(Counters& c, Memory& memory, const Access& access, Action acti
   c.bytes_used += cost.plain.bytes_used;
   c.sectors += cost.sectors;
   remember(memory.worst, access, cost.sectors);
+  if (memory.footprint) count_footprint(c, memory, access, action);
+  if (!memory.seen_global) return;
+  memory.seen_global->take(access);
+  memory.seen_global->take_sectors(access, cost.sectors);
 }
 
 // Local memory holds a word of each lane side by side, then the next word of each.
@@ -220,6 +236,7 @@ void count_rows(Counters& c, Memory& memory, SharedAccess access, uint32_t matri
   c.conflicts += wavefronts - matrices;
   access.mask = matrices == 4 ? ~0u : (1u << 8 * matrices) - 1;
   remember(memory.worst, access, wavefronts);
+  if (memory.seen_shared) memory.seen_shared->take(access);
 }
 
 void count_matrices(Counters& c, Memory& memory, const Touch& touch, const Warp& w,
@@ -250,6 +267,9 @@ void count_fragments(Counters& c, Memory& memory, const Touch& touch, const Warp
   }
   c += kept.cost;
   memory.worst.meet(kept.worst);
+  if (shared || !memory.footprint) return;
+  for (const FragmentAccess& one : accesses_of(tile, touch.matrices))
+    count_footprint(c, memory, one.access, touch.action);
 }
 
 // Past the first cache, a line of the source at a time is brought to the sectors where it goes.
@@ -298,6 +318,8 @@ void count_copy(Counters& c, Memory& memory, const Touch& touch, const Warp& w, 
 
 void count_touch(Counters& counters, Memory& memory, const Touch& touch, const Warp& w,
                  const Inst* inst) {
+  for (Seen* seen : {memory.seen_global.get(), memory.seen_shared.get()})
+    if (seen) seen->begin(w.block->index, w.index);
   switch (touch.kind) {
     case Touch::Kind::lanes: return count_lanes(counters, memory, touch, w, inst);
     case Touch::Kind::matrices: return count_matrices(counters, memory, touch, w, inst);

@@ -59,6 +59,11 @@ struct Memory {
   Kept<uint64_t, WholeGlobalCost> global;
   Kept<uint32_t, SharedCost> shared;
   Worst worst;
+  // What is kept to try changes on; nothing where enough is known. A copy has two sides.
+  std::unique_ptr<Seen> seen_global, seen_shared;
+  Footprint* footprint = nullptr;  // the launch's
+  Footprint::Last last_page;
+  uint64_t lowest = ~0ull, end = 0;  // bytes of global memory that were touched
 };
 
 // The access that `inst` is about to make.

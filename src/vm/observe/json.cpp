@@ -1,6 +1,7 @@
 #include "vm/observe/json.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 
 namespace ridge::vm::observe {
@@ -48,12 +49,85 @@ void write(std::FILE* file, const Worst& worst) {
   std::fprintf(file, "], \"least\": %llu}", static_cast<unsigned long long>(least));
 }
 
+// Lanes' addresses as distances from the active lane before, in runs: "ffffffff 4096 4*31".
+std::string text_of(const Access& access) {
+  char mask[16];
+  std::snprintf(mask, sizeof mask, "%08x ", access.mask);
+  std::string text = mask;
+  bool first = true;
+  uint64_t before = 0;
+  int64_t step = 0;
+  int run = 0;
+  const auto end_run = [&] {
+    if (run) text += ' ' + std::to_string(step) + (run > 1 ? '*' + std::to_string(run) : "");
+  };
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    if (!(access.mask >> lane & 1)) continue;
+    const uint64_t at = access.address[lane];
+    if (first) {
+      text += std::to_string(at);
+    } else if (const auto distance = int64_t(at - before); run && distance == step) {
+      ++run;
+    } else {
+      end_run();
+      step = distance;
+      run = 1;
+    }
+    first = false;
+    before = at;
+  }
+  end_run();
+  return text;
+}
+
+// What is kept of an instruction's accesses, each with the number of accesses that it stands for.
+void write(std::FILE* file, const char* key, const std::vector<const Seen*>& workers) {
+  uint64_t count = 0;
+  uint32_t bytes = 0;
+  std::map<std::string, double> sample;
+  Seen::Staging staging;
+  std::map<uint32_t, std::string> of_block;
+  for (const Seen* seen : workers) {
+    count += seen->count();
+    staging.requests += seen->staging().requests;
+    staging.moved += seen->staging().moved;
+    staging.once += seen->staging().once;
+    for (const Access& access : seen->sample()) {
+      sample[text_of(access)] += double(seen->count()) / double(seen->sample().size());
+      bytes = access.bytes;
+    }
+    for (const SeenAccess& one : seen->of_block())
+      of_block.try_emplace(one.warp, text_of(one.access));
+  }
+  if (!count) return;
+  std::fprintf(file, ", \"%s\": {\"bytes\": %u, \"accesses\": [", key, bytes);
+  const char* comma = "";
+  for (const auto& [text, weight] : sample) {
+    std::fprintf(file, "%s\"%.6g %s\"", comma, weight, text.c_str());
+    comma = ", ";
+  }
+  std::fprintf(file, "], \"block\": [");
+  comma = "";
+  for (const auto& [warp, text] : of_block) {
+    std::fprintf(file, "%s\"%u %s\"", comma, warp, text.c_str());
+    comma = ", ";
+  }
+  std::fprintf(file, "]");
+  if (staging.requests)
+    std::fprintf(file, ", \"requests\": %llu, \"moved\": %llu, \"once\": %llu",
+                 static_cast<unsigned long long>(staging.requests),
+                 static_cast<unsigned long long>(staging.moved),
+                 static_cast<unsigned long long>(staging.once));
+  std::fprintf(file, "}");
+}
+
 void write(std::FILE* file, const InstructionProfile& one) {
   const Counters& c = one.counters;
   const auto number = [&](const char* key, uint64_t value) {
     if (value) std::fprintf(file, ", \"%s\": %llu", key, static_cast<unsigned long long>(value));
   };
-  std::fprintf(file, "{\"ptx\": %s, \"ptx_line\": %u", in_quotes(one.mnemonic).c_str(), one.ptx_line);
+  std::fprintf(file, "{\"ptx\": %s, \"ptx_line\": %u", in_quotes(one.mnemonic).c_str(),
+               one.ptx_line);
   if (!one.file.empty())
     std::fprintf(file, ", \"file\": %s, \"line\": %u", in_quotes(one.file).c_str(), one.line);
   for (size_t i = 0; i < one.inlined_at.size(); ++i)
@@ -76,6 +150,7 @@ void write(std::FILE* file, const InstructionProfile& one) {
   number("sectors", c.sectors);
   number("lines", c.lines);
   number("bytes_used", c.bytes_used);
+  number("first_sectors", c.first_sectors);
   number("shared_requests", c.shared_requests);
   number("wavefronts", c.wavefronts);
   number("ideal_wavefronts", c.ideal_wavefronts);
@@ -91,6 +166,13 @@ void write(std::FILE* file, const InstructionProfile& one) {
     std::fprintf(file, ", \"split\": {\"warps\": %llu, \"mask\": \"%08x\", \"taken\": \"%08x\"}",
                  static_cast<unsigned long long>(c.split.warps), c.split.mask, c.split.taken);
   if (one.worst.cost) write(file, one.worst);
+  write(file, "seen_global", one.seen_global);
+  write(file, "seen_shared", one.seen_shared);
+  if (one.end)
+    std::fprintf(file, ", \"range\": [%llu, %llu]", static_cast<unsigned long long>(one.lowest),
+                 static_cast<unsigned long long>(one.end));
+  if (!one.function.empty())
+    std::fprintf(file, ", \"function\": %s", in_quotes(one.function).c_str());
   std::fprintf(file, "}");
 }
 
@@ -116,7 +198,12 @@ void write_json(std::FILE* file, const LaunchProfile& launch) {
     std::fprintf(file, "\"no_machine_code\": %s, ", in_quotes(launch.no_machine_code).c_str());
   if (!launch.ptxas_said.empty())
     std::fprintf(file, "\"ptxas_said\": %s, ", in_quotes(launch.ptxas_said).c_str());
-  std::fprintf(file, "\"instructions\": [");
+  std::fprintf(file, "\"arrays\": [");
+  for (size_t i = 0; i < launch.arrays.size(); ++i)
+    std::fprintf(file, "%s{\"name\": %s, \"at\": %u, \"bytes\": %u}", i ? ", " : "",
+                 in_quotes(launch.arrays[i].name).c_str(), launch.arrays[i].at,
+                 launch.arrays[i].bytes);
+  std::fprintf(file, "], \"instructions\": [");
   bool first = true;
   for (const InstructionProfile& one : launch.instructions) {
     std::fprintf(file, first ? "\n  " : ",\n  ");

@@ -13,6 +13,15 @@
 
 namespace ridge::vm::observe {
 
+namespace {
+
+// Accesses that are kept of an instruction, by all workers together, and the launches of one kernel
+// and shape that keep some: enough to know how it goes to memory.
+constexpr size_t kKeptAccesses = 128, kLeastKept = 16;
+constexpr uint64_t kKeptLaunches = 4;
+
+}  // namespace
+
 void Worst::meet(const Worst& other) {
   if (other.cost > cost) *this = other;
   else if (other.cost == cost) warps += other.warps;
@@ -21,6 +30,7 @@ void Worst::meet(const Worst& other) {
 Counters& Counters::operator+=(const Counters& o) {
   warps += o.warps, threads += o.threads;
   requests += o.requests, sectors += o.sectors, lines += o.lines, bytes_used += o.bytes_used;
+  first_sectors += o.first_sectors;
   shared_requests += o.shared_requests, wavefronts += o.wavefronts;
   ideal_wavefronts += o.ideal_wavefronts, conflicts += o.conflicts;
   by_line += o.by_line, probes += o.probes;
@@ -43,6 +53,9 @@ struct Profiler::Tally {
 };
 struct Profiler::Run {
   std::string not_sampled;
+  bool keeps = false;          // accesses, to try changes on
+  uint64_t watched_block = 0;  // whose warps are looked at together
+  Footprint footprint;
   std::optional<Sample> sample;
   std::vector<std::unordered_map<const Code*, Tally>> workers;
 
@@ -85,6 +98,14 @@ void Profiler::begin(const GridRun& grid, unsigned workers) {
   const std::lock_guard lock(mutex_);
   auto& run = runs_[&grid];
   if (!run) run = std::make_unique<Run>();
+  if (run->workers.empty()) {
+    const Launch& launch = *grid.launch;
+    const std::string shape =
+        std::to_string(launch.grid.count()) + ' ' + std::to_string(launch.block.count());
+    run->keeps = launches_[kernel_name(grid) + ' ' + shape]++ < kKeptLaunches;
+    run->watched_block =
+        grid.chosen.empty() ? grid.blocks / 2 : grid.chosen[grid.chosen.size() / 2];
+  }
   run->workers.resize(workers);
   plan(*grid.code->code, grid);  // before anyone's time is taken
 }
@@ -109,13 +130,21 @@ Profiler::Tally& Profiler::tally(const Warp& w) {
   const GridRun& grid = *w.worker->grid;
   if (last.grid == grid.id && last.code == &code) return *last.tally;
   const std::lock_guard lock(mutex_);
-  Tally& found = runs_.at(&grid)->workers.at(w.worker->index)[&code];
+  Run& run = *runs_.at(&grid);
+  Tally& found = run.workers.at(w.worker->index)[&code];
   if (!found.plan) {
     found.plan = plan(code, grid);
     found.first = code.insts.data();
     found.executed.resize(code.insts.size());
     found.entries.resize(found.plan->entries.size());
     found.memory.resize(found.plan->touches.size());
+    const size_t most = std::max(kKeptAccesses / run.workers.size(), kLeastKept);
+    for (Memory& memory : found.memory) {
+      memory.footprint = &run.footprint;
+      if (!run.keeps) continue;
+      memory.seen_global = std::make_unique<Seen>(most, run.watched_block);
+      memory.seen_shared = std::make_unique<Seen>(most, run.watched_block);
+    }
   }
   last = {grid.id, &code, &found};
   return found;
@@ -158,7 +187,39 @@ void Profiler::before(const Warp& w, const Inst* inst) {
 
 namespace {
 
-void place(InstructionProfile& one, const Entry& entry, const Code& code) {
+// Where a function was called most often.
+struct Call {
+  const Code* code = nullptr;
+  const Instruction* instruction = nullptr;
+  uint64_t warps = 0;
+};
+using Calls = std::map<const Function*, Call>;
+
+void note_call(Calls& calls, const Code& code, const Instruction& instruction, uint64_t warps) {
+  if (!instruction.mnemonic.starts_with("call")) return;
+  for (const Operand& operand : instruction.operands) {
+    if (!operand.function) continue;
+    Call& known = calls[operand.function];
+    if (warps >= known.warps) known = {&code, &instruction, warps};
+  }
+}
+
+// The source line, and where that was inlined.
+void find_source(InstructionProfile& one, int32_t at, const Code& code) {
+  const auto file = [&](const SourceLoc& l) {
+    return l.file < code.module->files.size() ? code.module->files[l.file] : std::string();
+  };
+  const SourceLoc& loc = code.function->locs[size_t(at)];
+  one.line = loc.line;
+  one.file = file(loc);
+  for (int32_t outer = loc.inlined_at; outer >= 0;) {
+    const SourceLoc& place = code.function->locs[size_t(outer)];
+    one.inlined_at.push_back({file(place), place.line});
+    outer = place.inlined_at;
+  }
+}
+
+void place(InstructionProfile& one, const Entry& entry, const Code& code, const Calls& calls) {
   one.mnemonic = entry.source->mnemonic;
   one.ptx_line = entry.source->line;
   one.touch = entry.as_written;
@@ -166,17 +227,19 @@ void place(InstructionProfile& one, const Entry& entry, const Code& code) {
   one.unclear = entry.unclear;
   one.unit = entry.match ? entry.match->row->unit : Unit::control;
   if (entry.merged_into) one.merged_into = entry.merged_into->line;
-  if (entry.source->loc < 0) return;
-  const SourceLoc& loc = code.function->locs[size_t(entry.source->loc)];
-  one.line = loc.line;
-  const auto file = [&](const SourceLoc& l) {
-    return l.file < code.module->files.size() ? code.module->files[l.file] : std::string();
-  };
-  one.file = file(loc);
-  for (int32_t at = loc.inlined_at; at >= 0; at = code.function->locs[size_t(at)].inlined_at) {
-    const SourceLoc& outer = code.function->locs[size_t(at)];
-    one.inlined_at.push_back({file(outer), outer.line});
+  // Functions of the mathematical library have no lines of their own: the call's line stands for
+  // them.
+  constexpr int kDeepest = 8;  // calls that are followed; they may go in circles
+  const Code* where = &code;
+  int32_t loc = entry.source->loc;
+  for (int depth = 0; loc < 0 && depth < kDeepest; ++depth) {
+    const auto call = calls.find(where->function);
+    if (call == calls.end()) return;
+    if (one.function.empty()) one.function = where->function->name;
+    where = call->second.code;
+    loc = call->second.instruction->loc;
   }
+  if (loc >= 0) find_source(one, loc, *where);
 }
 
 }  // namespace
@@ -195,6 +258,11 @@ void Profiler::end(const GridRun& grid) {
   launch.dynamic_shared = grid.launch->dynamic_shared;
   launch.usage = grid.launch->kernel->usage;
   keep_ptx(*grid.code->program);
+  for (const auto& [variable, at] : grid.code->shared_offsets)
+    if (variable->size) launch.arrays.push_back({variable->name, at, uint32_t(variable->size)});
+  if (launch.dynamic_shared)
+    launch.arrays.push_back({"", grid.code->dynamic_shared_offset, launch.dynamic_shared});
+  std::ranges::sort(launch.arrays, {}, &SharedArray::at);
   launch.blocks = grid.launch->grid.count();
   launch.blocks_run = grid.done;
   launch.faulted = bool(grid.fault);
@@ -203,6 +271,8 @@ void Profiler::end(const GridRun& grid) {
   struct Sum {
     Counters counters;
     Worst worst;
+    std::vector<const Seen*> seen_global, seen_shared;
+    uint64_t lowest = ~0ull, end = 0;
   };
   std::map<const Code*, std::vector<Sum>> sums;  // by entry
   for (const auto& worker : run->workers)
@@ -210,8 +280,15 @@ void Profiler::end(const GridRun& grid) {
       std::vector<Sum>& sum = sums[code];
       sum.resize(tally.entries.size());
       for (size_t k = 0; k < tally.entries.size(); ++k) sum[k].counters += tally.entries[k];
-      for (size_t k = 0; k < tally.memory.size(); ++k)
-        sum[tally.plan->touches[k].entry].worst.meet(tally.memory[k].worst);
+      for (size_t k = 0; k < tally.memory.size(); ++k) {
+        const Memory& memory = tally.memory[k];
+        Sum& of_entry = sum[tally.plan->touches[k].entry];
+        of_entry.worst.meet(memory.worst);
+        if (memory.seen_global) of_entry.seen_global.push_back(memory.seen_global.get());
+        if (memory.seen_shared) of_entry.seen_shared.push_back(memory.seen_shared.get());
+        of_entry.lowest = std::min(of_entry.lowest, memory.lowest);
+        of_entry.end = std::max(of_entry.end, memory.end);
+      }
       for (size_t i = 0; i < tally.executed.size(); ++i) {
         const Step& step = tally.plan->steps[i];
         if (!step.counts) continue;
@@ -222,21 +299,29 @@ void Profiler::end(const GridRun& grid) {
         }
       }
     }
+  std::map<const Code*, std::shared_ptr<const Plan>> plans;
+  Calls calls;
   for (const auto& [code, sum] : sums) {
-    std::shared_ptr<const Plan> plan;
-    {
-      const std::lock_guard lock(mutex_);
-      plan = this->plan(*code, grid);
-    }
+    const std::lock_guard lock(mutex_);
+    const auto plan = plans[code] = this->plan(*code, grid);
+    for (size_t k = 0; k < sum.size(); ++k)
+      note_call(calls, *code, *plan->entries[k].source, sum[k].counters.warps);
+  }
+  for (const auto& [code, sum] : sums) {
+    const std::shared_ptr<const Plan> plan = plans[code];
     const size_t begin = launch.instructions.size();
     std::unordered_map<const Instruction*, uint64_t> branches;
     for (size_t k = 0; k < sum.size(); ++k)
       branches[plan->entries[k].source] = sum[k].counters.branches;
     for (size_t k = 0; k < sum.size(); ++k) {
       InstructionProfile one;
-      place(one, plan->entries[k], *code);
+      place(one, plan->entries[k], *code, calls);
       one.counters = sum[k].counters;
       one.worst = sum[k].worst;
+      one.seen_global = sum[k].seen_global;
+      one.seen_shared = sum[k].seen_shared;
+      one.lowest = sum[k].lowest;
+      one.end = sum[k].end;
       if (plan->entries[k].has_fillers) one.fillers = kFillers * one.counters.warps;
       const Instruction* const branch = plan->entries[k].passed_by;
       if (one.touch.reach != Reach::none && one.width && !one.merged_into) {

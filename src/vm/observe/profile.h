@@ -15,6 +15,7 @@
 #include "vm/exec/observer.h"
 #include "vm/observe/disassemble.h"
 #include "vm/observe/plan.h"
+#include "vm/observe/seen.h"
 
 namespace ridge::vm::observe {
 
@@ -41,6 +42,7 @@ struct Counters {
   uint64_t warps = 0, threads = 0;  // instructions executed
   // Global and local memory.
   uint64_t requests = 0, sectors = 0, lines = 0, bytes_used = 0;
+  uint64_t first_sectors = 0;  // of global memory, that the launch had not touched before
   // Shared memory.
   uint64_t shared_requests = 0, wavefronts = 0, ideal_wavefronts = 0, conflicts = 0;
   uint64_t by_line = 0;  // wavefronts as Nsight Compute computes them for a source line
@@ -71,6 +73,16 @@ struct InstructionProfile {
   Unit unit = Unit::alu;
   Counters counters;
   Worst worst;
+  // Accesses kept by the workers, to try changes on.
+  std::vector<const Seen*> seen_global, seen_shared;
+  uint64_t lowest = ~0ull, end = 0;  // bytes of global memory that were touched
+  std::string function;              // the function without line information that it is in
+};
+
+// A variable in shared memory.
+struct SharedArray {
+  std::string name;
+  uint32_t at = 0, bytes = 0;
 };
 
 struct LaunchProfile {
@@ -84,8 +96,9 @@ struct LaunchProfile {
   std::string not_sampled;    // why all blocks were run, where fewer were asked for
   bool machine_code =
       false;  // widths of accesses were read from it; otherwise they are the model's
-  std::string no_machine_code;                   // why they were not, where they were wanted
-  std::string ptxas_said;                        // the file with it
+  std::string no_machine_code;  // why they were not, where they were wanted
+  std::string ptxas_said;       // the file with it
+  std::vector<SharedArray> arrays;
   std::vector<InstructionProfile> instructions;  // those that ran, in the order of the PTX
 };
 
@@ -113,6 +126,7 @@ class Profiler : public Observer {
   const uint64_t sample_, seed_;
   std::mutex mutex_;
   std::unordered_map<const GridRun*, std::unique_ptr<Run>> runs_;
+  std::map<std::string, uint64_t> launches_;  // by kernel and shape, of all that began
   // By the program's number, which is never used again, as an address may be.
   std::map<std::pair<uint64_t, const Code*>, std::shared_ptr<const Plan>> plans_;
   Disassembler disassembler_;
