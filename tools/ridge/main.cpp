@@ -1,9 +1,14 @@
 // ridge: picks the verb and hands over the rest of the command line.
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "ending.h"
 #include "suggest.h"
 #include "terminal.h"
 #include "verb.h"
@@ -58,4 +63,22 @@ int dispatch(Arguments arguments) {
 }  // namespace
 }  // namespace ridge::tools
 
-int main(int argc, char** argv) { return ridge::tools::dispatch({argv + 1, argv + argc}); }
+// A disk that is full, or a closed pipe, is no reason to abort.
+int main(int argc, char** argv) {
+  ridge::tools::listen_for_signals();
+  int code = ridge::tools::kMissing;
+  int error = 0;
+  try {
+    code = ridge::tools::dispatch({argv + 1, argv + argc});
+  } catch (const std::system_error& failure) {  // of fmt::print, or of a file
+    if (!std::ferror(stdout)) {
+      ridge::tools::complain(failure.what());
+      return code;
+    }
+    error = failure.code().value();
+  }
+  if (std::fflush(stdout) != 0 && error == 0) error = errno;
+  if (error == 0) return code;
+  ridge::tools::complain(fmt::format("cannot write to stdout: {}", std::strerror(error)));
+  return ridge::tools::kMissing;
+}

@@ -31,14 +31,14 @@ void tell_counts(const InstructionCounts& counts) {
 // Runs after main's static objects and atexit handlers, because the program depends on this
 // library.
 __attribute__((destructor)) void at_exit() {
-  if (!runtime_started()) return;
-  runtime().scheduler.abandon();
-  runtime().engine.flush_printf();
-  if (config().count) tell_counts(runtime().engine.counts());
-  if (Observer* watching = observer()) {
-    watching->leaves(runtime().engine.memory());
-    watching->finish();
+  Observer* const watching = observer();
+  if (runtime_started()) {
+    runtime().scheduler.abandon();
+    runtime().engine.flush_printf();
+    if (config().count) tell_counts(runtime().engine.counts());
+    if (watching) watching->leaves(runtime().engine.memory());
   }
+  if (watching) watching->finish();  // a program that never used the device has ended, too
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "vm/cudart/report.h"
+#include "vm/cudart/runtime.h"
 #include "vm/driver/contexts.h"
 
 namespace ridge::vm::driver {
@@ -46,7 +47,10 @@ cudaError_t refuse_call(const char* what, const char* group) {
   return cudaErrorNotSupported;
 }
 
-bool initialised() { return was_initialised.load(std::memory_order_acquire); }
+// The runtime initialises the driver when it starts.
+bool initialised() {
+  return was_initialised.load(std::memory_order_acquire) || cudart::runtime_started();
+}
 void initialise() { was_initialised.store(true, std::memory_order_release); }
 
 cudaError_t check_context() {
