@@ -64,6 +64,15 @@ class Output(CliTest):
             self.assertEqual("\033" in text, terminal == "xterm")
 
 
+    def test_progress_of_a_kernel_on_a_plain_terminal(self):
+        source = self.write("spin.cu", "__global__ void spin(volatile int* p) { while (*p == 0) {} }\nint main() { int* d; "
+                            "cudaMalloc(&d, 4); cudaMemset(d, 0, 4); spin<<<1, 1>>>(d); cudaDeviceSynchronize(); }")
+        for terminal in "dumb", "xterm":
+            text = self.on_a_terminal("run", "--device", "vm", "--timeout", "3", source, TERM=terminal)
+            self.assertIn("ridge: spin: 0 of 1 blocks, 2 s", text)
+            self.assertEqual("\033" in text, terminal == "xterm")
+
+
 class Signals(CliTest):
     """What ends ridge ends what it started, and leaves no file behind."""
 

@@ -25,6 +25,7 @@
 #include <fmt/format.h>
 
 #include "layout.h"
+#include "nvcc_hints.h"
 #include "process.h"
 #include "scratch.h"
 #include "terminal.h"
@@ -261,7 +262,11 @@ Expected<fs::path> compile_into(const fs::path& cache, const CompileRequest& req
     return Error{kMissing, fmt::format("{} does not start: {}", toolkit->nvcc.string(),
                                        std::strerror(outcome.start_error))};
   if (outcome.signal != 0) return Error{128 + outcome.signal, "the compiler was interrupted"};
-  if (outcome.exit_code != 0) return Error{kDoesNotCompile, ""};
+  if (outcome.exit_code != 0) {
+    const std::string hint = nvcc_hint({outcome.output, request.extra_flags, request.source});
+    if (!hint.empty()) complain("hint: " + hint);
+    return Error{kDoesNotCompile, ""};
+  }
   return store(cache, key, work.path(), name, inputs);
 }
 

@@ -131,8 +131,8 @@ class Sections {
   std::optional<uint64_t> names_;
 };
 
-// The identifier by which the static CUDA runtime asks the driver for its functions. Nothing else
-// holds these bytes, and stripping a program does not remove them.
+// The identifier by which the CUDA runtime asks the driver for its functions. Besides those two,
+// only what the static runtime is linked into holds these bytes; stripping does not remove them.
 constexpr uint8_t kStaticRuntime[16] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
                                         0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
 
@@ -186,6 +186,7 @@ void follow(const ElfFacts& facts, const fs::path& path, std::set<std::string>& 
       if (use.runtime.empty()) use.runtime = name;
       continue;
     }
+    if (name.starts_with("libcuda.so")) continue;
     if (find_closed_library(name)) {
       use.closed.push_back(name);
       continue;

@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -14,12 +15,16 @@
 #include "verb.h"
 
 namespace ridge::tools {
+
+extern const Verb run_verb;
+
 namespace {
 
 void print_help() {
   fmt::print(
       "Ridge: GPU kernels from the first thread to the roofline, on any machine.\n\n"
-      "usage: ridge VERB [flags]\n\n");
+      "usage: ridge VERB [flags]\n"
+      "       ridge FILE.cu [flags] [-- arguments]   as ridge run FILE.cu\n\n");
   std::vector<std::vector<std::string>> verbs;
   for (const Verb* verb : all_verbs()) verbs.push_back({verb->name, verb->summary});
   fmt::print("{}", table(verbs, {Align::left, Align::left}, "  "));
@@ -42,6 +47,12 @@ int refuse(const std::string& word) {
   return kUsage;
 }
 
+// `ridge FILE.cu` means `ridge run FILE.cu`, and so does any other file that is there.
+bool names_program(const std::string& word) {
+  std::error_code error;
+  return word.ends_with(".cu") || std::filesystem::is_regular_file(word, error);
+}
+
 int dispatch(Arguments arguments) {
   const std::string word = arguments.empty() ? "help" : arguments.front();
   if (word == "--version") {
@@ -57,6 +68,7 @@ int dispatch(Arguments arguments) {
   for (const Verb* verb : all_verbs())
     if (arguments.front() == verb->name)
       return verb->main({arguments.begin() + 1, arguments.end()});
+  if (names_program(arguments.front())) return run_verb.main(arguments);
   return refuse(arguments.front());
 }
 

@@ -10,7 +10,9 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <system_error>
 
 #include "ending.h"
 
@@ -61,13 +63,16 @@ void drain(int from, std::string& into) {
   }
 }
 
-// Hands on the whole lines, and leaves what has no end yet.
+// Hands on the whole lines, and leaves what has no end yet. What is printed of them appears at once:
+// somebody may be waiting for it at the other end of a pipe.
 void hand_on_lines(const Command& command, std::string& output) {
   if (!command.line) return;
   size_t begin = 0;
   for (size_t end; (end = output.find('\n', begin)) != std::string::npos; begin = end + 1)
     command.line(output.substr(begin, end - begin));
   output.erase(0, begin);
+  if (begin > 0 && std::fflush(stdout) != 0)
+    throw std::system_error(errno, std::generic_category(), "cannot write to stdout");
 }
 
 }  // namespace

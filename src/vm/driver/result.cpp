@@ -4,7 +4,6 @@
 #include <string>
 
 #include "vm/cudart/report.h"
-#include "vm/cudart/runtime.h"
 #include "vm/driver/contexts.h"
 
 namespace ridge::vm::driver {
@@ -47,9 +46,9 @@ cudaError_t refuse_call(const char* what, const char* group) {
   return cudaErrorNotSupported;
 }
 
-// The runtime initialises the driver when it starts.
+// The runtime initialises the driver.
 bool initialised() {
-  return was_initialised.load(std::memory_order_acquire) || cudart::runtime_started();
+  return was_initialised.load(std::memory_order_acquire) || cudart::runtime_was_used();
 }
 void initialise() { was_initialised.store(true, std::memory_order_release); }
 
