@@ -91,7 +91,7 @@ void add_libraries(const std::string& output, std::vector<Hint>& hints) {
       others.push_back(name);
     }
   }
-  if (others.empty()) return;
+  if (others.empty() || !hints.empty()) return;
   hints.push_back(
       {others.front() == "main"
            ? "there is no main in this file; if it is in another, name that one, too"
@@ -151,8 +151,8 @@ std::string quoted(const std::string& flags) {
 std::string nvcc_hint(const Refusal& refusal) {
   std::vector<Hint> hints;
   for (const Row& row : kRows)
-    if (std::regex_search(refusal.output, std::regex(row.pattern)))
-      hints.push_back({row.reason, row.flag});
+    if (hints.empty() && std::regex_search(refusal.output, std::regex(row.pattern)))
+      hints.push_back({row.reason, row.flag});  // the first cause has the others in its train
   add_libraries(refusal.output, hints);
   add_headers(refusal, hints);
   add_architectures(refusal.output, hints);

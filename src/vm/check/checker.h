@@ -17,7 +17,7 @@ namespace ridge::vm::check {
 
 class Checker : public Observer {
  public:
-  explicit Checker(std::FILE* out);  // where findings go, as JSON lines
+  Checker();
   ~Checker() override;
 
   void begin(const GridRun& grid, unsigned workers) override;
@@ -32,8 +32,7 @@ class Checker : public Observer {
   void work_begins(const WorkOrderRef& order) override;
   void copies(const Allocations& memory, uint64_t to, uint64_t from, uint64_t bytes) override;
   void fills(const Allocations& memory, uint64_t to, uint64_t bytes) override;
-  void refuses(const char* kind, const std::string& text) override;
-  void leaves(const Allocations& memory) override;
+  bool looks_for_leaks() const override { return true; }
 
  private:
   // One instruction of a warp.
@@ -115,7 +114,6 @@ class Checker : public Observer {
   void report_empty(const Access& a, const Word& word);
   void report_barrier(const Access& a, uint32_t other_site);
   void report_mask(const Access& a, uint32_t lane, bool differs);
-  void report_fault(const GridRun& grid);
   bool is_part_of_wide_load(const Access& a, const Word& word);
   bool is_padding(const Access& a, const Word& word);
   std::string memory_name(const Access& a, const Word& word);
@@ -127,7 +125,6 @@ class Checker : public Observer {
   Releases releases_;
   std::mutex mutex_;
   uint64_t launch_count_ = 0;
-  std::atomic<bool> faulted_ = false;
   std::unordered_map<uint64_t, std::unique_ptr<LaunchState>> launches_;  // under way, by grid id
   std::vector<WorkOrderRef> orders_{nullptr};  // of launches and copies, by their number
   struct Past {

@@ -1,7 +1,6 @@
-// What was found: collected without repetition, written as JSON lines when first seen.
+// What was found: collected without repetition, told when first seen.
 #pragma once
 
-#include <cstdio>
 #include <map>
 #include <mutex>
 #include <string>
@@ -29,14 +28,11 @@ struct Finding {
   std::string memory;  // "tile + 12", "allocation #3 …"
   std::string what;    // a sentence
   std::string fix;
-  // Where a fault's report has said it already.
-  std::string file;
-  uint32_t line = 0, other_line = 0;
 };
 
 class Findings {
  public:
-  Findings(std::FILE* out, Sites& sites) : out_(out), sites_(sites) {}
+  explicit Findings(Sites& sites) : sites_(sites) {}
   // True when there is none like it yet, so that it is worth while to make one; counts it
   // otherwise.
   bool is_new(const char* kind, uint32_t first_site, uint32_t second_site);
@@ -47,14 +43,10 @@ class Findings {
   struct Seen {
     uint64_t id = 0, count = 0;
   };
-  std::FILE* const out_;
   Sites& sites_;
   std::mutex mutex_;
   std::map<std::tuple<std::string, uint32_t, uint32_t>, Seen> seen_;
-  uint64_t next_id_ = 1;
   std::vector<Seen*> order_;
 };
-
-std::string demangled(const std::string& name);
 
 }  // namespace ridge::vm::check

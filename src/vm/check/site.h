@@ -55,15 +55,12 @@ struct Site {
 struct SiteInfo {
   std::string kernel;  // where it was first met
   std::string file;    // empty without -lineinfo
-  uint32_t line = 0;
+  uint32_t line = 0, column = 0;
   std::string inside;  // "file:line" of what stands there, inlined; innermost first
   uint32_t ptx_line = 0;
   std::string mnemonic;
   Act act = Act::none;
 };
-
-// Whether a path is one of the CUDA toolkit's headers, whose lines say nothing to the user.
-bool is_of_toolkit(const std::string& path);
 
 // The sites of one function's instructions.
 struct CodeSites {

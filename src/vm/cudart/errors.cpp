@@ -61,7 +61,9 @@ cudaError_t remember(cudaError_t error) {
     uses_runtime = true;
     used_by_any.store(true, std::memory_order_release);
   }
-  if (error != cudaSuccess && error != cudaErrorNotReady) last = error;
+  if (error == cudaSuccess || error == cudaErrorNotReady) return error;
+  last = error;
+  if (!CallScope::inside() && error != sticky_error()) tell_failed(error, error_name(error));
   return error;
 }
 
