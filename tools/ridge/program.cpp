@@ -139,8 +139,11 @@ Status check_request(const ProgramRequest& request) {
 Expected<Command> command_for(const ProgramRequest& request, const Target& target) {
   fs::path program = request.file;
   if (is_source(program)) {
-    const auto compiled =
-        compile({.source = program, .extra_flags = request.nvcc, .quiet = request.quiet}, target);
+    const auto compiled = compile({.source = program,
+                                   .extra_flags = request.nvcc,
+                                   .quiet = request.quiet,
+                                   .inputs = request.inputs},
+                                  target);
     if (!compiled) return compiled.error();
     program = *compiled;
   }
