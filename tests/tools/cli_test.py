@@ -379,12 +379,21 @@ class Cache(CliTest):
         self.run_and_count("a.cu", "--quiet")
         self.assertEqual(self.err, "")
 
+    def test_a_part_of_the_cache_that_cannot_be_written(self):
+        self.env.update(HOME="/proc/nowhere", TMPDIR=str(self.folder))
+        self.write("cache/ridge/run", "a file where a folder should be")
+        self.assertEqual(self.run_and_count("a.cu"), 1)
+        self.assertIn("run: Not a directory); ", self.err)
+        self.assertEqual(self.run_and_count("a.cu"), 0)
+
     def test_no_cache_folder(self):
         # Neither of the usual folders can be made: one in the temporary folder will do, if it is ours alone.
         self.env.update(XDG_CACHE_HOME="/proc/nowhere", HOME="/proc/nowhere", TMPDIR=str(self.folder))
         self.assertEqual(self.run_and_count("a.cu"), 1)
         self.assertEqual(self.run_and_count("a.cu"), 0)
         own = self.folder / f"ridge-{os.geteuid()}"
+        self.assertRegex(self.err, rf"^ridge: the compile cache cannot be written \(/proc/nowhere/ridge/run: .*\); {own} is used "
+                         "instead\n")
         self.assertEqual(own.stat().st_mode & 0o777, 0o700)
         own.chmod(0o777)
         self.assertEqual(self.run_and_count("a.cu", code=8), 0)
@@ -394,6 +403,9 @@ class Cache(CliTest):
 class Programs(CliTest):
     RUNTIME = 'extern "C" int cudaDeviceSynchronize();\n'
     FAT = '[[gnu::section(".nv_fatbin"), gnu::used]] const char code[] = "x";\n'
+    # What the static CUDA runtime asks the driver by.
+    STATIC = ('[[gnu::used]] const unsigned char id[16] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a, 0x89, 0x87, 0xd9,'
+              ' 0x39, 0x12, 0xfd, 0x9d, 0xf9};\n')
 
     def library(self, soname):
         self.cxx("libcudart.so", 'extern "C" int cudaDeviceSynchronize() { return 0; }',
@@ -420,17 +432,19 @@ class Programs(CliTest):
         self.assertTrue((Path(library.split(":")[0]) / "libcudart.so.13").exists())
 
     def test_static_runtime(self):
-        program = self.cxx("program", self.FAT + "int main() {}")
+        program = self.cxx("program", self.FAT + self.STATIC + "int main() {}")
         self.assertIn("nvcc -cudart shared", self.run_vm(program, code=8)[1])
+        self.assertNotIn("-cudart", self.run_vm(self.cxx("other", self.FAT + "int main() {}"))[1])
 
     def test_static_runtime_and_the_driver(self):
         self.cxx("libcuda.so", 'extern "C" int cuInit(unsigned) { return 7; }',
                  "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1")
-        kernels = '[[gnu::section("__nv_module_id"), gnu::used]] const char id[] = "y";\n'
+        kernels = self.STATIC + '[[gnu::section("__nv_module_id"), gnu::used]] const char module[] = "y";\n'
         main = 'extern "C" int cuInit(unsigned);\nint main() { return cuInit(0); }'
         program = self.cxx("program", self.FAT + kernels + main, f"-L{self.folder}", "-lcuda")
         self.assertIn("nvcc -cudart shared", self.run_vm(program, code=8)[1])
-        self.assertEqual(self.run_vm(self.cxx("other", self.FAT + main, f"-L{self.folder}", "-lcuda"))[1], "")
+        other = self.cxx("other", self.FAT + self.STATIC + main, f"-L{self.folder}", "-lcuda")
+        self.assertEqual(self.run_vm(other)[1], "")
 
     def test_other_runtime(self):
         program = self.cxx("program", self.RUNTIME + self.FAT + "int main() { cudaDeviceSynchronize(); }",

@@ -16,6 +16,9 @@ namespace {
 // In its own section, as nvcc's device code is.
 [[gnu::section(".nv_fatbin"), gnu::used]] const char device_code[] = "not really";
 
+// A function of cuBLAS, as a program has it that was linked with libcublas_static.
+extern "C" [[gnu::used]] int cublasCreate_v2(void*) { return 1; }
+
 std::vector<uint8_t> this_program() {
   std::ifstream file("/proc/self/exe", std::ios::binary);
   return std::vector<uint8_t>(std::istreambuf_iterator<char>(file), {});
@@ -73,6 +76,17 @@ TEST(ElfFile, ReadsThisProgram) {
   EXPECT_TRUE(facts->fat_binary);
   EXPECT_NE(std::find(facts->needed.begin(), facts->needed.end(), "libc.so.6"),
             facts->needed.end());
+}
+
+TEST(ElfFile, SeesWhatIsLinkedStatically) {
+  std::vector<uint8_t> program = this_program();
+  EXPECT_EQ(read_elf(program)->closed, std::vector<std::string>{"cuBLAS"});
+  EXPECT_FALSE(read_elf(small_program())->static_runtime);
+  const uint8_t id[] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
+                        0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
+  program = small_program();  // without sections, as a stripped one may be
+  program.insert(program.end(), std::begin(id), std::end(id));
+  EXPECT_TRUE(read_elf(program)->static_runtime);
 }
 
 TEST(ElfFile, ReadsNeededAndPaths) {

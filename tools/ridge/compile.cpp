@@ -1,9 +1,8 @@
 // The cache is the folder run in the one that layout.h names, and can be deleted at any time:
-//   KEY.inputs          the files the compiler read, one a line; KEY is the hash of the source's
-//   path and
-//                       contents, the flags and nvcc's version
-//   CONTENT/NAME        the program; CONTENT is the hash of KEY and of the contents of all those
-//   files
+//   KEY.inputs      the files the compiler read, one per line; KEY is the hash of the source's path
+//                   and contents, the flags and nvcc's version
+//   CONTENT/NAME    the program; CONTENT is the hash of KEY and of the contents of all those files
+//   work-XXXXXX/    where nvcc is at work
 // So a changed header is a new program, and going back to the old header finds the old program.
 // Only the newest programs are kept.
 #include "compile.h"
@@ -12,6 +11,7 @@
 #include <wordexp.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -25,7 +25,9 @@
 #include <fmt/format.h>
 
 #include "layout.h"
+#include "nvcc_hints.h"
 #include "process.h"
+#include "scratch.h"
 #include "terminal.h"
 #include "toolkit.h"
 
@@ -99,9 +101,10 @@ std::vector<std::string> default_flags(const Target& target,
   return flags;
 }
 
-// The prerequisites of a make rule `target : a b \ c …`; a space inside a name is `\ `.
-std::vector<std::string> read_depfile(const fs::path& path) {
-  const std::string text = contents(path).value_or("");
+// The prerequisites of a make rule `target : a b \ c …`; a space inside a name is `\ `. Those in
+// `work` are not the user's.
+std::vector<std::string> read_depfile(const fs::path& work) {
+  const std::string text = contents(work / "inputs.d").value_or("");
   std::vector<std::string> inputs;
   std::string word;
   const size_t colon = text.find(" :");
@@ -118,7 +121,22 @@ std::vector<std::string> read_depfile(const fs::path& path) {
       word += c;
     }
   }
+  std::erase_if(inputs, [&](const std::string& input) { return input.starts_with(work.string()); });
   return inputs;
+}
+
+// nvcc hands file names to a shell, and takes a comma for the end of one. What such a name would
+// break is compiled through a file with a plain name that includes it.
+Expected<fs::path> plainly_named(const fs::path& source, const fs::path& work) {
+  const std::string path = fs::absolute(source);
+  if (path.find_first_of("\"\\\n") != path.npos)
+    return Error{kUsage, fmt::format("nvcc cannot compile {}: there is a double quote, a backslash "
+                                     "or a line break in its path; rename it",
+                                     source.string())};
+  if (path.find_first_of("$`,") == path.npos) return source;
+  const fs::path plain = work / ("source" + source.extension().string());
+  std::ofstream(plain) << "#include \"" << path << "\"\n";
+  return plain;
 }
 
 // The name of the program that these inputs make; nothing where one of them is gone.
@@ -135,8 +153,12 @@ std::optional<std::string> content_hash(const std::string& key,
   return hash.text();
 }
 
-std::optional<fs::path> find_cached(const fs::path& cache, const std::string& key,
-                                    const std::string& name) {
+struct Cached {
+  fs::path program;
+  std::vector<std::string> inputs;
+};
+std::optional<Cached> find_cached(const fs::path& cache, const std::string& key,
+                                  const std::string& name) {
   std::ifstream list(cache / (key + ".inputs"));
   if (!list) return std::nullopt;
   std::vector<std::string> inputs;
@@ -145,7 +167,7 @@ std::optional<fs::path> find_cached(const fs::path& cache, const std::string& ke
   if (!content || !fs::exists(cache / *content / name)) return std::nullopt;
   std::error_code error;
   fs::last_write_time(cache / *content, fs::file_time_type::clock::now(), error);  // used: keep it
-  return cache / *content / name;
+  return Cached{cache / *content / name, std::move(inputs)};
 }
 
 void drop_old_programs(const fs::path& cache) {
@@ -161,8 +183,7 @@ void drop_old_programs(const fs::path& cache) {
 
 // Run by several processes at once, the last to finish wins, and each sees only finished files.
 Expected<fs::path> store(const fs::path& cache, const std::string& key, const fs::path& work,
-                         const std::string& name) {
-  const std::vector<std::string> inputs = read_depfile(work / "inputs.d");
+                         const std::string& name, const std::vector<std::string>& inputs) {
   const auto content = content_hash(key, inputs);
   if (inputs.empty() || !content)
     return Error{kMissing, "nvcc did not say which files it read; its -MD has no effect here"};
@@ -170,10 +191,37 @@ Expected<fs::path> store(const fs::path& cache, const std::string& key, const fs
   for (const std::string& input : inputs) list << input << '\n';
   list.close();
   fs::create_directories(cache / *content);
-  fs::rename(work / name, cache / *content / name);
+  fs::rename(work / "program", cache / *content / name);
   fs::rename(work / "inputs", cache / (key + ".inputs"));
   drop_old_programs(cache);
   return cache / *content / name;
+}
+
+void note_inputs(const CompileRequest& request, const std::vector<std::string>& inputs) {
+  if (request.inputs) request.inputs->assign(inputs.begin(), inputs.end());
+}
+
+Outcome call_nvcc(const Toolkit& toolkit, const std::vector<std::string>& flags,
+                  const fs::path& source, const fs::path& work, const CompileRequest& request) {
+  const std::string shown = request.source.filename();
+  // nvcc leaves its temporary files behind when it is ended: here they go with the folder.
+  Command nvcc = {.program = toolkit.nvcc,
+                  .arguments = flags,
+                  .environment = {{"TMPDIR", work.string()}},
+                  .capture = true};
+  for (const std::string& argument :
+       {std::string("-MD"), std::string("-MF"), (work / "inputs.d").string(), std::string("-o"),
+        (work / "program").string(), source.string()})
+    nvcc.arguments.push_back(argument);
+  Progress progress(request.quiet);
+  bool patient = true;
+  nvcc.tick = [&](double seconds) {
+    if (seconds < kPatience) return;
+    if (std::exchange(patient, false) && !understands_escapes(STDERR_FILENO))
+      progress.keep(fmt::format("compiling {} …", shown));
+    progress.show(fmt::format("compiling {} … {:.0f} s", shown, seconds));
+  };
+  return run(nvcc);
 }
 
 Expected<fs::path> compile_into(const fs::path& cache, const CompileRequest& request,
@@ -200,48 +248,40 @@ Expected<fs::path> compile_into(const fs::path& cache, const CompileRequest& req
   if (!extra->empty()) hash.add(fs::current_path().string());  // -I. and the like
   for (const std::string& flag : flags) hash.add(flag);
   const std::string key = hash.text();
-  if (const auto cached = find_cached(cache, key, name)) return *cached;
+  if (const auto cached = find_cached(cache, key, name)) {
+    note_inputs(request, cached->inputs);
+    return cached->program;
+  }
 
-  const fs::path work = cache / fmt::format("work-{}-{}", getpid(), key.substr(0, 8));
-  fs::create_directories(work);
-  const std::string shown = request.source.filename();
-  Command nvcc = {.program = toolkit->nvcc, .arguments = flags, .capture = true};
-  for (const std::string& argument :
-       {std::string("-MD"), std::string("-MF"), (work / "inputs.d").string(), std::string("-o"),
-        (work / name).string(), request.source.string()})
-    nvcc.arguments.push_back(argument);
-  Progress progress(request.quiet);
-  bool patient = true;
-  nvcc.tick = [&](double seconds) {
-    if (seconds < kPatience) return;
-    if (std::exchange(patient, false) && !isatty(STDERR_FILENO))
-      progress.keep(fmt::format("compiling {} …", shown));
-    progress.show(fmt::format("compiling {} … {:.0f} s", shown, seconds));
-  };
-  const Outcome outcome = run(nvcc);
-  progress.clear();
-  fmt::print(stderr, "{}", outcome.output);  // nvcc's words, as they are
-  Expected<fs::path> program = Error{kDoesNotCompile, ""};
+  const ScratchFolder work(cache / "work-");
+  if (!work.ready())
+    return Error{kMissing, fmt::format("the compile cache cannot be used: {}: {}", cache.string(),
+                                       std::strerror(errno))};
+  const auto plain = plainly_named(request.source, work.path());
+  if (!plain) return plain.error();
+  const Outcome outcome = call_nvcc(*toolkit, flags, *plain, work.path(), request);
+  tell(outcome.output);  // nvcc's words, as they are
+  const std::vector<std::string> inputs = read_depfile(work.path());
+  note_inputs(request, inputs);
   if (outcome.start_error != 0)
-    program = Error{kMissing, fmt::format("{} does not start: {}", toolkit->nvcc.string(),
-                                          strerror(outcome.start_error))};
-  else if (outcome.signal != 0)
-    program = Error{128 + outcome.signal, "the compiler was interrupted"};
-  else if (outcome.exit_code == 0) program = store(cache, key, work, name);
-  std::error_code error;
-  fs::remove_all(work, error);
-  return program;
+    return Error{kMissing, fmt::format("{} does not start: {}", toolkit->nvcc.string(),
+                                       std::strerror(outcome.start_error))};
+  if (outcome.signal != 0) return Error{128 + outcome.signal, "the compiler was interrupted"};
+  if (outcome.exit_code != 0) {
+    const std::string hint = nvcc_hint({outcome.output, request.extra_flags, request.source});
+    if (!hint.empty()) complain("hint: " + hint);
+    return Error{kDoesNotCompile, ""};
+  }
+  return store(cache, key, work.path(), name, inputs);
 }
 
 }  // namespace
 
 Expected<fs::path> compile(const CompileRequest& request, const Target& target) {
-  const auto folder = cache_folder();
-  if (!folder) return folder.error();
+  const auto cache = cache_folder("run");
+  if (!cache) return cache.error();
   try {
-    const fs::path cache = *folder / "run";
-    fs::create_directories(cache);
-    return compile_into(cache, request, target);
+    return compile_into(*cache, request, target);
   } catch (const fs::filesystem_error& error) {
     return Error{kMissing, fmt::format("the compile cache cannot be used: {}", error.what())};
   }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "core/status.h"
 #include "target.h"
@@ -13,6 +14,8 @@ struct CompileRequest {
   std::filesystem::path source;
   std::string extra_flags;  // of --nvcc, as a shell would split them
   bool quiet = false;
+  // Where to note the files that the compiler read, also when it refused them; null: nowhere.
+  std::vector<std::filesystem::path>* inputs = nullptr;
 };
 
 // The program. Where nvcc refuses, its words have already been passed on and the error's message is

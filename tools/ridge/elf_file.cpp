@@ -6,11 +6,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <set>
+#include <string_view>
 
+#include "core/closed_libraries.h"
 #include "verb.h"
 
 namespace ridge::tools {
@@ -38,13 +42,13 @@ class Reader {
   }
 
   // The text from `offset` to the next zero byte.
-  std::optional<std::string> text(uint64_t offset) const {
+  std::optional<std::string_view> text(uint64_t offset) const {
     if (offset >= file_.size()) return std::nullopt;
     const uint8_t* begin = file_.data() + offset;
     const void* end = std::memchr(begin, 0, file_.size() - offset);
     if (!end) return std::nullopt;
-    return std::string(reinterpret_cast<const char*>(begin),
-                       static_cast<const uint8_t*>(end) - begin);
+    return std::string_view(reinterpret_cast<const char*>(begin),
+                            size_t(static_cast<const uint8_t*>(end) - begin));
   }
 
   bool holds(uint64_t offset, uint64_t size) const {
@@ -80,25 +84,75 @@ Status read_dynamic(const Reader& file, const std::vector<Elf64_Phdr>& segments,
     if (!strings || entry.d_un.d_val > UINT64_MAX - *strings) return damaged("string table");
     const auto text = file.text(*strings + entry.d_un.d_val);
     if (!text) return damaged("string table");
-    if (entry.d_tag == DT_NEEDED) facts.needed.push_back(*text);
+    if (entry.d_tag == DT_NEEDED) facts.needed.emplace_back(*text);
     if (entry.d_tag == DT_RPATH) facts.rpath = *text;
     if (entry.d_tag == DT_RUNPATH) facts.runpath = *text;
   }
   return Status::ok();
 }
 
-// Section names are not needed to run a program and may have been stripped, so nothing here is an
-// error.
-bool has_section(const Reader& file, const Elf64_Ehdr& header, const char* name) {
-  if (header.e_shoff == 0 || header.e_shentsize != sizeof(Elf64_Shdr)) return false;
-  const auto names = file.at<Elf64_Shdr>(header.e_shoff, header.e_shstrndx);
-  if (!names) return false;
-  for (uint64_t i = 0; i < header.e_shnum; ++i) {
-    const auto section = file.at<Elf64_Shdr>(header.e_shoff, i);
-    if (!section || section->sh_name > UINT64_MAX - names->sh_offset) return false;
-    if (file.text(names->sh_offset + section->sh_name) == name) return true;
+// Sections are not needed to run a program and may have been stripped, so nothing here is an error.
+class Sections {
+ public:
+  Sections(const Reader& file, const Elf64_Ehdr& header) : file_(file) {
+    if (header.e_shoff == 0 || header.e_shentsize != sizeof(Elf64_Shdr)) return;
+    for (uint64_t i = 0; i < header.e_shnum; ++i)
+      if (const auto section = file.at<Elf64_Shdr>(header.e_shoff, i)) all_.push_back(*section);
+    if (header.e_shstrndx < all_.size()) names_ = all_[header.e_shstrndx].sh_offset;
   }
-  return false;
+
+  std::optional<Elf64_Shdr> find(const char* name) const {
+    for (const Elf64_Shdr& section : all_)
+      if (names_ && text(*names_, section.sh_name) == name) return section;
+    return std::nullopt;
+  }
+
+  // Calls `visit` with the name of each function that the file defines, as far as it has names.
+  void for_each_function(const std::function<void(std::string_view)>& visit) const {
+    for (const Elf64_Shdr& section : all_) {
+      if (section.sh_type != SHT_SYMTAB && section.sh_type != SHT_DYNSYM) continue;
+      if (section.sh_link >= all_.size()) continue;
+      const uint64_t strings = all_[section.sh_link].sh_offset;
+      for (uint64_t i = 0; i < section.sh_size / sizeof(Elf64_Sym); ++i) {
+        const auto symbol = file_.at<Elf64_Sym>(section.sh_offset, i);
+        if (!symbol) break;
+        if (symbol->st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC) continue;
+        if (const auto name = text(strings, symbol->st_name)) visit(*name);
+      }
+    }
+  }
+
+ private:
+  std::optional<std::string_view> text(uint64_t strings, uint64_t at) const {
+    return at > UINT64_MAX - strings ? std::nullopt : file_.text(strings + at);
+  }
+  const Reader& file_;
+  std::vector<Elf64_Shdr> all_;
+  std::optional<uint64_t> names_;
+};
+
+// The identifier by which the CUDA runtime asks the driver for its functions. Besides those two,
+// only what the static runtime is linked into holds these bytes; stripping does not remove them.
+constexpr uint8_t kStaticRuntime[16] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
+                                        0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
+
+bool has_static_runtime(std::span<const uint8_t> bytes, const Sections& sections) {
+  if (const auto constants = sections.find(".rodata"))
+    if (constants->sh_offset <= bytes.size())
+      bytes = bytes.subspan(constants->sh_offset,
+                            std::min(constants->sh_size, bytes.size() - constants->sh_offset));
+  return memmem(bytes.data(), bytes.size(), kStaticRuntime, sizeof kStaticRuntime) != nullptr;
+}
+
+std::vector<std::string> closed_inside(const Sections& sections) {
+  std::vector<std::string> names;
+  sections.for_each_function([&](std::string_view function) {
+    if (!function.starts_with("cu") && !function.starts_with("n")) return;
+    for (const ClosedLibrary& library : closed_libraries())
+      if (library.function == function && !std::ranges::count(names, library.name))
+        names.emplace_back(library.name);
+  });
+  return names;
 }
 
 // The file the loader would take for a needed library, in the usual places.
@@ -123,19 +177,27 @@ std::optional<fs::path> find_library(const std::string& name, const ElfFacts& us
   return std::nullopt;
 }
 
-std::string find_runtime(const ElfFacts& facts, const fs::path& path, std::set<std::string>& seen) {
-  for (const std::string& name : facts.needed)
-    if (name.starts_with("libcudart.so")) return name;
+// A closed library brings all that it needs, and none of that can run here: it is not looked into.
+void follow(const ElfFacts& facts, const fs::path& path, std::set<std::string>& seen,
+            CudaUse& use) {
   for (const std::string& name : facts.needed) {
     if (!seen.insert(name).second) continue;
+    if (name.starts_with("libcudart.so")) {
+      if (use.runtime.empty()) use.runtime = name;
+      continue;
+    }
+    if (name.starts_with("libcuda.so")) continue;
+    if (find_closed_library(name)) {
+      use.closed.push_back(name);
+      continue;
+    }
     const auto library = find_library(name, facts, path.parent_path());
     if (!library) continue;
     const auto its_facts = read_elf(*library);
     if (!its_facts) continue;
-    if (std::string runtime = find_runtime(*its_facts, *library, seen); !runtime.empty())
-      return runtime;
+    if (its_facts->static_runtime) use.static_runtime.push_back(name);
+    follow(*its_facts, *library, seen, use);
   }
-  return "";
 }
 
 }  // namespace
@@ -169,8 +231,11 @@ Expected<ElfFacts> read_elf(std::span<const uint8_t> bytes) {
       if (const Status read = read_dynamic(file, segments, segment, facts); !read)
         return read.error();
     }
-  facts.fat_binary = has_section(file, *header, ".nv_fatbin");
-  facts.kernels = has_section(file, *header, "__nv_module_id");
+  const Sections sections(file, *header);
+  facts.fat_binary = sections.find(".nv_fatbin").has_value();
+  facts.kernels = sections.find("__nv_module_id").has_value();
+  facts.static_runtime = has_static_runtime(bytes, sections);
+  if (facts.fat_binary) facts.closed = closed_inside(sections);
   return facts;
 }
 
@@ -199,9 +264,11 @@ Expected<ElfFacts> read_elf(const fs::path& path) {
 Expected<CudaUse> inspect_program(const fs::path& path) {
   auto facts = read_elf(path);
   if (!facts) return facts.error();
+  CudaUse use;
   std::set<std::string> seen;
-  std::string runtime = find_runtime(*facts, path, seen);
-  return CudaUse{std::move(*facts), std::move(runtime)};
+  follow(*facts, path, seen, use);
+  use.program = std::move(*facts);
+  return use;
 }
 
 }  // namespace ridge::tools

@@ -116,6 +116,11 @@ void CommandLine::add_json(std::string& file) {
   add_option("--json", file, "FILE", "write a record; - is stdout, in place of the table");
 }
 
+void CommandLine::add_watch(bool& watch) {
+  add_flag("--watch", watch,
+           "run again whenever the file changes, or a header that it includes, until Ctrl-C");
+}
+
 void CommandLine::add_quiet(bool& quiet) { add_flag("--quiet,-q", quiet, "no progress on stderr"); }
 
 std::optional<int> CommandLine::describe(const Arguments& arguments, bool has_tail) const {

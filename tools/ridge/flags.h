@@ -52,6 +52,7 @@ class CommandLine {
   void add_timeout(double& seconds);
   void add_json(std::string& file);
   void add_quiet(bool& quiet);
+  void add_watch(bool& watch);
 
   // An exit code where the verb has nothing left to do: help was printed, or the user was told what
   // is wrong. With `tail`, what follows a bare `--` is put there, unread.

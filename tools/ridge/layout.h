@@ -30,8 +30,9 @@ const Layout& layout();
 // The file, or an error that says what is missing and how to get it: "the ladders are missing: …".
 Expected<std::filesystem::path> find_part(const char* what, const std::filesystem::path& file);
 
-// Where compiled programs are kept: $XDG_CACHE_HOME/ridge, ~/.cache/ridge, or a folder of this user
-// alone in the temporary folder where neither can be written.
-Expected<std::filesystem::path> cache_folder();
+// The folder `part` where compiled programs are kept: in $XDG_CACHE_HOME/ridge or ~/.cache/ridge.
+// Where neither can be written, a line of warning, and a folder of this user alone in the temporary
+// folder.
+Expected<std::filesystem::path> cache_folder(const char* part);
 
 }  // namespace ridge::tools

@@ -10,8 +10,11 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
-#include <mutex>
+#include <system_error>
+
+#include "ending.h"
 
 namespace ridge::tools {
 namespace {
@@ -34,39 +37,9 @@ struct Pipe {
   ~Pipe() { close(0), close(1); }
 };
 
-// Ctrl-C reaches the program by itself; we stay to report how it ended. Several programs may run at
-// once: what was there before the first comes back after the last.
-class IgnoreInterrupts {
- public:
-  IgnoreInterrupts() {
-    const std::lock_guard lock(mutex_);
-    if (running_++ > 0) return;
-    struct sigaction ignore = {};
-    ignore.sa_handler = SIG_IGN;
-    sigaction(SIGINT, &ignore, &interrupt_);
-    sigaction(SIGQUIT, &ignore, &quit_);
-  }
-  ~IgnoreInterrupts() {
-    const std::lock_guard lock(mutex_);
-    if (--running_ == 0) restore();
-  }
-  IgnoreInterrupts(const IgnoreInterrupts&) = delete;
-  IgnoreInterrupts& operator=(const IgnoreInterrupts&) = delete;
-  void restore() const {
-    sigaction(SIGINT, &interrupt_, nullptr);
-    sigaction(SIGQUIT, &quit_, nullptr);
-  }
-
- private:
-  inline static std::mutex mutex_;
-  inline static int running_ = 0;
-  inline static struct sigaction interrupt_, quit_;
-};
-
-[[noreturn]] void become(const Command& command, const IgnoreInterrupts& signals, int output,
-                         int error_pipe) {
+[[noreturn]] void become(const Command& command, int output, int error_pipe) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody would wait for it without us
-  signals.restore();
+  restore_signals();
   if (output >= 0) dup2(output, STDOUT_FILENO);
   if (command.capture) dup2(output, STDERR_FILENO);
   for (const auto& [name, value] : command.environment) setenv(name.c_str(), value.c_str(), 1);
@@ -90,13 +63,16 @@ void drain(int from, std::string& into) {
   }
 }
 
-// Hands on the whole lines, and leaves what has no end yet.
+// Hands on the whole lines, and leaves what has no end yet. What is printed of them appears at once:
+// somebody may be waiting for it at the other end of a pipe.
 void hand_on_lines(const Command& command, std::string& output) {
   if (!command.line) return;
   size_t begin = 0;
   for (size_t end; (end = output.find('\n', begin)) != std::string::npos; begin = end + 1)
     command.line(output.substr(begin, end - begin));
   output.erase(0, begin);
+  if (begin > 0 && std::fflush(stdout) != 0)
+    throw std::system_error(errno, std::generic_category(), "cannot write to stdout");
 }
 
 }  // namespace
@@ -109,14 +85,14 @@ Outcome run(const Command& command) {
     outcome.start_error = errno;
     return outcome;
   }
-  const IgnoreInterrupts signals;
   const auto start = Clock::now();
   const pid_t child = fork();
   if (child < 0) {
     outcome.start_error = errno;
     return outcome;
   }
-  if (child == 0) become(command, signals, output.ends[1], errors.ends[1]);
+  if (child == 0) become(command, output.ends[1], errors.ends[1]);
+  const RunningProgram running(child);  // a signal that ends us ends it first
   output.close(1);
   errors.close(1);
   if (output.ends[0] >= 0) fcntl(output.ends[0], F_SETFL, O_NONBLOCK);

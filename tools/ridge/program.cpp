@@ -4,8 +4,10 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "compile.h"
+#include "core/closed_libraries.h"
 #include "elf_file.h"
 #include "suggest.h"
 #include "terminal.h"
@@ -31,13 +33,25 @@ std::string nearest_file(const std::string& file) {
   return did_you_mean(file, names);
 }
 
+// What closed libraries it has, linked or in files: "cuBLAS (libcublas.so.13), cuFFT".
+std::string closed_libraries_of(const CudaUse& use) {
+  std::vector<std::string> names;
+  for (const std::string& file : use.closed)
+    names.push_back(describe(*find_closed_library(file), file));
+  for (const std::string& name : use.program.closed) names.push_back(name + " (linked statically)");
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 // Whether the software GPU can get between this program and the CUDA runtime; if not, why.
 Status check_for_software(const fs::path& program, const CudaUse& use, bool quiet) {
   const std::string name = program.filename();
-  // nvcc leaves its mark on a program without device code, too; the driver's caller may be one.
+  if (!use.program.x86_64)
+    return Error{kMissing, fmt::format("{} is not a program for x86-64", name)};
+  // nvcc links the static runtime into a program without device code, too; the driver's caller may
+  // be one.
   const bool driver = std::ranges::count(use.program.needed, kDriver) > 0;
-  const bool needs_runtime = driver ? use.program.kernels : use.program.fat_binary;
-  if (use.runtime.empty() && needs_runtime)
+  const bool needs_runtime = use.program.kernels || !driver;
+  if (use.runtime.empty() && use.program.static_runtime && needs_runtime)
     return Error{
         kMissing,
         fmt::format("{} is linked with the static CUDA runtime, which only a GPU can serve.\n"
@@ -49,13 +63,19 @@ Status check_for_software(const fs::path& program, const CudaUse& use, bool quie
                  fmt::format("{} needs {}, but Ridge is {}; rebuild it with a CUDA toolkit of "
                              "version 13",
                              name, use.runtime, kRuntime)};
-  if (!use.program.x86_64)
-    return Error{kMissing, fmt::format("{} is not a program for x86-64", name)};
-  if (quiet) return Status::ok();
-  if (use.runtime.empty() && driver) return Status::ok();
-  if (use.runtime.empty())
+  for (const std::string& library : use.static_runtime)
+    complain(
+        fmt::format("{} loads {}, which is linked with the static CUDA runtime: its kernels "
+                    "cannot run here.\n  Rebuild it with the shared one: nvcc -cudart shared …",
+                    name, library));
+  if (const std::string closed = closed_libraries_of(use); !closed.empty())
+    complain(
+        fmt::format("{} is linked with {}, which cannot run on the software GPU: closed libraries "
+                    "hold machine code.\n  Such calls will fail. {}",
+                    name, closed, kOpenInstead));
+  else if (!quiet && !driver && use.runtime.empty())
     complain(fmt::format("note: {} does not use the CUDA runtime itself", name));
-  else if (!use.program.fat_binary)
+  else if (!quiet && !use.runtime.empty() && !use.program.fat_binary)
     complain(fmt::format("note: {} contains no device code of its own", name));
   return Status::ok();
 }
@@ -119,8 +139,11 @@ Status check_request(const ProgramRequest& request) {
 Expected<Command> command_for(const ProgramRequest& request, const Target& target) {
   fs::path program = request.file;
   if (is_source(program)) {
-    const auto compiled =
-        compile({.source = program, .extra_flags = request.nvcc, .quiet = request.quiet}, target);
+    const auto compiled = compile({.source = program,
+                                   .extra_flags = request.nvcc,
+                                   .quiet = request.quiet,
+                                   .inputs = request.inputs},
+                                  target);
     if (!compiled) return compiled.error();
     program = *compiled;
   }

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "core/status.h"
 #include "process.h"
@@ -18,6 +19,9 @@ struct ProgramRequest {
   Arguments arguments;
   double timeout = 0;  // seconds; 0: none
   bool quiet = false;
+  bool watch = false;  // --watch
+  // Where the files that it was compiled from are noted; null: nowhere.
+  std::vector<std::filesystem::path>* inputs = nullptr;
 };
 
 bool is_source(const std::filesystem::path& path);

@@ -7,23 +7,32 @@
 #include <filesystem>
 #include <string>
 
+#include "ending.h"
+
 namespace ridge::tools {
 
 class ScratchFolder {
  public:
-  ScratchFolder() {
-    std::string name = std::filesystem::temp_directory_path() / "ridge-XXXXXX";  // mkdtemp's
-    if (mkdtemp(name.data())) path_ = name;
+  ScratchFolder() : ScratchFolder(std::filesystem::temp_directory_path() / "ridge-") {}
+  // In another place, or with another name: `prefix` and six letters.
+  explicit ScratchFolder(const std::filesystem::path& prefix) {
+    std::string name = prefix.string() + "XXXXXX";  // mkdtemp's
+    if (!mkdtemp(name.data())) return;
+    path_ = name;
+    remove_at_the_end(path_);
   }
   ~ScratchFolder() {
     std::error_code error;
-    if (ready()) std::filesystem::remove_all(path_, error);
+    if (!ready()) return;
+    std::filesystem::remove_all(path_, error);
+    already_removed(path_);
   }
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
   bool ready() const { return !path_.empty(); }  // errno says why not
-  std::filesystem::path operator/(const char* file) const { return path_ / file; }
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path operator/(const std::string& file) const { return path_ / file; }
 
  private:
   std::filesystem::path path_;

@@ -12,7 +12,12 @@
 namespace ridge::tools {
 namespace {
 
-bool color = isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR");
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value && *value;
+}
+
+bool color = understands_escapes(STDOUT_FILENO) && !is_set("NO_COLOR");
 
 std::string paint(const char* code, std::string_view text) {
   return color ? fmt::format("\033[{}m{}\033[0m", code, text) : std::string(text);
@@ -50,7 +55,16 @@ size_t screen_width() {
 
 }  // namespace
 
-void complain(std::string_view text) { fmt::print(stderr, "ridge: {}\n", text); }
+bool understands_escapes(int file) {
+  const char* terminal = std::getenv("TERM");
+  return isatty(file) && terminal && *terminal && std::string_view(terminal) != "dumb";
+}
+
+void tell(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+void complain(std::string_view text) { tell(fmt::format("ridge: {}\n", text)); }
 
 void set_color(bool on) { color = on; }
 std::string bold(std::string_view text) { return paint("1", text); }
@@ -59,20 +73,18 @@ std::string green(std::string_view text) { return paint("32", text); }
 std::string red(std::string_view text) { return paint("31", text); }
 
 void Progress::show(std::string_view text) {
-  if (quiet_ || !isatty(STDERR_FILENO)) return;
-  fmt::print(stderr, "\r\033[K{}", text);
-  std::fflush(stderr);
+  if (quiet_ || !understands_escapes(STDERR_FILENO)) return;
+  tell(fmt::format("\r\033[K{}", text));
   shown_ = true;
 }
 
 void Progress::keep(std::string_view text) {
   clear();
-  if (!quiet_) fmt::print(stderr, "{}\n", text);
+  if (!quiet_) tell(fmt::format("{}\n", text));
 }
 
 void Progress::clear() {
-  if (shown_) fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
+  if (shown_) tell("\r\033[K");
   shown_ = false;
 }
 

@@ -7,9 +7,14 @@
 
 namespace ridge::tools {
 
-void complain(std::string_view text);  // "ridge: text" on stderr
+// On stderr. What cannot be written there is lost: nobody could be told.
+void complain(std::string_view text);  // "ridge: text", and the end of the line
+void tell(std::string_view text);      // as it is
 
-// Colour is off when --no-color is given, NO_COLOR is set, or stdout is not a terminal.
+// Whether it is a terminal that more than plain text can be sent to: TERM is not "dumb".
+bool understands_escapes(int file);
+
+// Colour is off when --no-color is given, NO_COLOR is set, or stdout does not understand it.
 void set_color(bool on);
 std::string bold(std::string_view text);
 std::string dim(std::string_view text);

@@ -35,6 +35,7 @@ const Row* find(cudaError_t error) {
 thread_local cudaError_t last = cudaSuccess;
 thread_local int driver_calls = 0;
 thread_local bool uses_runtime = false;
+std::atomic<bool> used_by_any{false};
 std::atomic<cudaError_t> sticky{cudaSuccess};
 
 }  // namespace
@@ -52,10 +53,14 @@ const char* error_text(cudaError_t error) {
 DriverCall::DriverCall() { ++driver_calls; }
 DriverCall::~DriverCall() { --driver_calls; }
 bool thread_uses_runtime() { return uses_runtime; }
+bool runtime_was_used() { return used_by_any.load(std::memory_order_acquire); }
 
 cudaError_t remember(cudaError_t error) {
   if (driver_calls) return error;
-  uses_runtime = true;
+  if (!uses_runtime) {
+    uses_runtime = true;
+    used_by_any.store(true, std::memory_order_release);
+  }
   if (error == cudaSuccess || error == cudaErrorNotReady) return error;
   last = error;
   if (!CallScope::inside() && error != sticky_error()) tell_failed(error, error_name(error));

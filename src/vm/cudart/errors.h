@@ -33,6 +33,7 @@ class DriverCall {
   DriverCall(const DriverCall&) = delete;
 };
 bool thread_uses_runtime();  // it has made a call that needs the device
+bool runtime_was_used();     // some thread has
 
 cudaError_t sticky_error();
 // The first fault counts; later ones follow from it. True when this one was the first.

@@ -49,12 +49,14 @@ void tell_unfinished() {
 // Runs after main's static objects and atexit handlers, because the program depends on this
 // library.
 __attribute__((destructor)) void at_exit() {
-  if (!runtime_started()) return;
-  tell_unfinished();
-  runtime().scheduler.abandon();
-  runtime().engine.flush_printf();
-  if (config().count) tell_counts(runtime().engine.counts());
-  tell_leaks();
+  if (runtime_started()) {
+    tell_unfinished();
+    runtime().scheduler.abandon();
+    runtime().engine.flush_printf();
+    if (config().count) tell_counts(runtime().engine.counts());
+    tell_leaks();
+  }
+  // A program that never used the device has ended, too.
   if (Observer* watching = observer()) watching->finish();
   else report::write_end(0);
 }

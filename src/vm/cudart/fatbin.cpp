@@ -157,13 +157,21 @@ Expected<const FatImage*> choose_ptx(std::span<const FatImage> images, int major
   if (best) return best;
 
   std::string there;
-  for (const FatImage& image : images) there += (there.empty() ? "" : ", ") + image.label();
+  bool has_ptx = false;
+  for (const FatImage& image : images) {
+    there += (there.empty() ? "" : ", ") + image.label();
+    has_ptx = has_ptx || image.kind == FatImage::Kind::ptx;
+  }
   const std::string arch = std::to_string(device);
   return Error{cudaErrorNoKernelImageForDevice,
-               "the program holds no PTX that sm_" + arch + " can run; it holds " +
+               "holds no PTX that sm_" + arch + " can run; it holds " +
                    (there.empty() ? "nothing" : there) +
-                   ".\n  Machine code cannot run on the software GPU. Rebuild with PTX:\n" +
-                   "    nvcc -gencode arch=compute_" + arch + ",code=compute_" + arch + " …"};
+                   (has_ptx ? ".\n  PTX runs on the architecture it was made for and on newer "
+                              "ones; with an a or f behind the number, on that one or its "
+                              "family only."
+                            : ".\n  Machine code cannot run on the software GPU.") +
+                   " Rebuild with PTX:\n    nvcc -gencode arch=compute_" + arch + ",code=compute_" +
+                   arch + " …"};
 }
 
 const FatImage* choose_machine_code(std::span<const FatImage> images, int major, int minor) {

@@ -42,7 +42,7 @@ Expected<std::string> unpack(const FatImage& image);
 
 // The PTX a driver would compile for this device: the highest architecture not above it; an 'a'
 // image only for exactly its own. cudaErrorNoKernelImageForDevice when there is none: the message
-// lists what is there and how to rebuild.
+// lists what is there and how to rebuild; its subject, whoever holds the images, goes before it.
 Expected<const FatImage*> choose_ptx(std::span<const FatImage> images, int major, int minor);
 
 // The machine code a driver would take for this device, if there is any.

@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/closed_libraries.h"
 #include "vm/cudart/failed_call.h"
 #include "vm/cudart/fatbin.h"
+#include "vm/cudart/origin.h"
 #include "vm/cudart/ptx_link.h"
 #include "vm/cudart/runtime.h"
 #include "vm/exec/code.h"
@@ -30,12 +32,21 @@ std::string machine_code_in(std::span<const FatImage> images) {
   return plain ? std::move(*plain) : std::string();
 }
 
+Error no_ptx(const void* holder, const Error& why) {
+  const std::string file = library_at(holder);
+  if (const ClosedLibrary* library = find_closed_library(file))
+    return {why.code, describe(*library, file) +
+                          " holds machine code, which only a GPU can run.\n  " +
+                          std::string(kOpenInstead)};
+  return {why.code, owner_at(holder) + " " + why.message};
+}
+
 Expected<Text> text_of_container(std::span<const uint8_t> container) {
   const auto images = read_container(container);
   if (!images) return images.error();
   const GpuSpec& gpu = runtime().gpu();
   const auto chosen = choose_ptx(*images, gpu.major, gpu.minor);
-  if (!chosen) return chosen.error();
+  if (!chosen) return no_ptx(container.data(), chosen.error());
   auto ptx = unpack(**chosen);
   if (!ptx) return ptx.error();
   ptx->resize(std::strlen(ptx->c_str()));  // padding

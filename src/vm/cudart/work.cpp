@@ -27,7 +27,8 @@ struct Execute {
     work.function(work.data);
     host_function = nullptr;
   }
-  void operator()(const ChildWork&) const {}  // flattened when the graph is instantiated
+  void operator()(const ChildWork&) const {}        // flattened when the graph is instantiated
+  void operator()(const ConditionalWork&) const {}  // the graph's launch chooses among the bodies
   void operator()(const EventRecordWork& work) const {
     auto now = std::make_shared<Completion>();
     now->done = true;
@@ -49,6 +50,9 @@ struct NodeType {
   cudaGraphNodeType operator()(const FillPlan&) const { return cudaGraphNodeTypeMemset; }
   cudaGraphNodeType operator()(const HostWork&) const { return cudaGraphNodeTypeHost; }
   cudaGraphNodeType operator()(const ChildWork&) const { return cudaGraphNodeTypeGraph; }
+  cudaGraphNodeType operator()(const ConditionalWork&) const {
+    return cudaGraphNodeTypeConditional;
+  }
   cudaGraphNodeType operator()(const EventRecordWork&) const {
     return cudaGraphNodeTypeEventRecord;
   }

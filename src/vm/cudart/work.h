@@ -9,6 +9,7 @@
 #include "vm/cudart/api.h"
 #include "vm/cudart/copy.h"
 #include "vm/cudart/events.h"
+#include "vm/cudart/graph/conditional.h"
 #include "vm/exec/engine.h"
 
 namespace ridge::vm::cudart {
@@ -42,7 +43,7 @@ struct FreeWork {
   std::shared_ptr<GraphMemory> memory;
 };
 using Work = std::variant<EmptyWork, KernelWork, CopyPlan, FillPlan, HostWork, ChildWork,
-                          EventRecordWork, EventWaitWork, AllocWork, FreeWork>;
+                          EventRecordWork, EventWaitWork, AllocWork, FreeWork, ConditionalWork>;
 
 cudaGraphNodeType node_type(const Work& work);
 

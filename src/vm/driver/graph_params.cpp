@@ -79,11 +79,10 @@ cudaError_t work_of(const CUgraphNodeParams* p, cudart::Work* work) {
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return cudart::event_record(p->eventRecord.event, work);
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return cudart::event_wait(p->eventWait.event, work);
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:  // added by functions of their own, and never changed
-    case CU_GRAPH_NODE_TYPE_MEM_FREE: return cudaErrorInvalidValue;
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL: return cudaErrorInvalidValue;
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
       return refuse_call("a memory operation node of a graph", "memory operation nodes of graphs");
-    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-      return refuse_call("a conditional node of a graph", "conditional nodes of graphs");
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
       return refuse_call("an external semaphore node of a graph", "external memory and semaphores");

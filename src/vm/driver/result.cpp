@@ -58,7 +58,10 @@ CUresult told(cudaError_t error) {
   return result;
 }
 
-bool initialised() { return was_initialised.load(std::memory_order_acquire); }
+// The runtime initialises the driver.
+bool initialised() {
+  return was_initialised.load(std::memory_order_acquire) || cudart::runtime_was_used();
+}
 void initialise() { was_initialised.store(true, std::memory_order_release); }
 
 cudaError_t check_context() {

@@ -23,7 +23,7 @@ const char* result_name(CUresult result);  // null: no such result
 // CUDA_ERROR_NOT_SUPPORTED, and once on stderr what is not supported, by name.
 cudaError_t refuse_call(const char* what, const char* group);
 
-bool initialised();
+bool initialised();           // by cuInit, or by a call of the runtime
 void initialise();            // cuInit
 cudaError_t check_context();  // the calling thread has one that is alive
 

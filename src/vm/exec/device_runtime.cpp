@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "vm/exec/conditions.h"
 #include "vm/exec/grid.h"
 
 namespace ridge::vm {
@@ -56,11 +57,25 @@ const Inst* release(Warp& w, const Inst* inst, const CallSite& site) {
   return inst + 1;
 }
 
+const Inst* set_conditional(Warp& w, const Inst* inst, const CallSite& site) {
+  for (uint32_t left = w.mask; left; left &= left - 1) {
+    const int i = __builtin_ctz(left);
+    const uint64_t handle = call_argument<uint64_t>(w, site, 0, i);
+    const ConditionRef condition = find_condition(handle);
+    if (!condition)
+      return raise(w, inst, FaultKind::trap, uint32_t(i), handle, 0,
+                   "cudaGraphSetConditional of a handle that does not exist, or no more");
+    condition->value.store(call_argument<uint32_t>(w, site, 1, i), std::memory_order_release);
+  }
+  return inst + 1;
+}
+
 constexpr DeviceFunctionDef kFunctions[] = {
     {"vprintf", print},
     {"__assertfail", assert_fail},
     {"malloc", allocate},
     {"free", release},
+    {"cudaGraphSetConditional", set_conditional},
 };
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #include "vm/exec/grid.h"
 
@@ -10,7 +12,13 @@ namespace ridge::vm {
 namespace {
 constexpr auto kPeriod = std::chrono::milliseconds(100);
 constexpr double kQuietSeconds = 2;     // no progress line before this
-constexpr double kPlainLineEvery = 10;  // seconds between lines where stderr is not a terminal
+constexpr double kPlainLineEvery = 10;  // seconds between lines where none can be replaced
+
+// Whether a line on stderr can be replaced by the next one.
+bool can_replace_lines() {
+  const char* terminal = std::getenv("TERM");
+  return isatty(STDERR_FILENO) && terminal && *terminal && std::string_view(terminal) != "dumb";
+}
 }  // namespace
 
 Watch::~Watch() {
@@ -54,7 +62,7 @@ void Watch::loop() {
 
 void Watch::show(const GridRun& grid, double seconds) {
   const uint64_t done = grid.done.load();
-  const bool terminal = isatty(STDERR_FILENO);
+  const bool terminal = can_replace_lines();
   if (!terminal && line_shown_ && seconds - last_shown_ < kPlainLineEvery) return;
   last_shown_ = seconds;
   line_shown_ = true;
@@ -65,7 +73,7 @@ void Watch::show(const GridRun& grid, double seconds) {
 }
 
 void Watch::clear_line() {
-  if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
+  if (can_replace_lines()) std::fputs("\r\033[K", stderr);
   line_shown_ = false;
 }
 

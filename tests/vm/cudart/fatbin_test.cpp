@@ -107,6 +107,19 @@ TEST(Fatbin, SaysWhichImagesAreThere) {
     EXPECT_NE(chosen.error().message.find(image), std::string::npos) << image;
 }
 
+TEST(Fatbin, TellsNewPtxFromMachineCode) {
+  const auto message = [](const Entry& entry) {
+    const auto bytes = container({entry});
+    return choose_ptx(*read_container(bytes), 9, 0).error().message;
+  };
+  const std::string ptx = message({.arch = 120}), machine_code = message({.arch = 120, .kind = 2});
+  EXPECT_NE(ptx.find("it holds PTX compute_120."), std::string::npos) << ptx;
+  EXPECT_NE(ptx.find("PTX runs on the architecture it was made for and on newer ones"),
+            std::string::npos);
+  EXPECT_EQ(ptx.find("achine code"), std::string::npos);
+  EXPECT_NE(machine_code.find("Machine code cannot run"), std::string::npos) << machine_code;
+}
+
 // Bytes placed right before memory that cannot be read, so that reading past them is a crash, not
 // luck.
 class GuardedBytes {

@@ -1,6 +1,7 @@
 // The runtime and the driver in one process: one device, one memory, one set of streams.
 #include <cuda_runtime_api.h>
 
+#include <cstdlib>
 #include <thread>
 
 #include "driver_test.h"
@@ -65,6 +66,20 @@ TEST_F(Both, ADriversErrorIsNotTheRuntimes) {
   EXPECT_EQ(cuMemAlloc(&address, 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuStreamSynchronize(reinterpret_cast<CUstream>(64)) == CUDA_SUCCESS, false);
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+}
+
+// In a process of its own, which never calls cuInit.
+TEST(BothInANewProcess, TheRuntimeInitialisesTheDriver) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto ask = [](cudaError_t (*call)()) {
+    CUdevice device = 0;
+    if (cuDeviceGet(&device, 0) != CUDA_ERROR_NOT_INITIALIZED) std::exit(1);
+    if (call() != cudaSuccess) std::exit(2);
+    std::exit(cuDeviceGet(&device, 0) == CUDA_SUCCESS ? 0 : 3);
+  };
+  EXPECT_EXIT(ask([] { return cudaFree(nullptr); }), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(ask([] { return cudaSetDevice(0); }), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(ask([] { return cudaDeviceSynchronize(); }), ::testing::ExitedWithCode(0), "");
 }
 
 TEST_F(Both, TheRuntimeMakesThePrimaryContextCurrent) {

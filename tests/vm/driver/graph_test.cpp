@@ -1,4 +1,5 @@
-// Memory nodes of graphs, user objects, attributes of nodes; batches, advice and the log.
+// Memory and conditional nodes of graphs, user objects, attributes of nodes; batches, advice and
+// the log.
 #include <cstring>
 
 #include "driver_test.h"
@@ -24,6 +25,45 @@ class Graphs : public DriverTest {
   CUgraph graph = nullptr;
   CUstream stream = nullptr;
 };
+
+TEST_F(Graphs, ConditionalNodes) {
+  CUgraphConditionalHandle handle = 0;
+  EXPECT_EQ(cuGraphConditionalHandleCreate(&handle, graph, nullptr, 0, 0),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuGraphConditionalHandleCreate(&handle, graph, context, 0, 4),
+            CUDA_ERROR_INVALID_VALUE);
+  ASSERT_OK(
+      cuGraphConditionalHandleCreate(&handle, graph, context, 1, CU_GRAPH_COND_ASSIGN_DEFAULT));
+  CUgraphNodeParams params{};
+  params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+  params.conditional.handle = handle;
+  params.conditional.type = CU_GRAPH_COND_TYPE_SWITCH;
+  params.conditional.size = 2;
+  params.conditional.ctx = context;
+  CUgraphNode node = nullptr, fill = nullptr;
+  ASSERT_OK(cuGraphAddNode(&node, graph, nullptr, nullptr, 0, &params));
+  CUgraphNodeType type{};
+  EXPECT_OK(cuGraphNodeGetType(node, &type));
+  EXPECT_EQ(type, CU_GRAPH_NODE_TYPE_CONDITIONAL);
+  const Floats out({0, 0});
+  CUDA_MEMSET_NODE_PARAMS memset{};
+  memset.elementSize = 4;
+  memset.width = memset.height = 1;
+  memset.value = 0x3F800000;  // 1.0
+  for (unsigned body = 0; body < 2; ++body) {
+    memset.dst = out.address + 4 * body;
+    ASSERT_OK(cuGraphAddMemsetNode(&fill, params.conditional.phGraph_out[body], nullptr, 0, &memset,
+                                   context));
+  }
+  EXPECT_EQ(cuGraphNodeSetParams(node, &params), CUDA_ERROR_INVALID_VALUE);
+  CUgraphExec exec = nullptr;
+  ASSERT_OK(cuGraphInstantiate(&exec, graph, 0));
+  EXPECT_OK(cuGraphLaunch(exec, stream));
+  EXPECT_OK(cuStreamSynchronize(stream));
+  EXPECT_EQ(out.values()[0], 0);
+  EXPECT_EQ(out.values()[1], 1);
+  EXPECT_OK(cuGraphExecDestroy(exec));
+}
 
 TEST_F(Graphs, MemoryComesAndGoesWithNodes) {
   const Module module;

@@ -22,6 +22,7 @@
 #include "target.h"
 #include "terminal.h"
 #include "verb.h"
+#include "watch.h"
 
 namespace ridge::tools {
 namespace {
@@ -191,6 +192,7 @@ int check_main(const Arguments& arguments) {
   line.add_observed_device(flags.device);
   line.add_threads(flags.device);
   line.add_timeout(flags.program.timeout);
+  line.add_watch(flags.program.watch);
   line.add_quiet(flags.program.quiet);
   line.add_footer(
       "What follows a bare -- goes to the program. The exit code is 5 when something was found,\n"
@@ -219,7 +221,12 @@ int check_main(const Arguments& arguments) {
     complain(target.error().message);
     return target.error().code;
   }
-  return check_on(*target, flags);
+  if (const Status ready = check_watch(flags.program); !ready) {
+    complain(ready.message());
+    return ready.code();
+  }
+  const auto once = [&] { return check_on(*target, flags); };
+  return flags.program.watch ? watch(flags.program, once) : once();
 }
 
 }  // namespace

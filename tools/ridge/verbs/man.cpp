@@ -78,7 +78,8 @@ int man_main(const Arguments& arguments) {
   fmt::print(
       ".TH RIDGE 1 \"\" \"ridge {}\" \"User Commands\"\n"
       ".SH NAME\nridge \\- GPU kernels from the first thread to the roofline, on any machine\n"
-      ".SH SYNOPSIS\n\\fBridge\\fR \\fIVERB\\fR [\\fIflags\\fR]\n"
+      ".SH SYNOPSIS\n\\fBridge\\fR \\fIVERB\\fR [\\fIflags\\fR]\n.br\n"
+      "\\fBridge\\fR \\fIFILE.cu\\fR [\\fIflags\\fR] [\\-\\- \\fIarguments\\fR]  (as ridge run)\n"
       ".SH DESCRIPTION\n"
       "Ridge runs CUDA programs: on the GPU if there is one, otherwise on its own software GPU,\n"
       "which executes the PTX in the program on CPU cores. Results go to stdout, progress and\n"
@@ -93,8 +94,11 @@ int man_main(const Arguments& arguments) {
   fmt::print(
       ".SH ENVIRONMENT\n"
       ".TP\n\\fBXDG_CACHE_HOME\\fR\n"
-      "Compiled programs are kept in its folder ridge; without it in ~/.cache/ridge.\n"
-      ".TP\n\\fBNO_COLOR\\fR\nPlain text, as with \\-\\-no\\-color.\n");
+      "Compiled programs are kept in its folder ridge; without it in ~/.cache/ridge. Where "
+      "neither\n"
+      "can be written, a folder in \\fBTMPDIR\\fR is used.\n"
+      ".TP\n\\fBNO_COLOR\\fR\nPlain text, as with \\-\\-no\\-color.\n"
+      ".TP\n\\fBTERM\\fR\nA terminal called dumb gets plain text, too, and no progress line.\n");
   return kFine;
 }
 

@@ -29,6 +29,7 @@
 #include "terminal.h"
 #include "toolkit.h"
 #include "verb.h"
+#include "watch.h"
 
 namespace ridge::tools {
 namespace {
@@ -209,6 +210,7 @@ int profile_main(const Arguments& arguments) {
   line.add_observed_device(flags.device);
   line.add_threads(flags.device);
   line.add_timeout(flags.program.timeout);
+  line.add_watch(flags.program.watch);
   line.add_quiet(flags.program.quiet);
   line.add_footer(
       "What follows a bare -- goes to the program. --shape, --dtype, --distribution and an "
@@ -242,7 +244,12 @@ int profile_main(const Arguments& arguments) {
     complain(target.error().message);
     return target.error().code;
   }
-  return profile_on(*target, flags);
+  if (const Status ready = check_watch(flags.program); !ready) {
+    complain(ready.message());
+    return ready.code();
+  }
+  const auto once = [&] { return profile_on(*target, flags); };
+  return flags.program.watch ? watch(flags.program, once) : once();
 }
 
 }  // namespace

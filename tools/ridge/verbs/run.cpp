@@ -20,6 +20,7 @@
 #include "terminal.h"
 #include "trace.h"
 #include "verb.h"
+#include "watch.h"
 
 namespace ridge::tools {
 namespace {
@@ -137,6 +138,7 @@ int run_main(const Arguments& arguments) {
                   "write what was reported as SARIF, for code hosts and editors (software GPU)");
   line.add_option("--suppress", flags.suppressions, "FILE",
                   "what --strict and --sarif pass over (.ridge-suppress, if there is one)");
+  line.add_watch(flags.program.watch);
   line.add_quiet(flags.program.quiet);
   if (const auto done = line.parse(arguments, &flags.program.arguments)) return *done;
 
@@ -165,7 +167,12 @@ int run_main(const Arguments& arguments) {
     complain(ready.message());
     return ready.code();
   }
-  return run_on(*target, flags);
+  if (const Status ready = check_watch(flags.program); !ready) {
+    complain(ready.message());
+    return ready.code();
+  }
+  const auto once = [&] { return run_on(*target, flags); };
+  return flags.program.watch ? watch(flags.program, once) : once();
 }
 
 }  // namespace

@@ -59,9 +59,10 @@ cudaError_t edges_of(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaG
 }
 
 const char* label(const Work& work) {
-  constexpr const char* kLabels[] = {"KERNEL",     "MEMCPY",   "MEMSET",     "HOST",
-                                     "GRAPH",      "EMPTY",    "WAIT_EVENT", "EVENT_RECORD",
-                                     "EXT_SIGNAL", "EXT_WAIT", "MEM_ALLOC",  "MEM_FREE"};
+  constexpr const char* kLabels[] = {"KERNEL",       "MEMCPY",     "MEMSET",     "HOST",
+                                     "GRAPH",        "EMPTY",      "WAIT_EVENT", "EVENT_RECORD",
+                                     "EXT_SIGNAL",   "EXT_WAIT",   "MEM_ALLOC",  "MEM_FREE",
+                                     "BATCH_MEM_OP", "CONDITIONAL"};
   const size_t type = size_t(node_type(work));
   return type < std::size(kLabels) ? kLabels[type] : "NODE";
 }
@@ -85,7 +86,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) {
   return with_graph(original, [&](Graph& graph) {
     if (!clone) return cudaErrorInvalidValue;
-    if (has_memory_nodes(graph)) return cudaErrorNotSupported;
+    if (has_memory_nodes(graph) || has_conditional_nodes(graph)) return cudaErrorNotSupported;
     *clone = graph_handle(graph.clone());
     return cudaSuccess;
   });

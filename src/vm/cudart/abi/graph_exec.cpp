@@ -10,11 +10,12 @@ using namespace ridge::vm::cudart;
 
 namespace {
 
-cudaError_t make_exec(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
+cudaError_t make_exec(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags,
+                      BadConditional* bad = nullptr) {
   const GraphRef found = find_graph(graph);
   if (!exec || !found) return cudaErrorInvalidValue;
   GraphExecRef made;
-  if (const cudaError_t error = instantiate(found, flags, &made)) return error;
+  if (const cudaError_t error = instantiate(found, flags, &made, bad)) return error;
   *exec = exec_handle(std::move(made));
   return cudaSuccess;
 }
@@ -37,9 +38,10 @@ cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t gr
                                            cudaGraphInstantiateParams* params) {
   return api([&] {
     if (!params) return cudaErrorInvalidValue;
-    params->errNode_out = nullptr;
-    const cudaError_t error = make_exec(exec, graph, params->flags);
-    params->result_out = error ? cudaGraphInstantiateInvalidStructure : cudaGraphInstantiateSuccess;
+    BadConditional bad{cudaGraphInstantiateInvalidStructure, nullptr};
+    const cudaError_t error = make_exec(exec, graph, params->flags, &bad);
+    params->errNode_out = bad.node;
+    params->result_out = error ? bad.result : cudaGraphInstantiateSuccess;
     return error;
   });
 }

@@ -41,6 +41,18 @@ cudaError_t event_of(cudaGraphNode_t handle, cudaEvent_t* event) {
 
 extern "C" {
 
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,
+                                             unsigned initial, unsigned flags) {
+  return api([&] {
+    const GraphRef found = find_graph(graph);
+    if (!found || !handle) return cudaErrorInvalidValue;
+    uint64_t made = 0;
+    const cudaError_t error = create_condition(*found, initial, flags, &made);
+    if (!error) *handle = made;
+    return error;
+  });
+}
+
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                              const cudaGraphEdgeData*, size_t count, cudaGraphNodeParams* params) {
   if (params && params->type == cudaGraphNodeTypeMemAlloc) {
@@ -50,6 +62,8 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cud
   }
   if (params && params->type == cudaGraphNodeTypeMemFree)
     return cudaGraphAddMemFreeNode(node, graph, after, count, params->free.dptr);
+  if (params && params->type == cudaGraphNodeTypeConditional)
+    return add_conditional_node(node, graph, after, count, params->conditional);
   return add_node(node, graph, after, count, [&](Work* work) { return work_of(params, work); });
 }
 

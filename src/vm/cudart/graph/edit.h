@@ -29,6 +29,23 @@ cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t handle, const cudaGraphN
   });
 }
 
+// The same for a conditional node; `Params` are the runtime's or the driver's.
+template <class Params>
+cudaError_t add_conditional_node(cudaGraphNode_t* node, cudaGraph_t handle,
+                                 const cudaGraphNode_t* dependencies, size_t count,
+                                 Params& params) {
+  return add_node(node, handle, dependencies, count, [&](Work* work) {
+    ConditionalWork made;
+    const auto type = cudaGraphConditionalNodeType(params.type);
+    if (const cudaError_t error =
+            make_conditional(*find_graph(handle), params.handle, type, params.size, &made))
+      return error;
+    params.phGraph_out = made.handles->data();
+    *work = std::move(made);
+    return cudaSuccess;
+  });
+}
+
 // Replaces a node's work by another of the same kind.
 template <class Make>
 cudaError_t change_node(cudaGraphNode_t handle, Make&& make) {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "vm/cudart/capture.h"
+#include "vm/cudart/errors.h"
 #include "vm/cudart/handles.h"
 #include "vm/cudart/runtime.h"
 #include "vm/cudart/streams.h"
@@ -18,7 +19,7 @@ Handles<GraphExec>& handles() {
 }
 
 // A child graph's steps stand where its node stands; the node itself stays, as the step others wait
-// for.
+// for. The steps of a conditional node's bodies follow it: it decides before they run.
 bool append(const Graph& graph, std::vector<GraphExec::Step>& steps) {
   const auto order = graph.order();
   if (!order) return false;
@@ -30,8 +31,15 @@ bool append(const Graph& graph, std::vector<GraphExec::Step>& steps) {
     if (const auto* child = std::get_if<ChildWork>(&node->work);
         child && !append(*child->graph, steps))
       return false;
-    place[node] = steps.size();
+    const size_t at = place[node] = steps.size();
     steps.push_back({node, node->work, std::move(after), first});
+    const auto* conditional = std::get_if<ConditionalWork>(&node->work);
+    if (!conditional) continue;
+    steps[at].work = ConditionalWork{conditional->condition, conditional->type};  // not its graphs
+    for (const GraphRef& body : conditional->bodies) {
+      if (!append(*body, steps)) return false;
+      steps[at].bodies.push_back(steps.size());
+    }
   }
   return true;
 }
@@ -39,8 +47,37 @@ bool append(const Graph& graph, std::vector<GraphExec::Step>& steps) {
 // User objects of the graph and its children.
 void collect(const Graph& graph, std::vector<HeldObject>& objects) {
   objects.insert(objects.end(), graph.objects.begin(), graph.objects.end());
-  for (const auto& node : graph.nodes)
+  for (const auto& node : graph.nodes) {
     if (const auto* child = std::get_if<ChildWork>(&node->work)) collect(*child->graph, objects);
+    if (const auto* conditional = std::get_if<ConditionalWork>(&node->work))
+      for (const GraphRef& body : conditional->bodies) collect(*body, objects);
+  }
+}
+
+void run_steps(const Stream& on, const std::vector<GraphExec::Step>& steps, size_t from, size_t to);
+
+// One body, or a body again and again; where the steps go on.
+size_t run_conditional(const Stream& on, const std::vector<GraphExec::Step>& steps, size_t at) {
+  const GraphExec::Step& step = steps[at];
+  const auto& work = std::get<ConditionalWork>(step.work);
+  do {
+    const size_t body = work.choose();
+    if (body >= step.bodies.size()) break;
+    run_steps(on, steps, body == 0 ? at + 1 : step.bodies[body - 1], step.bodies[body]);
+  } while (work.type == cudaGraphCondTypeWhile && !sticky_error());
+  return step.bodies.back();
+}
+
+void run_steps(const Stream& on, const std::vector<GraphExec::Step>& steps, size_t from,
+               size_t to) {
+  for (size_t i = from; i < to;) {
+    if (std::holds_alternative<ConditionalWork>(steps[i].work)) {
+      i = run_conditional(on, steps, i);
+    } else {
+      if (steps[i].enabled) execute(on, steps[i].work);
+      ++i;
+    }
+  }
 }
 
 void balance(GraphExec& exec) {
@@ -53,13 +90,13 @@ void balance(GraphExec& exec) {
 }
 
 // The promises of one launch, and what it frees first because an earlier one left it.
-cudaError_t settle(const GraphExec& exec, std::vector<Work>& works) {
+cudaError_t settle(const GraphExec& exec, std::vector<Work>& first) {
   std::vector<GraphMemoryRef> left;
   if (exec.flags & cudaGraphInstantiateFlagAutoFreeOnLaunch)
     std::ranges::copy_if(exec.allocated, std::back_inserter(left), is_promised);
   exchange_promises({}, left);
   if (!exchange_promises(exec.allocated, exec.freed)) return cudaErrorInvalidValue;
-  for (GraphMemoryRef& memory : left) works.emplace_back(FreeWork{std::move(memory)});
+  for (GraphMemoryRef& memory : left) first.emplace_back(FreeWork{std::move(memory)});
   return cudaSuccess;
 }
 
@@ -73,20 +110,34 @@ bool same_shape(const GraphExec::Step& a, const GraphExec::Step& b) {
   return node_type(a.work) == node_type(b.work) && a.after == b.after;
 }
 
+// The bodies of a conditional node may change, but not what it does with them.
+bool same_choice(const GraphExec::Step& a, const GraphExec::Step& b) {
+  const auto* one = std::get_if<ConditionalWork>(&a.work);
+  const auto* other = std::get_if<ConditionalWork>(&b.work);
+  return !one || !other || (one->type == other->type && a.bodies.size() == b.bodies.size());
+}
+
 }  // namespace
 
-cudaError_t instantiate(const GraphRef& graph, unsigned long long flags, GraphExecRef* exec) {
+cudaError_t instantiate(const GraphRef& graph, unsigned long long flags, GraphExecRef* exec,
+                        BadConditional* bad) {
   constexpr unsigned long long kKnown = cudaGraphInstantiateFlagAutoFreeOnLaunch |
                                         cudaGraphInstantiateFlagUpload |
                                         cudaGraphInstantiateFlagUseNodePriority;
   if (flags & cudaGraphInstantiateFlagDeviceLaunch) return cudaErrorNotSupported;
   if (flags & ~kKnown) return cudaErrorInvalidValue;
   const bool has_memory = has_memory_nodes(*graph);
-  if (has_memory && graph->instance.lock()) return cudaErrorNotSupported;
+  if ((has_memory || has_conditional_nodes(*graph)) && graph->instance.lock())
+    return cudaErrorNotSupported;
+  if (const BadConditional found = check_conditionals(*graph); found.result) {
+    if (bad) *bad = found;
+    return found.node ? cudaErrorNotSupported : cudaErrorInvalidValue;
+  }
   auto made = std::make_shared<GraphExec>();
   made->flags = flags;
   if (!append(*graph, made->steps)) return cudaErrorInvalidValue;
   collect(*graph, made->objects);
+  made->conditions = conditions_of(*graph);
   if (has_memory) balance(*made);
   graph->instance = made;
   *exec = std::move(made);
@@ -100,7 +151,8 @@ cudaError_t launch(const GraphExecRef& exec, cudaStream_t handle) {
   if (!stream) return cudaErrorInvalidResourceHandle;
   const std::lock_guard lock(exec->mutex);
   if (const CaptureRef capture = capture_of(stream)) {
-    if (!exec->allocated.empty() || !exec->freed.empty()) return cudaErrorNotSupported;
+    if (!exec->allocated.empty() || !exec->freed.empty() || !exec->conditions.empty())
+      return cudaErrorNotSupported;
     auto graph = std::make_shared<Graph>();
     std::vector<GraphNode*> nodes;
     for (const GraphExec::Step& step : exec->steps) {
@@ -113,18 +165,24 @@ cudaError_t launch(const GraphExecRef& exec, cudaStream_t handle) {
     return capture_work(capture, stream, ChildWork{std::move(graph)});
   }
   if (const cudaError_t error = check_implicit(stream)) return error;
-  std::vector<Work> works;
-  if (const cudaError_t error = settle(*exec, works)) return error;
-  for (const GraphExec::Step& step : exec->steps)
-    if (step.enabled) works.push_back(step.work);
-  const auto kept = std::make_shared<const std::vector<Work>>(std::move(works));
-  exec->last = runtime().scheduler.submit(stream,
-                                          [&on = *stream, kept, objects = exec->objects] {
-                                            for (const Work& work : *kept) execute(on, work);
-                                          },
-                                          {exec->last});
+  std::vector<Work> first;
+  if (const cudaError_t error = settle(*exec, first)) return error;
+  // Shared with those who ask afterwards what the launch may use.
+  const auto steps = std::make_shared<const std::vector<GraphExec::Step>>(exec->steps);
+  exec->last =
+      runtime().scheduler.submit(stream,
+                                 [&on = *stream, first = std::move(first), steps,
+                                  objects = exec->objects, conditions = exec->conditions] {
+                                   for (const Work& work : first) execute(on, work);
+                                   for (const ConditionRef& condition : conditions)
+                                     if (condition->assigns_initial)
+                                       condition->value = condition->initial;
+                                   run_steps(on, *steps, 0, steps->size());
+                                 },
+                                 {exec->last});
   std::vector<const Work*> each;
-  for (const Work& work : *kept) each.push_back(&work);
+  for (const GraphExec::Step& step : *steps)
+    if (step.enabled) each.push_back(&step.work);
   tell_uses(exec->last, each);
   return cudaSuccess;
 }
@@ -142,12 +200,15 @@ cudaError_t update(GraphExec& exec, const GraphRef& graph, cudaGraphExecUpdateRe
   for (size_t i = 0; i < steps.size(); ++i) {
     if (node_type(steps[i].work) != node_type(exec.steps[i].work))
       return fail(cudaGraphExecUpdateErrorNodeTypeChanged, steps[i].node);
-    if (!same_shape(steps[i], exec.steps[i]))
+    if (!same_choice(steps[i], exec.steps[i]))
+      return fail(cudaGraphExecUpdateErrorParametersChanged, steps[i].node);
+    if (!same_shape(steps[i], exec.steps[i]) || steps[i].bodies != exec.steps[i].bodies)
       return fail(cudaGraphExecUpdateErrorTopologyChanged, steps[i].node);
     if (memory_of(steps[i].work) != memory_of(exec.steps[i].work))
       return fail(cudaGraphExecUpdateErrorParametersChanged, steps[i].node);
   }
   for (size_t i = 0; i < steps.size(); ++i) exec.steps[i].work = std::move(steps[i].work);
+  exec.conditions = conditions_of(*graph);
   *result = {cudaGraphExecUpdateSuccess, nullptr, nullptr};
   return cudaSuccess;
 }

@@ -16,21 +16,26 @@ struct GraphExec {
   struct Step {
     const GraphNode* node;  // of the graph it came from, for updates; only compared, never followed
     Work work;
-    std::vector<size_t> after;  // steps it depends on
-    size_t first = 0;           // of a child graph: where its steps begin, which end here
+    std::vector<size_t> after;        // steps it depends on
+    size_t first = 0;                 // of a child graph: where its steps begin, which end here
+    std::vector<size_t> bodies = {};  // of a conditional node: where the steps of each body end,
+                                      // the first of which follows this step
     bool enabled = true;
   };
   std::mutex mutex;
   std::vector<Step> steps;
   unsigned long long flags = 0;
   std::vector<HeldObject> objects;
+  std::vector<ConditionRef> conditions;
   // What a launch leaves allocated, and what of other graphs it frees.
   std::vector<GraphMemoryRef> allocated, freed;
   Ticket last;  // launches of one executable graph follow each other
 };
 using GraphExecRef = std::shared_ptr<GraphExec>;
 
-cudaError_t instantiate(const GraphRef& graph, unsigned long long flags, GraphExecRef* exec);
+// What is wrong with conditional nodes goes to `bad`, where there is one.
+cudaError_t instantiate(const GraphRef& graph, unsigned long long flags, GraphExecRef* exec,
+                        BadConditional* bad = nullptr);
 cudaError_t launch(const GraphExecRef& exec, cudaStream_t stream);
 // The new graph must have the same shape; its parameters replace the old ones.
 cudaError_t update(GraphExec& exec, const GraphRef& graph, cudaGraphExecUpdateResultInfo* result);

@@ -27,6 +27,8 @@ struct Graph {
   std::vector<std::unique_ptr<GraphNode>> nodes;
   std::vector<HeldObject> objects;    // user objects, as long as the graph is
   std::weak_ptr<GraphExec> instance;  // the newest executable graph
+  std::vector<ConditionRef> conditions;
+  const Graph* around = nullptr;  // of the body of a conditional node: the graph of that node
 
   Graph() = default;
   Graph(const Graph&) = delete;

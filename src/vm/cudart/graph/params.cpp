@@ -85,12 +85,15 @@ cudaError_t event_wait(cudaEvent_t event, Work* work) {
 cudaError_t child_graph(cudaGraph_t graph, Work* work) {
   const GraphRef found = find_graph(graph);
   if (!found) return cudaErrorInvalidValue;
-  if (has_memory_nodes(*found)) return cudaErrorNotSupported;  // it cannot be cloned
+  if (has_memory_nodes(*found) || has_conditional_nodes(*found))
+    return cudaErrorNotSupported;  // it cannot be cloned
   *work = ChildWork{found->clone()};
   return cudaSuccess;
 }
 
 cudaError_t moved_graph(cudaGraph_t graph, Work* work) {
+  if (const GraphRef found = find_graph(graph); found && has_conditional_nodes(*found))
+    return cudaErrorNotSupported;
   GraphRef taken = take_graph(graph);
   if (!taken) return cudaErrorInvalidValue;
   *work = ChildWork{std::move(taken)};
@@ -124,9 +127,8 @@ cudaError_t work_of(const cudaGraphNodeParams* p, Work* work) {
     case cudaGraphNodeTypeEventRecord: return event_record(p->eventRecord.event, work);
     case cudaGraphNodeTypeWaitEvent: return event_wait(p->eventWait.event, work);
     case cudaGraphNodeTypeMemAlloc:  // added by functions of their own, and never changed
-    case cudaGraphNodeTypeMemFree: return cudaErrorInvalidValue;
-    case cudaGraphNodeTypeConditional:
-      return cudaError_t(refuse("a conditional node of a graph", "conditional graph nodes"));
+    case cudaGraphNodeTypeMemFree:
+    case cudaGraphNodeTypeConditional: return cudaErrorInvalidValue;
     default:
       return cudaError_t(refuse("an external semaphore node of a graph", "external semaphores"));
   }

@@ -50,6 +50,18 @@ bool is_context(CUcontext context) { return find_context(context) != nullptr; }
 
 extern "C" {
 
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* handle, CUgraph graph,
+                                        CUcontext context, unsigned initial, unsigned flags) {
+  return driver_call([&] {
+    const auto found = ridge::vm::cudart::find_graph(graph);
+    if (!found || !handle || !is_context(context)) return cudaErrorInvalidValue;
+    uint64_t made = 0;
+    const cudaError_t error = ridge::vm::cudart::create_condition(*found, initial, flags, &made);
+    if (!error) *handle = made;
+    return error;
+  });
+}
+
 CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
                            const CUgraphEdgeData*, size_t count, CUgraphNodeParams* params) {
   if (params && params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
@@ -59,6 +71,12 @@ CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* 
   }
   if (params && params->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
     return cuGraphAddMemFreeNode(node, graph, after, count, params->free.dptr);
+  if (params && params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+    return driver_call([&] {
+      if (!is_context(params->conditional.ctx)) return cudaErrorInvalidValue;
+      return ridge::vm::cudart::add_conditional_node(node, graph, after, count,
+                                                     params->conditional);
+    });
   return add(node, graph, after, count, params);
 }
 CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,

@@ -1,13 +1,17 @@
 // Starting the driver, its version, its errors, and its functions by name.
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "core/closed_libraries.h"
+#include "vm/cudart/origin.h"
 #include "vm/cudart/report.h"
 #include "vm/driver/result.h"
 
 using namespace ridge::vm::driver;
+namespace cudart = ridge::vm::cudart;
 
 namespace ridge::vm::driver {
 
@@ -60,6 +64,20 @@ Found find(std::string_view name, int version, NullStream wanted) {
   return found;
 }
 
+// Closed libraries ask, too: most have the static runtime linked in.
+void tell_who_cannot_run(const void* caller, bool static_runtime) {
+  const std::string file = cudart::library_at(caller);
+  if (const ridge::ClosedLibrary* library = ridge::find_closed_library(file))
+    cudart::report_once(file, describe(*library, file) +
+                                  " holds machine code, which only a GPU can run: calls of it fail "
+                                  "on the software GPU");
+  else if (static_runtime)
+    cudart::report_once("static runtime " + file,
+                        cudart::owner_at(caller) +
+                            " is linked with the static CUDA runtime, which only a GPU can serve. "
+                            "Rebuild it with the shared one: nvcc -cudart shared");
+}
+
 }  // namespace
 
 extern "C" {
@@ -105,11 +123,8 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, c
 CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   if (!table || !id) return CUDA_ERROR_INVALID_VALUE;
   *table = nullptr;
-  if (std::memcmp(id->bytes, kStaticRuntime, sizeof kStaticRuntime) == 0)
-    ridge::vm::cudart::report_once(
-        "static runtime",
-        "the program is linked with the static CUDA runtime, which only a GPU can "
-        "serve. Rebuild it with the shared one: nvcc -cudart shared");
+  const bool static_runtime = std::memcmp(id->bytes, kStaticRuntime, sizeof kStaticRuntime) == 0;
+  tell_who_cannot_run(__builtin_return_address(0), static_runtime);
   return CUDA_ERROR_NOT_FOUND;
 }
 
