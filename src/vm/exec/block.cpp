@@ -70,9 +70,8 @@ class Watched {
   }
   // If it waits for other lanes it will be met again.
   void put_off(const Inst* inst, uint32_t lanes) {
-    const bool waits = std::ranges::any_of(w_.fragments, [&](const Fragment& f) {
-      return f.pc == inst && (f.mask & lanes);
-    });
+    const bool waits = std::ranges::any_of(
+        w_.fragments, [&](const Fragment& f) { return f.pc == inst && (f.mask & lanes); });
     if (!waits || !watch_.executed) return;
     const auto i = size_t(inst - code_.insts.data());
     --watch_.executed[i].warps;
@@ -128,11 +127,10 @@ WarpState run_warp(Warp& w, const GridRun& grid) {
   while (true) {
     // The next fragment that can run, in turn.
     const uint32_t n = uint32_t(w.fragments.size());
+    const uint32_t first = n > 1 ? w.next_fragment % n : 0;
     uint32_t chosen = n;
-    for (uint32_t k = 0; k < n && chosen == n; ++k) {
-      const uint32_t at = (w.next_fragment + k) % n;
+    for (uint32_t k = 0, at = first; k < n && chosen == n; ++k, at = at + 1 < n ? at + 1 : 0)
       if (w.fragments[at].state == Fragment::State::runnable) chosen = at;
-    }
     if (chosen == n) return yields ? WarpState::yielded : WarpState::waiting;
 
     w.current = chosen;

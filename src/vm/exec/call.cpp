@@ -16,10 +16,11 @@ constexpr uint32_t kFrameAlign = 16;
 // Copies `bytes` of local memory at `from` to `to` for the active lanes, by words; both are 4-byte
 // aligned in practice, and the padding of smaller values may be copied along.
 void copy_local(Warp& w, uint32_t from, uint32_t to, uint32_t bytes) {
-  for (uint32_t k = 0; k < bytes; k += 4)
-    each_active(w.mask, [&](int i) {
-      std::memcpy(local_byte(w, to + k, i), local_byte(w, from + k, i), 4);
-    });
+  for (uint32_t k = 0; k < bytes; k += 4) {
+    const auto* words = reinterpret_cast<const uint32_t*>(local_byte(w, from + k, 0));
+    each_lane<false>(reinterpret_cast<uint32_t*>(local_byte(w, to + k, 0)), w.mask,
+                     [&](int i) { return words[i]; });
+  }
 }
 
 // Lanes that come to one call at different times share the activation, as the divergent lanes of a

@@ -45,12 +45,14 @@ bool check_lanes(Warp& w, const Inst* inst, const A* address, A offset, uint32_t
 
 bool check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t offset,
                   uint32_t bytes, const char* what) {
-  const auto [low, high, bits] = span(w.mask, address, uint64_t(offset));
-  if (!(bits & (bytes - 1)) && high + bytes > high) {
-    if (range_is_known(w, inst, low, high + bytes) || check_range(w, inst, low, high + bytes))
-      return true;
+  if (!is_few(w.mask)) {
+    const auto [low, high, bits] = span(w.mask, address, uint64_t(offset));
+    if (!(bits & (bytes - 1)) && high + bytes > high) {
+      if (range_is_known(w, inst, low, high + bytes) || check_range(w, inst, low, high + bytes))
+        return true;
+    }
   }
-  // Lanes in different allocations, or a fault.
+  // Few lanes, lanes in different allocations, or a fault.
   return check_lanes(w, inst, address, uint64_t(offset), bytes, what, [&](uint64_t at) {
     return at + bytes >= at &&
            (range_is_known(w, inst, at, at + bytes) || check_range(w, inst, at, at + bytes));
@@ -59,8 +61,10 @@ bool check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t of
 
 bool check_window(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset,
                   uint32_t bytes, uint32_t limit, const char* what) {
-  const auto [low, high, bits] = span(w.mask, address, uint32_t(offset));
-  if (!(bits & (bytes - 1)) && uint64_t(high) + bytes <= limit) return true;
+  if (!is_few(w.mask)) {
+    const auto [low, high, bits] = span(w.mask, address, uint32_t(offset));
+    if (!(bits & (bytes - 1)) && uint64_t(high) + bytes <= limit) return true;
+  }
   return check_lanes(w, inst, address, uint32_t(offset), bytes, what,
                      [&](uint32_t at) { return uint64_t(at) + bytes <= limit; });
 }
