@@ -229,7 +229,7 @@ std::string describe_timeout(const GridRun& grid, const Block* block) {
   if (block)
     for (const Warp& w : block->warps)
       for (const Fragment& f : w.fragments)
-        if (f.state == Fragment::State::runnable) {
+        if (f.state == Fragment::State::runnable || f.state == Fragment::State::asleep) {
           const uint32_t first = w.index * kWarpSize + uint32_t(__builtin_ctz(f.mask));
           return text + "\n  still running at " + source_of(*f.frame->code, f.pc) + " in " +
                  thread_text(*block, first);

@@ -127,9 +127,10 @@ template <class M, int V, class To>
 inline void take_vectors(const Warp& w, const Inst* inst, To to) {
   static_assert(kHasTranspose<M, V>);
   constexpr int kBytes = sizeof(M) * V;
+  const uint8_t* s[V];  // looked up once: a store might change anything, the compiler thinks
+  for (int k = 0; k < V; ++k) s[k] = w.src<uint8_t>(data_register(inst, k));
   const auto register_at = [&](int k, int lane) {
-    return _mm256_load_ps(reinterpret_cast<const float*>(w.src<uint8_t>(data_register(inst, k)) +
-                                                         lane * int(sizeof(M))));
+    return _mm256_load_ps(reinterpret_cast<const float*>(s[k] + lane * int(sizeof(M))));
   };
   const auto store_halves = [&](const __m256* rows, int first, int count) {
     const auto put = [&](int lane, __m128 v) {
@@ -172,9 +173,8 @@ inline void take_vectors(const Warp& w, const Inst* inst, To to) {
         }
       }
   } else {
-    const auto* s = w.src<uint64_t>(inst->d);
     for (int half = 0; half < kWarpSize; half += 16)
-      for (int i = half + 15; i >= half; --i) std::memcpy(to(i), s + i, 8);
+      for (int i = half + 15; i >= half; --i) std::memcpy(to(i), s[0] + 8 * i, 8);
   }
 }
 
@@ -187,8 +187,9 @@ struct SharedOffsets {
   __m256i group(int g) const { return load_vector(of + 8 * g); }
 };
 template <bool Full>
-inline bool shared_offsets(const Warp& w, const uint32_t* address, int32_t offset, uint32_t bytes,
-                           uint32_t align, SharedOffsets& at) {
+[[gnu::always_inline]] inline bool shared_offsets(const Warp& w, const uint32_t* address,
+                                                  int32_t offset, uint32_t bytes, uint32_t align,
+                                                  SharedOffsets& at) {
   if (w.shared_size < bytes) return false;
   const __m256i limit = _mm256_set1_epi32(int(w.shared_size - bytes));
   const __m256i idle = _mm256_set1_epi32(int((w.shared_size + 15) / 16 * 16));
@@ -224,6 +225,7 @@ inline void load_shared_words(Warp& w, const Inst* inst, const SharedOffsets& at
     put_vector<Full, 4>(d[k] + 32 * g, v, w.mask >> (8 * g));
   };
   const __m256i linear = _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28);
+  const uint8_t* const shared = w.shared;
   __m256 out[N];
   for (int g = 0; g < 4; ++g) {
     const __m256i offsets = at.group(g);
@@ -235,14 +237,14 @@ inline void load_shared_words(Warp& w, const Inst* inst, const SharedOffsets& at
     }
     const uint32_t start = at.of[8 * g];
     const __m256i delta = _mm256_sub_epi32(offsets, _mm256_set1_epi32(int(start)));
-    const auto* words = reinterpret_cast<const float*>(w.shared + start);
+    const auto* words = reinterpret_cast<const float*>(shared + start);
     if (all_zero(delta)) {
       for (int k = 0; k < N; ++k) out[k] = _mm256_broadcast_ss(words + k);
     } else if constexpr (N == 1) {
       if (all_zero(_mm256_xor_si256(delta, linear))) out[0] = _mm256_loadu_ps(words);
-      else out[0] = _mm256_i32gather_ps(reinterpret_cast<const float*>(w.shared), offsets, 1);
+      else out[0] = _mm256_i32gather_ps(reinterpret_cast<const float*>(shared), offsets, 1);
     } else {
-      const auto row = [&](int i) { return w.shared + at.of[8 * g + i]; };
+      const auto row = [&](int i) { return shared + at.of[8 * g + i]; };
       if constexpr (N == 8) transpose8(row, out);
       else if constexpr (N == 4) transpose4(row, out);
       else transpose2(row, out);

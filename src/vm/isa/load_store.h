@@ -9,16 +9,30 @@ namespace ridge::vm {
 
 // --- scattering loaded elements into registers ---
 
+// The registers of an instruction's elements, looked up once: after each store to memory the
+// compiler would do it again.
 template <class M, int V>
-inline void put_lane(Warp& w, const Inst* inst, int lane, const Elements<M, V>& value) {
-  for (int k = 0; k < V; ++k) w.reg<RegisterOf<M>>(data_register(inst, k))[lane] = value.e[k];
-}
+struct Destinations {
+  RegisterOf<M>* element[V];
+  Destinations(Warp& w, const Inst* inst) {
+    for (int k = 0; k < V; ++k) element[k] = w.reg<RegisterOf<M>>(data_register(inst, k));
+  }
+  void put(int lane, const Elements<M, V>& value) const {
+    for (int k = 0; k < V; ++k) element[k][lane] = value.e[k];
+  }
+};
 template <class M, int V>
-inline Elements<M, V> get_lane(const Warp& w, const Inst* inst, int lane) {
-  Elements<M, V> value;
-  for (int k = 0; k < V; ++k) value.e[k] = M(w.src<RegisterOf<M>>(data_register(inst, k))[lane]);
-  return value;
-}
+struct Sources {
+  const RegisterOf<M>* element[V];
+  Sources(const Warp& w, const Inst* inst) {
+    for (int k = 0; k < V; ++k) element[k] = w.src<RegisterOf<M>>(data_register(inst, k));
+  }
+  Elements<M, V> get(int lane) const {
+    Elements<M, V> value;
+    for (int k = 0; k < V; ++k) value.e[k] = M(element[k][lane]);
+    return value;
+  }
+};
 
 #if !defined(__AVX2__)
 template <class M, int V>
@@ -66,19 +80,19 @@ inline void store_contiguous(const Warp& w, const Inst* inst, uint8_t* p) {
 // to to(i).
 template <class M, int V, class At>
 inline void load_by_lane(Warp& w, const Inst* inst, At at) {
-  const auto load_lane = [&](int i) { put_lane<M, V>(w, inst, i, load_as<Elements<M, V>>(at(i))); };
+  const Destinations<M, V> to(w, inst);
+  const auto load_lane = [&](int i) { to.put(i, load_as<Elements<M, V>>(at(i))); };
   if (w.mask == kAllLanes)
     for (int i = 0; i < kWarpSize; ++i) load_lane(i);
   else each_active(w.mask, load_lane);
 }
 template <class M, int V, class To>
-inline void store_lane(const Warp& w, const Inst* inst, int i, To to) {
-  const auto value = get_lane<M, V>(w, inst, i);
-  std::memcpy(to(i), &value, sizeof value);
-}
-template <class M, int V, class To>
 inline void store_by_lane(const Warp& w, const Inst* inst, To to) {
-  each_active_storing<sizeof(M) * V>(w.mask, [&](int i) { store_lane<M, V>(w, inst, i, to); });
+  const Sources<M, V> from(w, inst);
+  each_active_storing<sizeof(M) * V>(w.mask, [&](int i) {
+    const auto value = from.get(i);
+    std::memcpy(to(i), &value, sizeof value);
+  });
 }
 // All lanes', the inactive ones' too.
 template <class M, int V, class To>
@@ -86,7 +100,11 @@ inline void store_all(const Warp& w, const Inst* inst, To to) {
 #if defined(__AVX2__)
   if constexpr (kHasTranspose<M, V>) return take_vectors<M, V>(w, inst, to);
 #endif
-  each_lane_storing<sizeof(M) * V>([&](int i) { store_lane<M, V>(w, inst, i, to); });
+  const Sources<M, V> from(w, inst);
+  each_lane_storing<sizeof(M) * V>([&](int i) {
+    const auto value = from.get(i);
+    std::memcpy(to(i), &value, sizeof value);
+  });
 }
 
 // --- global ---
@@ -179,7 +197,9 @@ inline bool load_shared_at(Warp& w, const Inst* inst, const uint32_t* address, i
 #if defined(__AVX2__)
   SharedOffsets at;
   if ((Full || !is_few(w.mask)) && shared_offsets<Full>(w, address, offset, kBytes, kBytes, at)) {
-    const auto place = [&](int i) -> const uint8_t* { return w.shared + at.of[i]; };
+    const auto place = [&, shared = w.shared](int i) -> const uint8_t* {
+      return shared + at.of[i];
+    };
     if constexpr (sizeof(M) == 4) load_shared_words<V, Full>(w, inst, at);
     else if constexpr (kHasTranspose<M, V>) put_vectors<M, V, Full>(w, inst, place);
     else load_by_lane<M, V>(w, inst, place);
@@ -199,7 +219,7 @@ inline bool store_shared_at(Warp& w, const Inst* inst, const uint32_t* address, 
     if (store_shared_row(w, inst, address, offset)) return true;
   SharedOffsets at;
   if ((Full || !is_few(w.mask)) && shared_offsets<Full>(w, address, offset, kBytes, kBytes, at)) {
-    store_all<M, V>(w, inst, [&](int i) { return w.shared + at.of[i]; });
+    store_all<M, V>(w, inst, [&, shared = w.shared](int i) { return shared + at.of[i]; });
     return true;
   }
 #endif
@@ -244,10 +264,11 @@ inline bool load_local_at(Warp& w, const Inst* inst, const uint32_t* address, in
     return true;
   }
   if (!check_window(w, inst, address, offset, kBytes, w.local_size, "local load")) return false;
+  const Destinations<M, V> to(w, inst);
   each_active(w.mask, [&](int i) {
     Elements<M, V> value;
     local_read<kBytes>(w, address[i] + offset, i, &value);
-    put_lane<M, V>(w, inst, i, value);
+    to.put(i, value);
   });
   return true;
 }
@@ -274,8 +295,9 @@ inline bool store_local_at(Warp& w, const Inst* inst, const uint32_t* address, i
     return true;
   }
   if (!check_window(w, inst, address, offset, kBytes, w.local_size, "local store")) return false;
+  const Sources<M, V> from(w, inst);
   each_active(w.mask, [&](int i) {
-    const auto value = get_lane<M, V>(w, inst, i);
+    const auto value = from.get(i);
     local_write<kBytes>(w, address[i] + offset, i, &value);
   });
   return true;
@@ -285,9 +307,7 @@ template <class M, int V>
 inline bool load_param_at(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset) {
   if (!check_window(w, inst, address, offset, sizeof(M) * V, param_bytes(w), "parameter load"))
     return false;
-  each_active(w.mask, [&](int i) {
-    put_lane<M, V>(w, inst, i, load_as<Elements<M, V>>(w.params + uint32_t(address[i] + offset)));
-  });
+  load_by_lane<M, V>(w, inst, [&](int i) { return w.params + uint32_t(address[i] + offset); });
   return true;
 }
 
