@@ -1,11 +1,12 @@
 // The software GPU's own benchmark: kernels that stress different parts of it, run on whatever
 // device there is.
-//   kernels NAME REPEATS   run one of sgemm, wmma, mma, vector_add, reduction, collatz, launches;
-//                          print seconds a launch
+//   kernels NAME REPEATS   run one of sgemm, wmma, mma, vector_add, reduction, collatz,
+//                          float4_swaps, few_lanes, launches; print the seconds of each launch
 // run.py runs this under the software GPU, counts its instructions and records the rates.
 #include <cuda_fp16.h>
 #include <mma.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -152,6 +153,62 @@ __global__ void collatz(int n, uint32_t* steps) {
   steps[i] = count;
 }
 
+// Sorts 512 vectors by their first component (bitonic: a pair of vectors per thread, swapped where
+// they are out of order), then turns the order round, where every lane swaps.
+constexpr int kSorted = 512;
+__global__ void __launch_bounds__(kSorted / 2) float4_swaps(const float4* in, float4* out) {
+  __shared__ float4 s[kSorted];
+  const int t = threadIdx.x;
+  in += blockIdx.x * kSorted;
+  out += blockIdx.x * kSorted;
+  s[t] = in[t];
+  s[t + kSorted / 2] = in[t + kSorted / 2];
+  const auto swap = [](int i, int j) {
+    const float4 kept = s[i];
+    s[i] = s[j];
+    s[j] = kept;
+  };
+  for (int size = 2; size <= kSorted; size *= 2) {
+    for (int stride = size / 2; stride > 0; stride /= 2) {
+      __syncthreads();
+      const int i = 2 * t - t % stride, j = i + stride;
+      if ((s[i].x > s[j].x) == ((i & size) == 0)) swap(i, j);
+    }
+  }
+  __syncthreads();
+  swap(t, kSorted - 1 - t);
+  __syncthreads();
+  out[t] = s[t];
+  out[t + kSorted / 2] = s[t + kSorted / 2];
+}
+
+// One, two or four lanes of each warp work: each follows a linked list, counts its nodes' values in
+// shared memory, and sums them up in a serial loop.
+constexpr int kListLength = 512, kCounters = 64;
+struct Node {
+  int next;
+  float value;  // in [0, 1)
+};
+__global__ void few_lanes(const Node* nodes, int n, float* sums) {
+  __shared__ int counters[8][4][kCounters];  // (warp, lane, range of values)
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int active = 1 << warp % 3;
+  if (lane >= active) return;
+  int* mine = counters[warp][lane];
+  for (int k = 0; k < kCounters; ++k) mine[k] = 0;
+  int node = (blockIdx.x * blockDim.x + threadIdx.x) % n;
+  float sum = 0;
+  for (int k = 0; k < kListLength; ++k) {
+    const Node here = nodes[node];
+    ++mine[int(here.value * kCounters)];
+    sum = here.value > 0.5f ? sum + sqrtf(here.value) : sum - 1.0f / (1.0f + here.value);
+    node = here.next;
+  }
+  int most = 0;
+  for (int k = 0; k < kCounters; ++k) most = max(most, mine[k]);
+  sums[blockIdx.x * blockDim.x + threadIdx.x] = sum + most;
+}
+
 __global__ void nothing() {}
 
 template <class T>
@@ -173,8 +230,10 @@ std::vector<float> random_floats(size_t n, uint32_t seed) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fprintf(stderr,
-                 "usage: kernels sgemm|wmma|mma|vector_add|reduction|collatz|launches REPEATS\n");
+    std::fprintf(
+        stderr,
+        "usage: kernels sgemm|wmma|mma|vector_add|reduction|collatz|float4_swaps|few_lanes|"
+        "launches REPEATS\n");
     return 2;
   }
   const char* name = argv[1];
@@ -256,6 +315,50 @@ int main(int argc, char** argv) {
         uint32_t count = 0;
         for (uint64_t x = uint64_t(i) + 1; x != 1; x = x & 1 ? 3 * x + 1 : x / 2) ++count;
         if (out[i] != count) wrong(name, i);
+      }
+    };
+  } else if (!std::strcmp(name, "float4_swaps")) {
+    const int blocks = 64, n = blocks * kSorted;
+    const auto floats = random_floats(4 * size_t(n), 4);
+    std::vector<float4> in(n);
+    std::memcpy(in.data(), floats.data(), n * sizeof(float4));
+    const float4* din = device_copy(in);
+    float4* dout = device_copy(std::vector<float4>(n));
+    launch = [=] { float4_swaps<<<blocks, kSorted / 2>>>(din, dout); };
+    verify = [=] {
+      std::vector<float4> out(n);
+      CHECK(cudaMemcpy(out.data(), dout, n * sizeof(float4), cudaMemcpyDeviceToHost));
+      for (int b = 0; b < blocks; ++b) {
+        auto expected = std::vector(in.begin() + b * kSorted, in.begin() + (b + 1) * kSorted);
+        std::sort(expected.begin(), expected.end(), [](auto x, auto y) { return x.x > y.x; });
+        for (int i = 0; i < kSorted; ++i)
+          if (std::memcmp(&expected[i], &out[b * kSorted + i], sizeof(float4)))
+            wrong(name, b * kSorted + i);
+      }
+    };
+  } else if (!std::strcmp(name, "few_lanes")) {
+    const int n = 4096, blocks = 32, threads = 256;
+    const auto values = random_floats(n, 5);
+    std::vector<Node> nodes(n);
+    for (int i = 0; i < n; ++i) nodes[i] = {int((i * 1093u + 257u) % n), values[i]};  // one cycle
+    const Node* list = device_copy(nodes);
+    float* sums = device_copy(std::vector<float>(blocks * threads, NAN));
+    launch = [=] { few_lanes<<<blocks, threads>>>(list, n, sums); };
+    verify = [=] {
+      std::vector<float> out(blocks * threads);
+      CHECK(cudaMemcpy(out.data(), sums, out.size() * 4, cudaMemcpyDeviceToHost));
+      for (int t = 0; t < blocks * threads; ++t) {
+        if (t % 32 >= 1 << t % threads / 32 % 3) continue;
+        std::vector<int> counters(kCounters);
+        double sum = 0;
+        int node = t % n;
+        for (int k = 0; k < kListLength; ++k, node = nodes[node].next) {
+          const double value = nodes[node].value;
+          ++counters[int(value * kCounters)];
+          sum += value > 0.5 ? std::sqrt(value) : -1 / (1 + value);
+        }
+        sum += *std::max_element(counters.begin(), counters.end());
+        if (!(std::fabs(out[t] - sum) <= kListLength * kListLength * 0x1p-24)) wrong(name, t);
       }
     };
   } else if (!std::strcmp(name, "launches")) {

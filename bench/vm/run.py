@@ -21,7 +21,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "bench" / "vm"
-KERNELS = ["sgemm", "wmma", "mma", "vector_add", "reduction", "collatz"]
+KERNELS = ["sgemm", "wmma", "mma", "vector_add", "reduction", "collatz", "float4_swaps", "few_lanes"]
 
 
 def cpu_name():

@@ -9,6 +9,7 @@
 #include "vm/exec/grid.h"
 #include "vm/exec/observer.h"
 #include "vm/isa/internal.h"
+#include "vm/isa/sync.h"
 
 namespace ridge::vm {
 namespace {
@@ -122,17 +123,26 @@ bool execute_scheduled(Warp& w, const Inst* pc, const GridRun& grid) {
   return false;
 }
 
+// Lets it go on if it has slept long enough; otherwise says that it is still `asleep`.
+void wake_up(Fragment& f, bool& asleep) {
+  if (nanoseconds() >= f.wake) f.state = Fragment::State::runnable;
+  else asleep = true;
+}
+
 WarpState run_warp(Warp& w, const GridRun& grid) {
   uint32_t yields = 0;
   while (true) {
     // The next fragment that can run, in turn.
     const uint32_t n = uint32_t(w.fragments.size());
+    const uint32_t first = n > 1 ? w.next_fragment % n : 0;
     uint32_t chosen = n;
-    for (uint32_t k = 0; k < n && chosen == n; ++k) {
-      const uint32_t at = (w.next_fragment + k) % n;
-      if (w.fragments[at].state == Fragment::State::runnable) chosen = at;
+    bool asleep = false;
+    for (uint32_t k = 0, at = first; k < n && chosen == n; ++k, at = at + 1 < n ? at + 1 : 0) {
+      Fragment& f = w.fragments[at];
+      if (f.state == Fragment::State::asleep) wake_up(f, asleep);
+      if (f.state == Fragment::State::runnable) chosen = at;
     }
-    if (chosen == n) return yields ? WarpState::yielded : WarpState::waiting;
+    if (chosen == n) return yields || asleep ? WarpState::yielded : WarpState::waiting;
 
     w.current = chosen;
     Fragment& f = w.fragments[chosen];

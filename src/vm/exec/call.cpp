@@ -16,10 +16,11 @@ constexpr uint32_t kFrameAlign = 16;
 // Copies `bytes` of local memory at `from` to `to` for the active lanes, by words; both are 4-byte
 // aligned in practice, and the padding of smaller values may be copied along.
 void copy_local(Warp& w, uint32_t from, uint32_t to, uint32_t bytes) {
-  for (uint32_t k = 0; k < bytes; k += 4)
-    each_active(w.mask, [&](int i) {
-      std::memcpy(local_byte(w, to + k, i), local_byte(w, from + k, i), 4);
-    });
+  for (uint32_t k = 0; k < bytes; k += 4) {
+    const auto* words = reinterpret_cast<const uint32_t*>(local_byte(w, from + k, 0));
+    each_lane<false>(reinterpret_cast<uint32_t*>(local_byte(w, to + k, 0)), w.mask,
+                     [&](int i) { return words[i]; });
+  }
 }
 
 // Lanes that come to one call at different times share the activation, as the divergent lanes of a
@@ -33,11 +34,11 @@ Frame* activation(Warp& w, const Code* callee, const Inst* return_pc) {
     if (f->caller == w.frame && f->return_pc == return_pc && f->code == callee &&
         f->local_base >= local_base && !(f->lanes & w.mask))
       return f.get();
-  auto frame = std::make_unique<Frame>();
+  if (w.spare_frames.empty()) w.spare_frames.push_back(std::make_unique<Frame>());
+  auto frame = std::move(w.spare_frames.back());
+  w.spare_frames.pop_back();
   frame->code = callee;
-  frame->storage.reset(new uint8_t[callee->frame_bytes + 64]);
-  frame->registers = reinterpret_cast<uint8_t*>(
-      (reinterpret_cast<uintptr_t>(frame->storage.get()) + 63) / 64 * 64);
+  frame->registers = frame->storage.at_least(callee->frame_bytes);
   frame->local_base = local_base;
   frame->caller = w.frame;
   frame->return_pc = return_pc;
@@ -89,7 +90,12 @@ const Inst* ret(Warp& w, const Inst*) {
   frame->lanes &= ~w.mask;
   w.fragments[w.current].frame = caller;
   enter_frame(w, caller);
-  if (!frame->lanes) std::erase_if(w.frames, [&](const auto& f) { return f.get() == frame; });
+  if (!frame->lanes) {
+    const auto f = std::ranges::find(w.frames, frame, &std::unique_ptr<Frame>::get);
+    frame->stack_tops.reset();
+    w.spare_frames.push_back(std::move(*f));
+    w.frames.erase(f);
+  }
   return pc;
 }
 

@@ -136,6 +136,12 @@ const Inst* yield(Warp& w, const Inst* next) {
   return nullptr;
 }
 
+const Inst* sleep(Warp& w, const Inst* next, uint64_t duration) {
+  running(w).state = Fragment::State::asleep;
+  running(w).wake = nanoseconds() + duration;
+  return yield(w, next);
+}
+
 // --- .sync instructions ---
 
 bool gather_lanes_slow(Warp& w, const Inst* inst, const uint32_t* members) {

@@ -229,7 +229,8 @@ Finding timeout_finding(const GridRun& grid, const Block* block) {
   if (!block) return f;
   for (const Warp& w : block->warps)
     for (const Fragment& fragment : w.fragments)
-      if (fragment.state == Fragment::State::runnable) {
+      if (fragment.state == Fragment::State::runnable ||
+          fragment.state == Fragment::State::asleep) {
         const uint32_t first = w.index * kWarpSize + uint32_t(__builtin_ctz(fragment.mask));
         f.first = {"still running", thread_text(*block, first),
                    place_of(*fragment.frame->code, fragment.pc)};

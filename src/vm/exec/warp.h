@@ -31,13 +31,32 @@ inline constexpr uint64_t kSharedWindow = 0x200000000000ull;
 inline constexpr uint64_t kLocalWindow = 0x200100000000ull;
 inline constexpr uint64_t kWindowSize = 0x1000000ull;  // 16 MiB each
 
+// Memory that grows and is otherwise kept from one block to the next. 64-byte aligned, never
+// cleared.
+class Buffer {
+ public:
+  uint8_t* at_least(size_t bytes) {
+    if (bytes > size_) {
+      storage_.reset(new (std::align_val_t(64)) uint8_t[bytes]);
+      size_ = bytes;
+    }
+    return storage_.get();
+  }
+
+ private:
+  struct Delete {
+    void operator()(uint8_t* p) const { operator delete[](p, std::align_val_t(64)); }
+  };
+  std::unique_ptr<uint8_t[], Delete> storage_;
+  size_t size_ = 0;
+};
+
 // One activation of a function: its registers, and where its local variables start in each thread's
 // local memory.
 struct Frame {
   const Code* code = nullptr;
   uint8_t* registers = nullptr;
-  // Holds `registers` of a called function; the entry's are the block's.
-  std::unique_ptr<uint8_t[]> storage;
+  Buffer storage;  // holds `registers` of a called function; the entry's are the block's
   uint32_t local_base = 0;
   Frame* caller = nullptr;
   const Inst* return_pc = nullptr;
@@ -54,13 +73,14 @@ struct Join {
 };
 
 struct Fragment {
-  enum class State : uint8_t { runnable, at_barrier, at_sync };
+  enum class State : uint8_t { runnable, at_barrier, at_sync, asleep };
   const Inst* pc = nullptr;
   uint32_t mask = 0;
   State state = State::runnable;
   uint8_t barrier = 0;            // at_barrier: which
   const Inst* reduces = nullptr;  // at_barrier: the bar.red that waits for the barrier's result
   uint32_t need = 0;              // at_sync: lanes the member masks name
+  uint64_t wake = 0;              // asleep: until nanoseconds() says so
   bool sync_open = false;         // resumes at a .sync instruction whose wait is over
   Join* join = nullptr;
   Frame* frame = nullptr;
@@ -99,6 +119,7 @@ struct Warp {
   std::vector<Join*> joins;  // live ones
   // Activations of called functions; the entry's is first.
   std::vector<std::unique_ptr<Frame>> frames;
+  std::vector<std::unique_ptr<Frame>> spare_frames;  // of calls that have returned
   std::vector<std::unique_ptr<Join>> join_pool;
   std::vector<Join*> free_joins;
   AsyncQueue async;  // copies under way
@@ -129,26 +150,6 @@ struct Barrier {
   uint32_t count = 0;                          // bar.red accumulators
   bool result_any = false, result_all = true;  // of the last completed phase
   uint32_t result_count = 0;
-};
-
-// Memory that grows and is otherwise kept from one block to the next. 64-byte aligned, never
-// cleared.
-class Buffer {
- public:
-  uint8_t* at_least(size_t bytes) {
-    if (bytes > size_) {
-      storage_.reset(new (std::align_val_t(64)) uint8_t[bytes]);
-      size_ = bytes;
-    }
-    return storage_.get();
-  }
-
- private:
-  struct Delete {
-    void operator()(uint8_t* p) const { operator delete[](p, std::align_val_t(64)); }
-  };
-  std::unique_ptr<uint8_t[], Delete> storage_;
-  size_t size_ = 0;
 };
 
 struct Block {

@@ -1,8 +1,10 @@
 // Control flow, barriers, fences. The decoder turns bra, brx, call, ret and exit into the internal
 // forms below, because their guards and targets are its business; their rows are here so that the
 // spellings exist in one place.
+#include <algorithm>
 #include <atomic>
 
+#include "vm/exec/grid.h"
 #include "vm/isa/groups.h"
 #include "vm/isa/internal.h"
 #include "vm/isa/memory.h"
@@ -126,10 +128,16 @@ const Inst* trap(Warp& w, const Inst* inst) {
 }
 Handlers select_trap(const Form&) { return {trap, trap}; }
 
-// Sleeping lets others run; how long does not matter to a program that is correct.
+// As long as the lane that sleeps longest. An order of warps that is to be seen again must not
+// depend on the time: then sleeping only lets others run.
 const Inst* nanosleep(Warp& w, const Inst* inst) {
+  constexpr uint32_t kLongest = 1'000'000;  // PTX: a millisecond
+  const uint32_t* duration = w.src<uint32_t>(inst->a);
+  uint32_t longest = 0;
+  each_active(w.mask, [&](int i) { longest = std::max(longest, duration[i]); });
   w.polls = true;
-  return yield(w, inst + 1);
+  if (w.block->grid->schedule) return yield(w, inst + 1);
+  return sleep(w, inst + 1, std::min(longest, kLongest));
 }
 Handlers select_nanosleep(const Form&) { return {nanosleep, nanosleep}; }
 

@@ -127,13 +127,21 @@ template <class T, class Op>
 }
 
 #if defined(__AVX2__) && defined(__FMA__)
-template <class T, class Op>
-[[gnu::always_inline]] inline void compute(const Operands<T, Op>& in, typename Vector<T>::V* r) {
+// What inactive lanes hold might be subnormal, which takes a CPU a hundred times as long, or a NaN:
+// they compute with 1.
+template <class T, class Op, bool Full>
+[[gnu::always_inline]] inline void compute(const Operands<T, Op>& in, uint32_t mask,
+                                           typename Vector<T>::V* r) {
   using V = Vector<T>;
 #pragma GCC unroll 8
-  for (int k = 0; k < kWarpSize / V::kLanes; ++k)
-    r[k] = Op::of(V::load(in.a + k * V::kLanes), V::load(in.b + k * V::kLanes),
-                  V::load(in.c + k * V::kLanes));
+  for (int k = 0; k < kWarpSize / V::kLanes; ++k, mask >>= V::kLanes) {
+    const auto operand = [&](const T* lanes) {
+      const auto v = V::load(lanes + k * V::kLanes);
+      return Full ? v : V::select(mask, v, V::one());
+    };
+    if (!Full && !V::has_lanes(mask)) r[k] = V::one();
+    else r[k] = Op::of(operand(in.a), operand(in.b), operand(in.c));
+  }
 }
 #endif
 
@@ -153,10 +161,10 @@ const Inst* arithmetic_handler(Warp& w, const Inst* inst) {
   const Operands<T, Op> in(w, inst);
   typename V::V r[kSteps];
   if constexpr (M == Mode::kNearest) {
-    compute(in, r);
+    compute<T, Op, Full>(in, w.mask, r);
   } else {
     const ArithmeticScope scope(Round(flags & kRoundMask), flags & kFtz);
-    compute(in, r);
+    compute<T, Op, Full>(in, w.mask, r);
     for (int k = 0; k < kSteps; ++k) asm volatile("" : "+x"(r[k]));  // before the scope ends
   }
   typename V::V nan = V::unordered(r[0], r[1]);
@@ -172,7 +180,9 @@ const Inst* arithmetic_handler(Warp& w, const Inst* inst) {
 #pragma GCC unroll 8
   for (int k = 0; k < kSteps; ++k) {
     T* at = d + k * V::kLanes;
-    V::store(at, Full ? r[k] : V::select(w.mask >> (k * V::kLanes), r[k], V::load(at)));
+    const uint32_t mask = w.mask >> (k * V::kLanes);
+    if constexpr (Full) V::store(at, r[k]);
+    else if (V::has_lanes(mask)) V::store(at, V::select(mask, r[k], V::load(at)));
   }
 #else
   careful<T, Op>(w, inst, flags);
@@ -203,6 +213,7 @@ const Inst* divide_approximately(Warp& w, const Inst* inst) {
   const Operands<float, Divide> in(w, inst);
   float* d = w.reg<float>(inst->d);
   for (int i = 0; i < kWarpSize; i += 8) {
+    if (!(w.mask >> i & 0xff)) continue;
     F8 a = load<F8>(in.a + i), b = load<F8>(in.b + i);
     if constexpr (Ftz) a = flush(a), b = flush(b);
     const F8 size = as<F8>(as<I8>(b) & 0x7fffffff), zero = as<F8>(as<I8>(b) & INT32_MIN);

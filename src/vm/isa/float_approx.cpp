@@ -126,6 +126,7 @@ const Inst* unary(Warp& w, const Inst* inst) {
   const float* a = w.src<float>(inst->a);
   float* d = w.reg<float>(inst->d);
   for (int i = 0; i < kWarpSize; i += 8) {
+    if (!Full && !(w.mask >> i & 0xff)) continue;
     const F8 x = load<F8>(a + i);
     const F8 y = Op::of(Ftz ? flush(x) : x);
     const F8 r = Ftz ? flush(y) : y;
@@ -145,6 +146,7 @@ const Inst* sine(Warp& w, const Inst* inst) {
   alignas(32) float x[kWarpSize], r[kWarpSize];
   I8 outside = {};  // too large, infinite or NaN
   for (int i = 0; i < kWarpSize; i += 8) {
+    if (!(w.mask >> i & 0xff)) continue;
     const F8 given = load<F8>(a + i), angle = Ftz ? flush(given) : given;
     const F8 value = sine_of<Quarters>(angle);
     outside |= ~(magnitude_of(angle) <= kSineLimit);

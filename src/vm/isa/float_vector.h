@@ -103,6 +103,7 @@ struct Vector<float> {
   static V fma(V a, V b, V c) { return _mm256_fmadd_ps(a, b, c); }
   static V sqrt(V a) { return _mm256_sqrt_ps(a); }
   static V one() { return _mm256_set1_ps(1.0f); }
+  static bool has_lanes(uint32_t mask) { return mask & 0xff; }
   // -0 too becomes +0.
   static V saturate(V v) { return _mm256_min_ps(_mm256_max_ps(v, _mm256_setzero_ps()), one()); }
   // The lanes of `mask` (its low bits) from `then`, the others from `otherwise`.
@@ -126,6 +127,7 @@ struct Vector<double> {
   static V fma(V a, V b, V c) { return _mm256_fmadd_pd(a, b, c); }
   static V sqrt(V a) { return _mm256_sqrt_pd(a); }
   static V one() { return _mm256_set1_pd(1.0); }
+  static bool has_lanes(uint32_t mask) { return mask & 0xf; }
   static V saturate(V v) { return _mm256_min_pd(_mm256_max_pd(v, _mm256_setzero_pd()), one()); }
   static V select(uint32_t mask, V then, V otherwise) {
     const __m256i bit = _mm256_setr_epi64x(1, 2, 4, 8);

@@ -99,18 +99,11 @@ inline void select_lanes(D* d, uint32_t bits, Yes yes, No no) {
   }
 }
 
-// d[i] = f(i) for the active lanes. Inactive lanes may be computed too; f must have no side
-// effects.
-template <bool Full, class D, class F>
-inline void each_lane(D* d, uint32_t mask, F f) {
-  if constexpr (Full) {
-#pragma GCC ivdep
-    for (int i = 0; i < kWarpSize; ++i) d[i] = f(i);
-  } else {
-    select_lanes(d, mask, f, [d](int i) { return d[i]; });
-  }
-}
-// The same for work that cannot be vectorised or must not run on inactive lanes.
+// So few active lanes that one after the other costs less than all 32 at once.
+inline bool is_few(uint32_t mask) { return __builtin_popcount(mask) <= 4; }
+
+// f(i) for each active lane, one after the other: for few lanes, and for work that cannot be
+// vectorised or must not run on inactive lanes.
 template <class F>
 inline void each_active(uint32_t mask, F f) {
   while (mask) {
@@ -118,21 +111,46 @@ inline void each_active(uint32_t mask, F f) {
     mask &= mask - 1;
   }
 }
+// d[i] = f(i) for the active lanes. Inactive lanes may be computed too; f must have no side
+// effects.
+template <bool Full, class D, class F>
+inline void each_lane(D* d, uint32_t mask, F f) {
+  if constexpr (Full) {
+#pragma GCC ivdep
+    for (int i = 0; i < kWarpSize; ++i) d[i] = f(i);
+  } else if (is_few(mask)) {
+    each_active(mask, [&](int i) { d[i] = f(i); });
+  } else {
+    select_lanes(d, mask, f, [d](int i) { return d[i]; });
+  }
+}
 
+// Lane 0's bit becomes the highest.
+inline uint32_t reversed(uint32_t mask) {
+  mask = (mask >> 1 & 0x55555555u) | (mask & 0x55555555u) << 1;
+  mask = (mask >> 2 & 0x33333333u) | (mask & 0x33333333u) << 2;
+  mask = (mask >> 4 & 0x0f0f0f0fu) | (mask & 0x0f0f0f0fu) << 4;
+  return __builtin_bswap32(mask);
+}
 // The order in which stores of `Bytes` a lane land: where lanes store to one address, it decides
 // who wins. Hardware moves 128 bytes at a time, so 8-byte stores go a half-warp after the other and
 // 16-byte ones a quarter; within each the lowest lane wins (read off an H200).
 template <int Bytes, class F>
 inline void each_active_storing(uint32_t mask, F f) {
   constexpr int kGroup = Bytes <= 4 ? 32 : Bytes == 8 ? 16 : 8;
+  const uint32_t lanes = reversed(mask);
   for (int first = 0; first < kWarpSize; first += kGroup) {
-    uint32_t left = kGroup == 32 ? mask : (mask >> first & ((1u << (kGroup % 32)) - 1)) << first;
-    while (left) {
-      const int i = 31 - __builtin_clz(left);
-      f(i);
-      left &= ~(1u << i);
-    }
+    // The group's lanes, the highest in the lowest bit.
+    uint32_t left = lanes >> (kWarpSize - kGroup - first);
+    if constexpr (kGroup < 32) left &= (1u << kGroup) - 1;
+    each_active(left, [&](int i) { f(first + kGroup - 1 - i); });
   }
+}
+template <int Bytes, class F>
+inline void each_lane_storing(F f) {
+  constexpr int kGroup = Bytes <= 4 ? 32 : Bytes == 8 ? 16 : 8;
+  for (int first = 0; first < kWarpSize; first += kGroup)
+    for (int i = first + kGroup; i-- > first;) f(i);
 }
 
 // One, two or three sources of the same type T; the result's type is what the lambda returns.

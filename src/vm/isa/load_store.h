@@ -2,30 +2,50 @@
 // and the mask.
 #pragma once
 
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
-
+#include "vm/isa/lane_vectors.h"
 #include "vm/isa/memory.h"
 
 namespace ridge::vm {
 
 // --- scattering loaded elements into registers ---
 
+// The registers of an instruction's elements, looked up once: after each store to memory the
+// compiler would do it again.
 template <class M, int V>
-inline void put_lane(Warp& w, const Inst* inst, int lane, const Elements<M, V>& value) {
-  for (int k = 0; k < V; ++k) w.reg<RegisterOf<M>>(data_register(inst, k))[lane] = value.e[k];
-}
+struct Destinations {
+  RegisterOf<M>* element[V];
+  Destinations(Warp& w, const Inst* inst) {
+    for (int k = 0; k < V; ++k) element[k] = w.reg<RegisterOf<M>>(data_register(inst, k));
+  }
+  void put(int lane, const Elements<M, V>& value) const {
+    for (int k = 0; k < V; ++k) element[k][lane] = value.e[k];
+  }
+};
 template <class M, int V>
-inline Elements<M, V> get_lane(const Warp& w, const Inst* inst, int lane) {
-  Elements<M, V> value;
-  for (int k = 0; k < V; ++k) value.e[k] = M(w.src<RegisterOf<M>>(data_register(inst, k))[lane]);
-  return value;
-}
+struct Sources {
+  const RegisterOf<M>* element[V];
+  Sources(const Warp& w, const Inst* inst) {
+    for (int k = 0; k < V; ++k) element[k] = w.src<RegisterOf<M>>(data_register(inst, k));
+  }
+  Elements<M, V> get(int lane) const {
+    Elements<M, V> value;
+    for (int k = 0; k < V; ++k) value.e[k] = M(element[k][lane]);
+    return value;
+  }
+};
+
+#if !defined(__AVX2__)
+template <class M, int V>
+inline constexpr bool kHasTranspose = false;
+#endif
 
 // Lane i's elements lie at p + i * sizeof(Elements): the coalesced case.
 template <class M, int V>
 inline void load_contiguous(Warp& w, const Inst* inst, const uint8_t* p) {
+#if defined(__AVX2__)
+  if constexpr (V > 1 && kHasTranspose<M, V>)
+    return put_vectors<M, V, true>(w, inst, [&](int i) { return p + i * int(sizeof(M) * V); });
+#endif
   for (int k = 0; k < V; ++k) {
     auto* d = w.reg<RegisterOf<M>>(data_register(inst, k));
     if constexpr (V == 1 && sizeof(M) > 1) {
@@ -38,6 +58,10 @@ inline void load_contiguous(Warp& w, const Inst* inst, const uint8_t* p) {
 }
 template <class M, int V>
 inline void store_contiguous(const Warp& w, const Inst* inst, uint8_t* p) {
+#if defined(__AVX2__)
+  if constexpr (V > 1 && kHasTranspose<M, V>)
+    return take_vectors<M, V>(w, inst, [&](int i) { return p + i * int(sizeof(M) * V); });
+#endif
   for (int k = 0; k < V; ++k) {
     const auto* s = w.src<RegisterOf<M>>(data_register(inst, k));
     if constexpr (V == 1 && sizeof(M) > 1) {
@@ -50,6 +74,37 @@ inline void store_contiguous(const Warp& w, const Inst* inst, uint8_t* p) {
       }
     }
   }
+}
+
+// The active lanes' elements, one lane after the other: from at(i) to registers; and from registers
+// to to(i).
+template <class M, int V, class At>
+inline void load_by_lane(Warp& w, const Inst* inst, At at) {
+  const Destinations<M, V> to(w, inst);
+  const auto load_lane = [&](int i) { to.put(i, load_as<Elements<M, V>>(at(i))); };
+  if (w.mask == kAllLanes)
+    for (int i = 0; i < kWarpSize; ++i) load_lane(i);
+  else each_active(w.mask, load_lane);
+}
+template <class M, int V, class To>
+inline void store_by_lane(const Warp& w, const Inst* inst, To to) {
+  const Sources<M, V> from(w, inst);
+  each_active_storing<sizeof(M) * V>(w.mask, [&](int i) {
+    const auto value = from.get(i);
+    std::memcpy(to(i), &value, sizeof value);
+  });
+}
+// All lanes', the inactive ones' too.
+template <class M, int V, class To>
+inline void store_all(const Warp& w, const Inst* inst, To to) {
+#if defined(__AVX2__)
+  if constexpr (kHasTranspose<M, V>) return take_vectors<M, V>(w, inst, to);
+#endif
+  const Sources<M, V> from(w, inst);
+  each_lane_storing<sizeof(M) * V>([&](int i) {
+    const auto value = from.get(i);
+    std::memcpy(to(i), &value, sizeof value);
+  });
 }
 
 // --- global ---
@@ -91,8 +146,21 @@ inline bool load_global_at(Warp& w, const Inst* inst, const uint64_t* address, i
   }
   const GlobalPlaces places = check_global(w, inst, address, offset, kBytes, "load");
   if (!places) return false;
-  each_active(w.mask,
-              [&](int i) { put_lane<M, V>(w, inst, i, load_as<Elements<M, V>>(places[i])); });
+  const auto at = [&](int i) -> const uint8_t* { return places[i]; };
+#if defined(__AVX2__)
+  if constexpr (kHasTranspose<M, V>) {
+    if constexpr (Full) {
+      put_vectors<M, V, true>(w, inst, at);
+      return true;
+    }
+    if (!is_few(w.mask)) {
+      const uint8_t* any = at(__builtin_ctz(w.mask));
+      put_vectors<M, V, false>(w, inst, [&](int i) { return w.mask >> i & 1 ? at(i) : any; });
+      return true;
+    }
+  }
+#endif
+  load_by_lane<M, V>(w, inst, at);
   return true;
 }
 
@@ -111,122 +179,127 @@ inline bool store_global_at(Warp& w, const Inst* inst, const uint64_t* address, 
   }
   const GlobalPlaces places = check_global(w, inst, address, offset, kBytes, "store");
   if (!places) return false;
-  each_active_storing<kBytes>(w.mask, [&](int i) {
-    const auto value = get_lane<M, V>(w, inst, i);
-    std::memcpy(places[i], &value, sizeof value);
-  });
+  const auto to = [&](int i) { return places[i]; };
+  if constexpr (Full) {
+    store_all<M, V>(w, inst, to);
+  } else if (V == 1 || !kHasTranspose<M, V> || is_few(w.mask)) {
+    store_by_lane<M, V>(w, inst, to);
+  } else {
+    uint8_t nowhere[kBytes];
+    store_all<M, V>(w, inst, [&](int i) { return w.mask >> i & 1 ? to(i) : nowhere; });
+  }
   return true;
 }
 
 // --- shared ---
 
-#if defined(__AVX2__)
-// The hot case of tiled kernels: 4-byte loads, eight lanes at a time; a group of lanes that reads
-// one word or eight neighbouring words needs no gather.
-inline bool load_shared_words(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset) {
-  const __m256i limit = _mm256_set1_epi32(int(w.shared_size - 4));
-  const __m256i shift = _mm256_set1_epi32(offset);
-  const __m256i linear = _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28);
-  __m256i at[4], bad = _mm256_setzero_si256();
-  if (w.shared_size < 4) return false;
-  for (int g = 0; g < 4; ++g) {
-    at[g] =
-        _mm256_add_epi32(_mm256_load_si256(reinterpret_cast<const __m256i*>(address) + g), shift);
-    // Bits 0 and 1 set: misaligned. Not equal to the minimum with the limit: outside.
-    bad = _mm256_or_si256(bad, _mm256_slli_epi32(at[g], 30));
-    bad = _mm256_or_si256(bad, _mm256_xor_si256(_mm256_min_epu32(at[g], limit), at[g]));
-  }
-  if (!_mm256_testz_si256(bad, bad)) return false;
-  auto* d = w.reg<__m256i>(inst->d);
-  const int* words = reinterpret_cast<const int*>(w.shared);
-  for (int g = 0; g < 4; ++g) {
-    const __m256i first = _mm256_broadcastd_epi32(_mm256_castsi256_si128(at[g]));
-    const __m256i delta = _mm256_sub_epi32(at[g], first);
-    const uint32_t start = uint32_t(_mm_cvtsi128_si32(_mm256_castsi256_si128(at[g])));
-    const __m256i unit = _mm256_xor_si256(delta, linear);
-    if (_mm256_testz_si256(delta, delta)) {
-      _mm256_store_si256(d + g, _mm256_set1_epi32(load_as<int>(w.shared + start)));
-    } else if (_mm256_testz_si256(unit, unit)) {
-      _mm256_store_si256(d + g,
-                         _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w.shared + start)));
-    } else {
-      _mm256_store_si256(d + g, _mm256_i32gather_epi32(words, at[g], 1));
-    }
-  }
-  return true;
-}
-
-// Stores of 32 neighbouring words; false when they are anything else.
-inline bool store_shared_words(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset) {
-  const uint32_t first = address[0] + uint32_t(offset);
-  if (first % 4 || uint64_t(first) + 4 * kWarpSize > w.shared_size) return false;
-  const __m256i linear = _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28);
-  __m256i differ = _mm256_setzero_si256();
-  for (int g = 0; g < 4; ++g) {
-    const __m256i expected =
-        _mm256_add_epi32(linear, _mm256_set1_epi32(int(address[0] + 32 * uint32_t(g))));
-    differ = _mm256_or_si256(
-        differ, _mm256_xor_si256(expected,
-                                 _mm256_load_si256(reinterpret_cast<const __m256i*>(address) + g)));
-  }
-  if (!_mm256_testz_si256(differ, differ)) return false;
-  std::memcpy(w.shared + first, w.src<uint32_t>(inst->d), 4 * kWarpSize);
-  return true;
-}
-#endif
-
 template <class M, int V, bool Full>
 inline bool load_shared_at(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset) {
+  constexpr uint32_t kBytes = sizeof(M) * V;
 #if defined(__AVX2__)
-  if constexpr (Full && V == 1 && sizeof(M) == 4)
-    if (load_shared_words(w, inst, address, offset)) return true;
+  SharedOffsets at;
+  if ((Full || !is_few(w.mask)) && shared_offsets<Full>(w, address, offset, kBytes, kBytes, at)) {
+    const auto place = [&, shared = w.shared](int i) -> const uint8_t* {
+      return shared + at.of[i];
+    };
+    if constexpr (sizeof(M) == 4) load_shared_words<V, Full>(w, inst, at);
+    else if constexpr (kHasTranspose<M, V>) put_vectors<M, V, Full>(w, inst, place);
+    else load_by_lane<M, V>(w, inst, place);
+    return true;
+  }
 #endif
-  if (!check_window(w, inst, address, offset, sizeof(M) * V, w.shared_size, "shared load"))
-    return false;
-  const auto lane = [&](int i) {
-    put_lane<M, V>(w, inst, i, load_as<Elements<M, V>>(w.shared + uint32_t(address[i] + offset)));
-  };
-  if constexpr (Full)
-    for (int i = 0; i < kWarpSize; ++i) lane(i);
-  else each_active(w.mask, lane);
+  if (!check_window(w, inst, address, offset, kBytes, w.shared_size, "shared load")) return false;
+  load_by_lane<M, V>(w, inst, [&](int i) { return w.shared + uint32_t(address[i] + offset); });
   return true;
 }
 
 template <class M, int V, bool Full>
 inline bool store_shared_at(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset) {
+  constexpr uint32_t kBytes = sizeof(M) * V;
 #if defined(__AVX2__)
   if constexpr (Full && V == 1 && sizeof(M) == 4)
-    if (store_shared_words(w, inst, address, offset)) return true;
+    if (store_shared_row(w, inst, address, offset)) return true;
+  SharedOffsets at;
+  if ((Full || !is_few(w.mask)) && shared_offsets<Full>(w, address, offset, kBytes, kBytes, at)) {
+    store_all<M, V>(w, inst, [&, shared = w.shared](int i) { return shared + at.of[i]; });
+    return true;
+  }
 #endif
-  if (!check_window(w, inst, address, offset, sizeof(M) * V, w.shared_size, "shared store"))
-    return false;
-  const auto lane = [&](int i) {
-    const auto value = get_lane<M, V>(w, inst, i);
-    std::memcpy(w.shared + uint32_t(address[i] + offset), &value, sizeof value);
-  };
-  each_active_storing<sizeof(M) * V>(w.mask, lane);
+  if (!check_window(w, inst, address, offset, kBytes, w.shared_size, "shared store")) return false;
+  store_by_lane<M, V>(w, inst, [&](int i) { return w.shared + uint32_t(address[i] + offset); });
   return true;
 }
 
 // --- local and kernel parameters ---
 
+// Do all active lanes use one address? Then each of its words is a row of 32, one per lane.
+inline bool is_uniform(uint32_t mask, const uint32_t* address) {
+  const uint32_t first = address[__builtin_ctz(mask)];
+  uint32_t differ = 0;
+  for (int i = 0; i < kWarpSize; ++i) differ |= (mask >> i & 1 ? address[i] : first) ^ first;
+  return !differ;
+}
+template <uint32_t Bytes>
+inline uint32_t* local_row(const Warp& w, const uint32_t* address, int32_t offset) {
+  if (is_few(w.mask) || !is_uniform(w.mask, address)) return nullptr;
+  const uint32_t at = address[__builtin_ctz(w.mask)] + uint32_t(offset);
+  if (at % Bytes || uint64_t(at) + Bytes > w.local_size) return nullptr;
+  return reinterpret_cast<uint32_t*>(local_byte(w, at / 4 * 4, 0));
+}
+
 template <class M, int V>
 inline bool load_local_at(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset) {
   constexpr int kBytes = sizeof(M) * V;
+  if (const uint32_t* row = local_row<kBytes>(w, address, offset)) {
+    const uint32_t bit = 8 * (address[__builtin_ctz(w.mask)] + uint32_t(offset)) % 32;
+    for (int k = 0; k < V; ++k) {
+      auto* d = w.reg<RegisterOf<M>>(data_register(inst, k));
+      if constexpr (sizeof(M) == 8) {
+        const uint32_t *low = row + 2 * k * kWarpSize, *high = low + kWarpSize;
+        each_lane<false>(d, w.mask, [&](int i) { return low[i] | uint64_t(high[i]) << 32; });
+      } else {
+        const uint32_t at = bit + 8 * uint32_t(k) * sizeof(M);
+        const uint32_t* words = row + at / 32 * kWarpSize;
+        each_lane<false>(d, w.mask, [&](int i) { return RegisterOf<M>(M(words[i] >> (at % 32))); });
+      }
+    }
+    return true;
+  }
   if (!check_window(w, inst, address, offset, kBytes, w.local_size, "local load")) return false;
+  const Destinations<M, V> to(w, inst);
   each_active(w.mask, [&](int i) {
     Elements<M, V> value;
     local_read<kBytes>(w, address[i] + offset, i, &value);
-    put_lane<M, V>(w, inst, i, value);
+    to.put(i, value);
   });
   return true;
 }
 template <class M, int V>
 inline bool store_local_at(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset) {
   constexpr int kBytes = sizeof(M) * V;
+  if (uint32_t* row = local_row<kBytes>(w, address, offset)) {
+    const uint32_t bit = 8 * (address[__builtin_ctz(w.mask)] + uint32_t(offset)) % 32;
+    for (int k = 0; k < V; ++k) {
+      const auto* s = w.src<RegisterOf<M>>(data_register(inst, k));
+      if constexpr (sizeof(M) == 8) {
+        uint32_t *low = row + 2 * k * kWarpSize, *high = low + kWarpSize;
+        each_lane<false>(low, w.mask, [&](int i) { return uint32_t(s[i]); });
+        each_lane<false>(high, w.mask, [&](int i) { return uint32_t(s[i] >> 32); });
+      } else {
+        const uint32_t at = bit + 8 * uint32_t(k) * sizeof(M);
+        uint32_t* words = row + at / 32 * kWarpSize;
+        const uint32_t bits = uint32_t(~0ull >> (64 - 8 * sizeof(M))) << (at % 32);
+        each_lane<false>(words, w.mask, [&](int i) {
+          return (words[i] & ~bits) | (uint32_t(s[i]) << (at % 32) & bits);
+        });
+      }
+    }
+    return true;
+  }
   if (!check_window(w, inst, address, offset, kBytes, w.local_size, "local store")) return false;
+  const Sources<M, V> from(w, inst);
   each_active(w.mask, [&](int i) {
-    const auto value = get_lane<M, V>(w, inst, i);
+    const auto value = from.get(i);
     local_write<kBytes>(w, address[i] + offset, i, &value);
   });
   return true;
@@ -236,9 +309,7 @@ template <class M, int V>
 inline bool load_param_at(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset) {
   if (!check_window(w, inst, address, offset, sizeof(M) * V, param_bytes(w), "parameter load"))
     return false;
-  each_active(w.mask, [&](int i) {
-    put_lane<M, V>(w, inst, i, load_as<Elements<M, V>>(w.params + uint32_t(address[i] + offset)));
-  });
+  load_by_lane<M, V>(w, inst, [&](int i) { return w.params + uint32_t(address[i] + offset); });
   return true;
 }
 

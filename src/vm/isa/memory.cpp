@@ -24,7 +24,9 @@ const Inst* load(Warp& w, const Inst* inst) {
     const uint64_t* address = w.src<uint64_t>(inst->a);
     ok = by_space(w, address, offset, [&](Space space, const uint32_t* relative) {
       switch (space) {
-        case Space::shared: return load_shared_at<M, V, false>(w, inst, relative, 0);
+        case Space::shared:
+          return w.mask == kAllLanes ? load_shared_at<M, V, true>(w, inst, relative, 0)
+                                     : load_shared_at<M, V, false>(w, inst, relative, 0);
         case Space::local: return load_local_at<M, V>(w, inst, relative, 0);
         case Space::param: return load_param_at<M, V>(w, inst, relative, 0);
         default:
@@ -51,7 +53,9 @@ const Inst* store(Warp& w, const Inst* inst) {
     const uint64_t* address = w.src<uint64_t>(inst->a);
     ok = by_space(w, address, offset, [&](Space space, const uint32_t* relative) {
       switch (space) {
-        case Space::shared: return store_shared_at<M, V, false>(w, inst, relative, 0);
+        case Space::shared:
+          return w.mask == kAllLanes ? store_shared_at<M, V, true>(w, inst, relative, 0)
+                                     : store_shared_at<M, V, false>(w, inst, relative, 0);
         case Space::local: return store_local_at<M, V>(w, inst, relative, 0);
         case Space::param:
           raise(w, inst, FaultKind::illegal_address, __builtin_ctz(w.mask),

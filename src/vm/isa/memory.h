@@ -84,16 +84,34 @@ GlobalPlaces check_global(Warp& w, const Inst* inst, const uint64_t* address, in
 bool check_window(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset,
                   uint32_t bytes, uint32_t limit, const char* what);
 
-// Splits a generic access into its spaces and runs each with its lanes: `run(space, mask,
-// offsets)`, where `offsets` are 32-bit addresses in the window for shared, local and param, and
-// null for global.
+// Splits a generic access into its spaces and runs each with its lanes: `run(space, offsets)`,
+// where `offsets` are 32-bit addresses in the window for shared, local and param, and null for
+// global.
 template <class Run>
 inline bool by_space(Warp& w, const uint64_t* address, int64_t offset, Run run) {
+  constexpr Space kSpaces[3] = {Space::shared, Space::local, Space::param};
   const uint32_t all = w.mask;
+  const uint64_t shift = uint64_t(offset) - kSharedWindow;  // windows begin 1 << 32 apart
+  alignas(32) uint32_t relative[kWarpSize];
+  if (!is_few(all)) {
+    // Nearly always all lanes are in one window, or none is in any.
+    const uint64_t first = address[__builtin_ctz(all)];
+    const uint64_t window = (first + shift) / kWindowSize;
+    uint64_t elsewhere = 0, near = 0;
+    for (int i = 0; i < kWarpSize; ++i) {
+      const uint64_t at = ((all >> i) & 1 ? address[i] : first) + shift;
+      relative[i] = uint32_t(at);
+      elsewhere |= (at / kWindowSize) ^ window;
+      near |= uint64_t(at >> 34 == 0);
+    }
+    if (!near) return run(Space::global, nullptr);
+    constexpr uint64_t kApart = (1ull << 32) / kWindowSize;
+    if (!elsewhere && window % kApart == 0 && window / kApart < 3)
+      return run(kSpaces[window / kApart], relative);
+  }
   uint32_t windows[3] = {0, 0, 0}, global = 0;
-  uint32_t relative[kWarpSize];
   each_active(all, [&](int i) {
-    const uint64_t at = address[i] + offset - kSharedWindow;
+    const uint64_t at = address[i] + shift;
     const uint64_t which = at >> 32;
     if (which < 3 && uint32_t(at) < kWindowSize) {
       windows[which] |= 1u << i;
@@ -103,7 +121,6 @@ inline bool by_space(Warp& w, const uint64_t* address, int64_t offset, Run run) 
     }
   });
   bool ok = true;
-  constexpr Space kSpaces[3] = {Space::shared, Space::local, Space::param};
   if (global) {
     w.mask = global;
     ok = run(Space::global, nullptr);

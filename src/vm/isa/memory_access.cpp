@@ -45,19 +45,22 @@ bool check_lanes(Warp& w, const Inst* inst, const A* address, A offset, uint32_t
 
 GlobalPlaces check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t offset,
                           uint32_t bytes, const char* what) {
-  const auto [low, high, bits] = span(w.mask, address, uint64_t(offset));
-  if (!(bits & (bytes - 1)) && high + bytes > high) {
-    if (range_is_known(w, inst, low, high + bytes) || check_range(w, inst, low, high + bytes))
-      return {address, uint64_t(offset) + range_of(w, inst).shift};
+  if (!is_few(w.mask)) {
+    const auto [low, high, bits] = span(w.mask, address, uint64_t(offset));
+    if (!(bits & (bytes - 1)) && high + bytes > high) {
+      if (range_is_known(w, inst, low, high + bytes) || check_range(w, inst, low, high + bytes))
+        return {address, uint64_t(offset) + range_of(w, inst).shift};
+    }
   }
-  // Lanes in different allocations, or outside of them.
+  // Few lanes, lanes in different allocations, or outside of them.
   const auto inside = [&](int lane, uint64_t at) {
-    if (at + bytes < at ||
-        !(range_is_known(w, inst, at, at + bytes) || check_range(w, inst, at, at + bytes) ||
-          passes_on_a_gpu(w, inst, uint32_t(lane), at, bytes, what)))
-      return false;
+    if (at + bytes < at) return false;
+    if (range_is_known(w, inst, at, at + bytes) || check_range(w, inst, at, at + bytes)) {
+      w.worker->places[lane] = at + range_of(w, inst).shift;
+      return true;
+    }
     w.worker->places[lane] = at + w.worker->memory->shift(at);
-    return true;
+    return passes_on_a_gpu(w, inst, uint32_t(lane), at, bytes, what);
   };
   if (!check_lanes(w, inst, address, uint64_t(offset), bytes, what, inside)) return {};
   return {w.worker->places, 0};
@@ -65,8 +68,10 @@ GlobalPlaces check_global(Warp& w, const Inst* inst, const uint64_t* address, in
 
 bool check_window(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset,
                   uint32_t bytes, uint32_t limit, const char* what) {
-  const auto [low, high, bits] = span(w.mask, address, uint32_t(offset));
-  if (!(bits & (bytes - 1)) && uint64_t(high) + bytes <= limit) return true;
+  if (!is_few(w.mask)) {
+    const auto [low, high, bits] = span(w.mask, address, uint32_t(offset));
+    if (!(bits & (bytes - 1)) && uint64_t(high) + bytes <= limit) return true;
+  }
   return check_lanes(w, inst, address, uint32_t(offset), bytes, what,
                      [&](int, uint32_t at) { return uint64_t(at) + bytes <= limit; });
 }

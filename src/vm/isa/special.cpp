@@ -5,6 +5,13 @@
 #include "vm/exec/grid.h"
 #include "vm/isa/internal.h"
 #include "vm/isa/lane.h"
+#include "vm/isa/sync.h"
+
+uint64_t ridge::vm::nanoseconds() {
+  return uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                      std::chrono::system_clock::now().time_since_epoch())
+                      .count());
+}
 
 namespace ridge::vm::internal {
 namespace {
@@ -69,15 +76,11 @@ constexpr SpecialDef kSpecials[] = {
     {"%current_graph_exec", Special::zero, true},  // no kernel is launched by a device graph
 };
 
-uint64_t nanoseconds() {
-  return uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                      std::chrono::system_clock::now().time_since_epoch())
-                      .count());
-}
 // Cycles of the pretended GPU's clock, so that programs which spin for so many cycles spin for that
 // long.
 uint64_t cycles(const Warp& w) {
-  return uint64_t(double(nanoseconds()) * w.block->grid->gpu->clock_khz * 1e-6);
+  const auto product = __uint128_t(nanoseconds()) * uint32_t(w.block->grid->gpu->clock_khz);
+  return uint64_t(product / 1'000'000);
 }
 
 uint64_t value(const Warp& w, Special which, uint32_t lane) {

@@ -28,6 +28,11 @@ const Inst* exit_lanes(Warp& w, uint32_t lanes, const Inst* next);
 // Lets other fragments, warps and blocks run; the fragment resumes at `next`.
 const Inst* yield(Warp& w, const Inst* next);
 
+// What %globaltimer shows.
+uint64_t nanoseconds();
+// Yields, and resumes when so many nanoseconds have passed.
+const Inst* sleep(Warp& w, const Inst* next, uint64_t duration);
+
 struct BarrierUse {
   uint32_t id = 0;
   uint32_t count = 0;  // 0: all threads of the block
