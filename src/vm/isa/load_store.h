@@ -146,7 +146,7 @@ inline bool load_global_at(Warp& w, const Inst* inst, const uint64_t* address, i
   }
   const GlobalPlaces places = check_global(w, inst, address, offset, kBytes, "load");
   if (!places) return false;
-  const auto at = [&](int i) -> const uint8_t* { return places[i]; };
+  const auto at = [&](int i) { return static_cast<const uint8_t*>(places[i]); };
 #if defined(__AVX2__)
   if constexpr (kHasTranspose<M, V>) {
     if constexpr (Full) {
@@ -179,7 +179,7 @@ inline bool store_global_at(Warp& w, const Inst* inst, const uint64_t* address, 
   }
   const GlobalPlaces places = check_global(w, inst, address, offset, kBytes, "store");
   if (!places) return false;
-  const auto to = [&](int i) { return places[i]; };
+  const auto to = [&](int i) { return static_cast<uint8_t*>(places[i]); };
   if constexpr (Full) {
     store_all<M, V>(w, inst, to);
   } else if (V == 1 || !kHasTranspose<M, V> || is_few(w.mask)) {
