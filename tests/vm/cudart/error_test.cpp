@@ -123,7 +123,7 @@ TEST_F(ErrorTest, AFaultIsStickyUntilReset) {
   EXPECT_EQ(bad.launch(), cudaSuccess);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
   EXPECT_EQ(bad.launch(), cudaErrorIllegalAddress);
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "the report of the fault\n");  // once
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "ridge: error: the report of the fault [fault]\n");  // once
   EXPECT_EQ(cudaGetLastError(), cudaErrorIllegalAddress);
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);  // the thread's memory, not the device's
   void* p = nullptr;
@@ -243,7 +243,7 @@ TEST_F(ErrorTest, RefusedFunctionsSayTheirName) {
   EXPECT_EQ(cudaImportExternalMemory(&memory, nullptr), cudaErrorNotSupported);
   EXPECT_EQ(cudaImportExternalMemory(&memory, nullptr), cudaErrorNotSupported);
   const std::string said = ::testing::internal::GetCapturedStderr();
-  EXPECT_EQ(said.find("ridge: cudaImportExternalMemory is not supported by the software GPU"), 0u);
+  EXPECT_EQ(said.find("ridge: error: cudaImportExternalMemory is not supported by the software GPU"), 0u);
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }
