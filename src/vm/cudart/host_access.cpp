@@ -40,17 +40,27 @@ Observer::HostAccess access_of(const siginfo_t& info, const void* context) {
   return access;
 }
 
+std::string name_of(const Allocation& a) {
+  const std::string size = " (" + std::to_string(a.size) + " bytes)";
+  if (!a.name.empty()) return "the variable '" + a.name + "'" + size;
+  return (a.kind == MemKind::device ? "cudaMalloc allocation #" : "allocation #") +
+         std::to_string(a.id) + size;
+}
+
 std::string memory_at(uint64_t address) {
   const Allocations& memory = runtime().engine.memory();
-  const auto live = memory.find(address);
-  const auto home = live ? live : memory.find_freed(address);
-  if (!home) return hex(address) + " is in no allocation";
-  const std::string into =
-      hex(address) + " is " + std::to_string(address - home->base) + " bytes into ";
-  const std::string size = " (" + std::to_string(home->size) + " bytes)";
-  if (!home->name.empty()) return into + "the variable '" + home->name + "'" + size;
-  return into + (home->kind == MemKind::device ? "cudaMalloc allocation #" : "allocation #") +
-         std::to_string(home->id) + size + (live ? "" : ", which has been freed");
+  const auto bytes = [&](uint64_t n) {
+    return hex(address) + " is " + std::to_string(n) + (n == 1 ? " byte " : " bytes ");
+  };
+  if (const auto live = memory.find(address))
+    return bytes(address - live->base) + "into " + name_of(*live);
+  if (const auto freed = memory.find_freed(address))
+    return bytes(address - freed->base) + "into " + name_of(*freed) + ", which has been freed";
+  const auto near = memory.nearest(address);
+  if (!near || !memory.is_closed(near->base)) return hex(address) + " is in no allocation";
+  return address < near->base
+             ? bytes(near->base - address) + "before " + name_of(*near)
+             : bytes(address - near->end()) + "behind the end of " + name_of(*near);
 }
 
 void tell(const Observer::HostAccess& access) {

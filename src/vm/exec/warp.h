@@ -167,7 +167,7 @@ struct Block {
 
 // A range of memory an instruction was last seen to touch, already checked, and how far from its
 // addresses its bytes lie (Allocations::shift).
-struct CheckedRange {
+struct alignas(32) CheckedRange {  // as far apart as instructions are: see range_of
   uint64_t begin = 1, end = 0, shift = 0;
 };
 
