@@ -617,6 +617,21 @@ class Kernels(CliTest):
             self.assertFalse(any(overlaps(a, b) for a, b in zip(row, row[1:])))
         return any(overlaps(a, b) for a in rows[1] for b in rows[2])
 
+    def test_check_of_a_program_that_launches_nothing(self):
+        empty = self.write("empty.cu", "int main() {}\n")
+        self.assertEqual(self.ridge("check", "--quiet", empty), ("", "no hazards in 0 launches\n"))
+        plain = self.cxx("plain", "int main() { return 3; }")  # without the CUDA runtime
+        self.assertEqual(self.ridge("check", "--quiet", plain, code=3), ("", "no hazards in 0 launches\n"))
+        early = self.write("early.cu", "#include <unistd.h>\nint main() { cudaFree(0); _exit(0); }\n")
+        self.assertIn("did not come to its end", self.ridge("check", "--quiet", early)[1])
+
+    def test_a_kernel_that_does_not_end(self):
+        source = self.write("tiny.cu", TINY)
+        _, err = self.ridge("check", "--quiet", "--no-leaks", "--timeout", "1", source, code=6)
+        self.assertNotIn("barrier", err)
+        self.assertRegex(err, r"tiny.cu:5:\d+: error: the kernel ran past the time limit in kernel spin")
+        self.assertIn("still running by thread (0,0,0) of block (0,0,0)", err)
+
     def test_compile_error(self):
         source = self.write("wrong.cu", "__global__ void k() { int x = nothing; }\nint main() {}\n")
         _, err = self.ridge("run", "--device", "vm", source, code=3)

@@ -122,7 +122,7 @@ class Loaded(CliTest):
         subprocess.run(["nvcc", "-shared", "-cudart", "shared", "-gencode", "arch=compute_90,code=sm_90", "-Xcompiler", "-fPIC",
                         source, "-o", self.folder / "libmine.so"], check=True)
         err = self.load(self.folder / "libmine.so", "create")
-        self.assertIn("ridge: libmine.so holds no PTX that sm_90 can run; it holds machine code sm_90.", err)
+        self.assertIn("libmine.so holds no PTX that sm_90 can run; it holds machine code sm_90.", err)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ TEST(NvccHints, FlagsThatMendIt) {
             "--nvcc \"-std=c++20\"");
   EXPECT_EQ(hint("ptxas /tmp/a.ptx, line 23; error   : Instruction 'wgmma.fence' not supported on "
                  ".target 'sm_90'\n"),
-            "--nvcc \"-arch=sm_90a\"");
+            "--nvcc \"-gencode arch=compute_90a,code=compute_90a\"");
   EXPECT_EQ(
       hint("ptxas a.ptx, line 9; error : Feature 'cp.async' requires .target sm_80 or higher\n"),
       "--nvcc \"-arch=sm_80\"");

@@ -12,6 +12,7 @@ from cli_test import FAKE_NVCC, RIDGE, CliTest
 
 PRINTS = """
 #include <cstdio>
+#include <initializer_list>
 #include <unistd.h>
 int main() {
   for (const char* name : {"a.cu", "some folder/b.h"}) {

@@ -139,7 +139,7 @@ void add_architectures(const std::string& output, std::vector<Hint>& hints) {
   for (const std::string& arch :
        matches_of(output, "not supported on \\.target '(sm_(90|100|103|120))'"))
     hints.push_back({"instructions of one architecture alone need the a behind its number",
-                     "-arch=" + arch + "a"});
+                     fmt::format("-gencode arch=compute_{0}a,code=compute_{0}a", arch.substr(3))});
 }
 
 std::string quoted(const std::string& flags) {
