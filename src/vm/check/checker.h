@@ -91,6 +91,7 @@ class Checker : public Observer {
   void on_token(const Access& a);
   void meet(BlockState& b, const Warp& w, uint32_t lanes);
   void fence(BlockState& b, WarpState& ws, bool block_scope);
+  ClockRef told_by(const Access& a);
   void release(const Access& a, uint32_t lanes, const uint64_t* at, bool shared);
   void wait_for_result(const Access& a, uint32_t lanes, const uint64_t* at, bool shared);
   void take_result(BlockState& b, WarpState& ws, const Warp& w);

@@ -14,8 +14,16 @@ uint32_t next_tick(WarpState& ws) {
   return ++ws.tick;
 }
 
-void raise_to(uint32_t* row, const std::vector<uint32_t>& other) {
-  for (size_t k = 0; k < other.size(); ++k) row[k] = std::max(row[k], other[k]);
+// A warp gets to know what others have done.
+void learn(BlockState& b, uint32_t warp, const std::vector<uint32_t>& other) {
+  uint32_t* row = b.row(warp);
+  bool news = false;
+  for (size_t k = 0; k < other.size(); ++k)
+    if (other[k] > row[k]) {
+      row[k] = other[k];
+      news = true;
+    }
+  if (news) b.warps[warp].told = {};
 }
 
 // What a warp knows of all warps of its block, itself included.
@@ -88,6 +96,7 @@ void Checker::barrier_opens(const Block& block, uint32_t id) {
       if (!fenced) continue;
       ws.fenced_interval = b.interval;
       ws.fenced_clock = clock;
+      ws.told = {};
     }
     b.bound = segment_of(b, b.warps[0], 0);
   } else {
@@ -95,7 +104,7 @@ void Checker::barrier_opens(const Block& block, uint32_t id) {
     for (const Warp& w : block.warps)
       for (const Fragment& f : w.fragments) {
         if (f.state != Fragment::State::at_barrier || f.barrier != id) continue;
-        raise_to(b.row(w.index), b.arrived[id]);
+        learn(b, w.index, b.arrived[id]);
         meet(b, w, f.mask);
       }
   }
@@ -165,11 +174,30 @@ void Checker::on_fence(const Access& a) { fence(a.b, a.ws, a.s.block_scope); }
 
 void Checker::fence(BlockState& b, WarpState& ws, bool block_scope) {
   ws.fenced_block_tick = next_tick(ws);
+  ws.told = {};
   if (block_scope) return;
   ws.fenced_tick = ws.tick;
   ws.fenced_interval = b.interval;
   ws.fenced_clock = ws.clock;
   ws.fenced_now = true;
+}
+
+// What the warp tells everybody when it releases. It is the same until it passes another fence.
+ClockRef Checker::told_by(const Access& a) {
+  BlockState& b = a.b;
+  WarpState& ws = a.ws;
+  ClockRef& told = ws.told[a.s.block_scope];
+  if (told) return told;
+  std::vector<Known> own;
+  const bool device = !a.s.block_scope;
+  const uint32_t* row = b.known.empty() ? nullptr : b.row(a.w.index);
+  for (uint32_t v = 0; v < b.warps.size(); ++v) {
+    if (v == a.w.index)
+      own.push_back({b.index, v, device ? ws.fenced_interval : 0, device ? ws.fenced_tick : 0,
+                     ws.fenced_block_tick});
+    else if (row && row[v]) own.push_back({b.index, v, 0, device ? row[v] : 0, row[v]});
+  }
+  return told = join(ws.fenced_clock, std::make_shared<const Clock>(std::move(own)));
 }
 
 void Checker::release(const Access& a, uint32_t lanes, const uint64_t* at, bool shared) {
@@ -183,17 +211,15 @@ void Checker::release(const Access& a, uint32_t lanes, const uint64_t* at, bool 
     });
     return;
   }
-  Known own{b.index, a.w.index, ws.fenced_interval, ws.fenced_tick, ws.fenced_block_tick};
-  if (a.s.block_scope) own.interval = own.tick = 0;
-  ClockRef clock = join(ws.fenced_clock, single(own));
-  if (!b.known.empty())
-    for (uint32_t v = 0; v < b.warps.size(); ++v)
-      if (const uint32_t tick = b.row(a.w.index)[v]; tick && v != a.w.index)
-        clock = join(clock, single({b.index, v, 0, a.s.block_scope ? 0 : tick, tick}));
+  const ClockRef clock = told_by(a);
   uint64_t done = 0;
   each_active(lanes, [&](int i) {
-    if (at[i] != done) releases_.release(at[i], b.launch->id, clock);
+    if (at[i] == done) return;
     done = at[i];
+    if (ws.released == clock && ws.released_at == at[i]) return;  // it spins
+    releases_.release(at[i], b.launch->id, clock);
+    ws.released = clock;
+    ws.released_at = at[i];
   });
 }
 
@@ -220,17 +246,18 @@ void Checker::take_result(BlockState& b, WarpState& ws, const Warp& w) {
       const auto told = b.tokens.find(uint32_t(at));
       if (told == b.tokens.end()) return;
       b.fine = true;
-      raise_to(b.row(w.index), told->second);
+      learn(b, w.index, told->second);
       return;
     }
     const ClockRef clock = releases_.acquire(at, b.launch->id);
-    if (!clock || clock == ws.clock) return;
-    for (const Known& k : clock->known)
-      if (k.block == b.index) {
-        b.fine = true;
-        uint32_t& tick = b.row(w.index)[k.warp];
-        tick = std::max({tick, k.tick, k.block_tick});
-      }
+    if (!clock || clock == ws.acquired) return;  // most warps that spin find nothing new
+    ws.acquired = clock;
+    for (const Known& k : clock->of(b.index)) {
+      b.fine = true;
+      uint32_t& tick = b.row(w.index)[k.warp];
+      tick = std::max({tick, k.tick, k.block_tick});
+      ws.told = {};
+    }
     ws.clock = join(ws.clock, clock);
   });
 }

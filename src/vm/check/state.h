@@ -49,12 +49,17 @@ struct WarpState {
   // Where only some lanes met: row i says up to which tick lane i is ordered behind each other
   // lane.
   std::unique_ptr<std::array<std::array<uint32_t, 32>, 32>> lanes;
-  ClockRef clock;  // of other blocks
+  ClockRef clock;     // of other blocks
+  ClockRef acquired;  // what was joined to it last
 
   // Everything before these is visible to the device, or to the block, thanks to a fence.
   uint32_t fenced_interval = 0, fenced_tick = 0, fenced_block_tick = 0;
   ClockRef fenced_clock;
   bool fenced_now = false;  // in this interval, and nothing written since
+  // What it releases, to the device and to the block; null: not made yet.
+  std::array<ClockRef, 2> told;
+  ClockRef released;  // last, and where
+  uint64_t released_at = 0;
 
   // An instruction whose result has to be looked at when it has run.
   const Inst* waits_at = nullptr;
