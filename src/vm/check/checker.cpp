@@ -94,7 +94,10 @@ void Checker::block_begins(const Block& block) {
 }
 
 void Checker::block_ends(const Block& block) {
-  WorkerState& worker = *state_of(block).worker;
+  BlockState& b = state_of(block);
+  for (uint32_t w = 0; w < b.warps.size(); ++w)
+    if (b.warps[w].waiting.site) report_part_of_warp(b, w);
+  WorkerState& worker = *b.worker;
   auto found = worker.blocks.find(&block);
   worker.spare.push_back(std::move(found->second));
   worker.blocks.erase(found);

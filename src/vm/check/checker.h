@@ -86,6 +86,7 @@ class Checker : public Observer {
   // order.cpp
   bool ordered(const Access& a, const Segment& then, uint32_t thread, const Word& word);
   void on_barrier(const Access& a);
+  void reach_barrier(const Access& a, uint32_t id);
   void on_lanes(const Access& a);
   void on_fence(const Access& a);
   void on_token(const Access& a);
@@ -114,7 +115,9 @@ class Checker : public Observer {
   void report_flight(const Access& a, const Word& word, uint32_t site, uint32_t thread,
                      bool source);
   void report_empty(const Access& a, const Word& word);
-  void report_barrier(const Access& a, uint32_t other_site);
+  void report_barriers(const Access& a, uint32_t other_site);
+  void report_part_of_warp(BlockState& b, uint32_t warp);
+  void report_early_leavers(const Access& a, const Warp& other, uint32_t gone);
   void report_mask(const Access& a, uint32_t lane, bool differs);
   void report_fault(const GridRun& grid);
   bool is_part_of_wide_load(const Access& a, const Word& word);

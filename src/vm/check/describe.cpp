@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 #include <sstream>
+#include <utility>
 
 #include "vm/check/checker.h"
 
@@ -246,29 +247,55 @@ void Checker::report_empty(const Access& a, const Word& word) {
   findings_.add(f);
 }
 
-void Checker::report_barrier(const Access& a, uint32_t other_site) {
+void Checker::report_barriers(const Access& a, uint32_t other_site) {
   const SiteInfo other = sites_.info(other_site), now = sites_.info(a.s.id);
-  if (other_site && other.file == now.file && other.line == now.line &&
-      other.inside == now.inside && other.line)
+  if (other.file == now.file && other.line == now.line && other.inside == now.inside && other.line)
     return;  // the compiler has made two of one
   if (!findings_.is_new("barrier", other_site, a.s.id)) return;
   const GridRun& grid = *a.w.worker->grid;
   Finding f;
   f.kind = "barrier";
   f.kernel = kernel_name(grid);
+  f.first = {other_site, "barrier", "other threads of the block"};
   f.second = {a.s.id, "barrier",
               thread_text(*grid.launch, a.base + uint32_t(__builtin_ctz(a.w.mask)), a.b.index)};
-  if (other_site) {
-    f.first = {other_site, "barrier", "other threads of the block"};
-    f.what = say("threads of one block wait at different barriers, at ", place(other), " and at ",
-                 place(now));
-    f.fix = "take the barrier out of the branch, so that all threads reach the same one";
-  } else {
-    f.what =
-        say("lanes ", hex(a.w.mask), " of warp ", a.w.index, " reach the barrier without lanes ",
-            hex(a.w.present & ~a.w.exited & ~a.w.mask), ", which are elsewhere");
-    f.fix = "take the barrier out of the branch or loop that some threads skip";
-  }
+  f.what = say("threads of one block wait at different barriers, at ", place(other), " and at ",
+               place(now));
+  f.fix = "take the barrier out of the branch, so that all threads reach the same one";
+  findings_.add(f);
+}
+
+void Checker::report_part_of_warp(BlockState& b, uint32_t warp) {
+  const WarpState::Waiting waiting = std::exchange(b.warps[warp].waiting, {});
+  if (!findings_.is_new("barrier", 0, waiting.site)) return;
+  const GridRun& grid = *b.launch->grid;
+  Finding f;
+  f.kind = "barrier";
+  f.kernel = kernel_name(grid);
+  const uint32_t thread = warp * kWarpSize + uint32_t(__builtin_ctz(waiting.lanes));
+  f.second = {waiting.site, "barrier", thread_text(*grid.launch, thread, b.index)};
+  f.what = say("lanes ", hex(waiting.lanes), " of warp ", warp, " reach the barrier without lanes ",
+               hex(waiting.missing), ", which do not come to it");
+  f.fix = "take the barrier out of the branch or loop that some threads skip";
+  findings_.add(f);
+}
+
+void Checker::report_early_leavers(const Access& a, const Warp& other, uint32_t gone) {
+  if (!findings_.is_new("barrier", 0, a.s.id)) return;
+  const GridRun& grid = *a.w.worker->grid;
+  const auto who = [&](uint32_t warp, uint32_t lanes) {
+    const uint32_t thread = warp * kWarpSize + uint32_t(__builtin_ctz(lanes));
+    return thread_text(*grid.launch, thread, a.b.index);
+  };
+  Finding f;
+  f.kind = "barrier";
+  f.kernel = kernel_name(grid);
+  f.second = {a.s.id, "barrier", who(a.w.index, a.w.mask)};
+  f.what = say("the barrier is reached again, and ", who(other.index, gone),
+               ", which waited here in an earlier turn, has left the kernel");
+  f.fix =
+      "let all threads of the block make the same number of turns: those with nothing left to do "
+      "must still reach the barrier";
   findings_.add(f);
 }
 

@@ -59,18 +59,41 @@ bool Checker::ordered(const Access& a, const Segment& then, uint32_t thread, con
 void Checker::on_barrier(const Access& a) {
   BlockState& b = a.b;
   const uint32_t id = a.s.cluster ? 15 : a.w.src<uint32_t>(a.inst->a)[__builtin_ctz(a.w.mask)] & 15;
-  if (a.s.aligned && !a.s.writes) {
-    if (a.w.mask != live_lanes(a.w)) report_barrier(a, 0);
-    else if (b.barrier_site[id] && b.barrier_site[id] != a.s.id)
-      report_barrier(a, b.barrier_site[id]);
-    b.barrier_site[id] = a.s.id;
-  }
+  if (a.s.aligned && !a.s.writes) reach_barrier(a, id);
   if (a.s.writes) add_to(b.arrived[id], b, a.w.index, next_tick(a.ws));
+}
+
+// A barrier of the whole block: all its threads must come to it together.
+void Checker::reach_barrier(const Access& a, uint32_t id) {
+  BlockState& b = a.b;
+  const uint32_t live = live_lanes(a.w);
+  if (b.barrier_site[id] && b.barrier_site[id] != a.s.id) report_barriers(a, b.barrier_site[id]);
+  b.barrier_site[id] = a.s.id;
+  // Lanes that were let go before the others, because those wait for something, come first. They
+  // are apart only if the others do not come before the barrier opens.
+  if (a.w.mask != live) {
+    WarpState::Waiting& waiting = a.ws.waiting;
+    if (!waiting.site) waiting = {a.s.id, id, a.w.mask, live};
+    waiting.missing &= ~a.w.mask;
+    if (!waiting.missing) waiting = {};
+  }
+  if (a.ws.barrier_site != a.s.id) a.ws.barrier_lanes = 0;
+  a.ws.barrier_site = a.s.id;
+  a.ws.barrier_lanes |= a.w.mask;
+  const Block& block = *a.w.block;
+  if (block.exited_threads == block.warps.size() * kWarpSize - block.threads) return;
+  for (const Warp& other : block.warps) {
+    const WarpState& ws = b.warps[other.index];
+    const uint32_t gone = other.exited & other.present & ws.barrier_lanes;
+    if (gone && ws.barrier_site == a.s.id) return report_early_leavers(a, other, gone);
+  }
 }
 
 void Checker::barrier_opens(const Block& block, uint32_t id) {
   BlockState& b = state_of(block);
   b.barrier_site[id] = 0;
+  for (uint32_t w = 0; w < b.warps.size(); ++w)
+    if (b.warps[w].waiting.site && b.warps[w].waiting.id == id) report_part_of_warp(b, w);
   uint32_t waiting = 0;  // threads
   for (const Warp& w : block.warps)
     for (const Fragment& f : w.fragments)

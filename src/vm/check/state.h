@@ -68,6 +68,14 @@ struct WarpState {
   const uint32_t* result = nullptr;  // the lanes for which it came true; null: all
   std::array<uint64_t, 32> waits_on;
 
+  // Part of the warp waits at a barrier of the whole block; the rest may still come.
+  struct Waiting {
+    uint32_t site = 0, id = 0;
+    uint32_t lanes = 0, missing = 0;
+  } waiting;
+  // The barrier of the whole block that it reached last, and the lanes that did.
+  uint32_t barrier_site = 0, barrier_lanes = 0;
+
   std::vector<Flight> flights;
   size_t landed = 0;  // how many of the first have
 };
