@@ -123,6 +123,7 @@ const Site& Checker::site_of(BlockState& b, const Code& code, const Inst* inst) 
     b.sites = found.sites.data();
     b.acts = found.acts.data();
     b.first_inst = found.first;
+    b.speculated = &found.speculated;
   }
   return b.sites[inst - b.first_inst];
 }
@@ -153,6 +154,7 @@ void Checker::before(const Warp& w, const Inst* inst) {
 }
 
 void Checker::act(const Access& a) {
+  if (a.s.decides) decide(a);
   switch (a.s.act) {
     case Act::none: break;
     case Act::load:
@@ -173,6 +175,8 @@ void Checker::act(const Access& a) {
     case Act::token_init:
     case Act::token_arrive:
     case Act::token_wait: on_token(a); break;
+    case Act::load_speculated: on_speculated(a); break;
+    case Act::decide: decide(a); break;
   }
 }
 

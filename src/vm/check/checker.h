@@ -63,6 +63,14 @@ class Checker : public Observer {
 
   // access.cpp
   void on_memory(const Access& a);
+  void on_speculated(const Access& a);
+  void decide(const Access& a);
+  void read_part(const Access& a, const Speculated& part, uint32_t lanes, const uint64_t* at,
+                 bool shared);
+  struct Lanes {
+    uint32_t shared = 0, global = 0;
+  };
+  Lanes addresses_of(const Access& a, uint64_t* at);
   void on_matrix(const Access& a);
   void on_tile(const Access& a);
   void on_shared(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes);

@@ -39,6 +39,7 @@ Site memory_site(const Inst& inst, const InstMeta& meta) {
   s.strong = s.act == Act::atomic || form.has("relaxed") || form.has("acquire") ||
              form.has("release") || form.has("mmio") ||
              (form.has("volatile") && s.space != Space::shared);
+  s.is_volatile = form.has("volatile");
   s.acquires = form.has("acquire") || form.has("acq_rel");
   s.releases = form.has("release") || form.has("acq_rel");
   s.merged = meta.merged >= 0;
@@ -159,6 +160,25 @@ void trust_optimistic_loads(const Code& code, std::vector<Site>& sites) {
         sites[k].strong = true;
 }
 
+void mark_speculated(const Code& code, CodeSites& all) {
+  std::vector<LoadToAsk> loads;
+  for (uint32_t k = 0; k < all.sites.size(); ++k)
+    if (const Site& s = all.sites[k]; s.act == Act::load && !s.strong && !s.is_volatile)
+      loads.push_back({k, s.merged ? s.bytes / 4u : 0});
+  if (loads.empty()) return;
+  const Listing listing(*code.function);
+  all.speculated = find_speculated(code, listing, loads);
+  for (const auto& [k, parts] : all.speculated) {
+    all.sites[k].act = Act::load_speculated;
+    for (const Speculated& part : parts) {
+      if (!part.known_at) continue;
+      Site& site = all.sites[part.known_at];
+      if (site.act == Act::none) site.act = Act::decide;
+      else site.decides = true;
+    }
+  }
+}
+
 std::string path_of(const Module& module, const SourceLoc& loc) {
   return loc.file < module.files.size() ? module.files[loc.file] : std::string();
 }
@@ -168,6 +188,10 @@ SiteInfo info_of(const Code& code, const InstMeta& meta, Act act) {
   info.act = act;
   info.kernel = code.kernel->entry->name;
   const Instruction& source = *meta.source;
+  info.code = &code;
+  const auto& all = code.function->instructions;
+  if (&source >= all.data() && &source < all.data() + all.size())
+    info.index = uint32_t(&source - all.data());
   info.ptx_line = source.line;
   info.mnemonic = source.mnemonic;
   if (source.loc < 0) return info;
@@ -212,6 +236,7 @@ const CodeSites& Sites::of(const Code& code) {
     infos_.push_back(info_of(code, code.meta[k], site.act));
   }
   trust_optimistic_loads(code, slot->sites);
+  mark_speculated(code, *slot);
   for (const Site& site : slot->sites) slot->acts.push_back(site.act);
   return *slot;
 }

@@ -76,6 +76,16 @@ struct WarpState {
   // The barrier of the whole block that it reached last, and the lanes that did.
   uint32_t barrier_site = 0, barrier_lanes = 0;
 
+  // Loads of which it is not known yet in which lanes they matter.
+  struct Undecided {
+    const Inst* inst = nullptr;
+    const Speculated* part = nullptr;
+    uint32_t lanes = 0, segment = 0;
+    std::array<uint64_t, 32> at;
+    bool shared = false;
+  };
+  std::vector<Undecided> undecided;
+
   std::vector<Flight> flights;
   size_t landed = 0;  // how many of the first have
 };
@@ -88,6 +98,7 @@ struct BlockState {
   const Site* sites = nullptr;
   const Act* acts = nullptr;
   const Inst* first_inst = nullptr;
+  const SpeculatedLoads* speculated = nullptr;
   uint32_t index = 0;
   uint32_t interval = 1;
   uint32_t first = 0;  // segment: its shared memory has not been written before
