@@ -21,7 +21,7 @@ thread_local WorkOrderRef order_here;
 const WorkOrderRef& current_order() { return order_here; }
 void Checker::work_begins(const WorkOrderRef& order) { order_here = order; }
 
-Checker::Checker(std::FILE* out) : findings_(out, sites_) {}
+Checker::Checker(std::FILE* out) : findings_(out, sites_), races_(sites_, findings_) {}
 Checker::~Checker() = default;
 
 void Checker::begin(const GridRun& grid, unsigned workers) {
@@ -50,7 +50,10 @@ void Checker::end(const GridRun& grid) {
   launches_.erase(grid.id);
 }
 
-void Checker::finish() { findings_.finish(launch_count_); }
+void Checker::finish() {
+  races_.finish();
+  findings_.finish(launch_count_);
+}
 
 void Checker::block_begins(const Block& block) {
   const GridRun& grid = *block.grid;
@@ -136,7 +139,7 @@ uint32_t Checker::segment_of(BlockState& b, WarpState& ws, uint32_t warp) {
     worker.last_segment = worker.next_segment + kSegmentsAtOnce;
   }
   ws.segment = worker.next_segment++;
-  segments_[ws.segment] = {b.launch->id, b.index, b.interval, warp, ws.tick};
+  segments_[ws.segment] = {b.launch->id, b.index, b.interval, warp, ws.tick, ws.turn};
   return ws.segment;
 }
 
@@ -177,6 +180,11 @@ void Checker::act(const Access& a) {
     case Act::token_wait: on_token(a); break;
     case Act::load_speculated: on_speculated(a); break;
     case Act::decide: decide(a); break;
+    case Act::turn:
+      if (a.ws.turn >= Segment::kTurns) break;
+      ++a.ws.turn;
+      a.ws.segment = 0;
+      break;
   }
 }
 

@@ -11,6 +11,7 @@
 #include <deque>
 
 #include "vm/check/finding.h"
+#include "vm/check/races.h"
 #include "vm/check/state.h"
 
 namespace ridge::vm::check {
@@ -134,6 +135,7 @@ class Checker : public Observer {
 
   Sites sites_;
   Findings findings_;
+  Races races_;
   Segments segments_;
   Shadow shadow_;
   Releases releases_;

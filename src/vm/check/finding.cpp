@@ -54,19 +54,34 @@ bool Findings::is_new(const char* kind, uint32_t first_site, uint32_t second_sit
 void Findings::add(const Finding& f) {
   const SiteInfo first = sites_.info(f.first.site), second = sites_.info(f.second.site);
   const std::lock_guard lock(mutex_);
+  const auto known = seen_.find({f.kind, f.first.site, f.second.site});
   std::fprintf(out_, "{\"id\": %llu, \"kind\": %s, \"space\": %s, \"kernel\": %s",
-               static_cast<unsigned long long>(seen_[{f.kind, f.first.site, f.second.site}].id),
+               static_cast<unsigned long long>(known == seen_.end() ? 0 : known->second.id),
                in_quotes(f.kind).c_str(), in_quotes(f.space).c_str(), in_quotes(f.kernel).c_str());
   write(out_, "first", f.first, first);
   write(out_, "second", f.second, second);
   if (f.line) std::fprintf(out_, ", \"file\": %s, \"line\": %u", in_quotes(f.file).c_str(), f.line);
   if (f.other_line) std::fprintf(out_, ", \"other_line\": %u", f.other_line);
-  if (f.address)
+  if (f.bytes)
     std::fprintf(out_, ", \"address\": \"0x%llx\"", static_cast<unsigned long long>(f.address));
   if (f.bytes) std::fprintf(out_, ", \"bytes\": %u", f.bytes);
+  if (f.draft) std::fprintf(out_, ", \"draft\": true");
+  if (f.count) std::fprintf(out_, ", \"count\": %llu", static_cast<unsigned long long>(f.count));
+  if (!f.scope.empty()) std::fprintf(out_, ", \"scope\": %s", in_quotes(f.scope).c_str());
+  if (!f.fix_kind.empty()) std::fprintf(out_, ", \"fix_kind\": %s", in_quotes(f.fix_kind).c_str());
+  for (size_t k = 0; k < f.edits.size(); ++k)
+    std::fprintf(out_, "%s{\"file\": %s, \"line\": %u, \"from\": %s, \"to\": %s}%s",
+                 k ? ", " : ", \"edits\": [", in_quotes(f.edits[k].file).c_str(), f.edits[k].line,
+                 in_quotes(f.edits[k].from).c_str(), in_quotes(f.edits[k].to).c_str(),
+                 k + 1 == f.edits.size() ? "]" : "");
   std::fprintf(out_, ", \"memory\": %s, \"what\": %s, \"fix\": %s}\n", in_quotes(f.memory).c_str(),
                in_quotes(f.what).c_str(), in_quotes(f.fix).c_str());
   std::fflush(out_);
+}
+
+void Findings::drop_drafts() {
+  const std::lock_guard lock(mutex_);
+  std::fprintf(out_, "{\"drafts\": \"end\"}\n");
 }
 
 void Findings::finish(uint64_t launches) {

@@ -19,6 +19,15 @@ struct Party {
   std::string who;    // "thread (3,0,0) of block (0,0,0)"
 };
 
+// A change of the program's text that a fix means.
+struct Edit {
+  std::string file;
+  uint32_t line = 0;
+  std::string
+      from;  // what to replace in that line; empty: `to` becomes a line of its own before it
+  std::string to;
+};
+
 struct Finding {
   std::string kind;    // "race", "uninitialised" …
   std::string space;   // "shared", "global" or empty
@@ -29,6 +38,11 @@ struct Finding {
   std::string memory;  // "tile + 12", "allocation #3 …"
   std::string what;    // a sentence
   std::string fix;
+  std::string fix_kind;  // "syncthreads-between", "atomic" … (docs/check.md); empty: none
+  std::vector<Edit> edits;
+  std::string scope;   // of a race: "lanes", "block", "grid", "launches"
+  bool draft = false;  // of a race: what is known at the end replaces it
+  uint64_t count = 0;  // 0: told at the end
   // Where a fault's report has said it already.
   std::string file;
   uint32_t line = 0, other_line = 0;
@@ -41,6 +55,7 @@ class Findings {
   // otherwise.
   bool is_new(const char* kind, uint32_t first_site, uint32_t second_site);
   void add(const Finding& finding);
+  void drop_drafts();              // the final ones follow
   void finish(uint64_t launches);  // how often each was seen
 
  private:

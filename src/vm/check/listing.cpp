@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "vm/exec/decoder.h"
 
@@ -184,28 +185,17 @@ Listing::Paths Listing::paths(uint32_t from, uint32_t to,
   return result;
 }
 
-uint32_t Listing::loop_of(uint32_t a, uint32_t b) const {
-  uint32_t best = kNone;
-  size_t best_size = ~size_t(0);
-  for (uint32_t block = 0; block < begins_.size(); ++block)
-    for (const uint32_t tail : predecessors_[block]) {
-      if (!dominates(block, tail)) continue;
-      // The blocks from which the tail is reached without the head.
-      std::vector<uint8_t> inside(begins_.size(), 0);
-      std::vector<uint32_t> open{tail};
-      inside[block] = 1;
-      size_t count = 1;
-      while (!open.empty()) {
-        const uint32_t k = open.back();
-        open.pop_back();
-        if (std::exchange(inside[k], 1)) continue;
-        ++count;
-        open.insert(open.end(), predecessors_[k].begin(), predecessors_[k].end());
-      }
-      if (inside[block_of_[a]] && inside[block_of_[b]] && count < best_size)
-        best = begins_[block], best_size = count;
-    }
-  return best;
+bool Listing::loop_stores(uint32_t tail, uint32_t head) const {
+  std::vector<uint8_t> seen(size(), 0);
+  std::vector<uint32_t> open{head};
+  while (!open.empty()) {
+    const uint32_t i = open.back();
+    open.pop_back();
+    if (std::exchange(seen[i], 1) || !dominates(block_of_[head], block_of_[i])) continue;
+    if (root(i) == "st" && !has(i, "local") && !has(i, "param")) return true;
+    if (i != tail) open.insert(open.end(), next(i).begin(), next(i).end());
+  }
+  return false;
 }
 
 // A number for what a register holds: equal numbers, equal values. Only registers that are written

@@ -58,8 +58,8 @@ class Listing {
     bool within_turn = false, by_turn = false;
   };
   Paths paths(uint32_t from, uint32_t to, const std::function<bool(uint32_t)>& stops) const;
-  // The first instruction of the innermost loop that holds both; kNone where there is none.
-  uint32_t loop_of(uint32_t a, uint32_t b) const;
+  // Whether the loop from `head` to the jump back at `tail` writes memory that others see.
+  bool loop_stores(uint32_t tail, uint32_t head) const;
 
  private:
   struct Node {

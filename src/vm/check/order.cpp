@@ -113,6 +113,7 @@ void Checker::barrier_opens(const Block& block, uint32_t id) {
     for (WarpState& ws : b.warps) {
       next_tick(ws);
       ws.met = ws.tick;
+      ws.turn = 0;
       ws.lanes.reset();
       ws.clock = clock;
       ws.fenced_now = false;

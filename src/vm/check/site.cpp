@@ -165,9 +165,7 @@ void mark_speculated(const Code& code, CodeSites& all) {
   for (uint32_t k = 0; k < all.sites.size(); ++k)
     if (const Site& s = all.sites[k]; s.act == Act::load && !s.strong && !s.is_volatile)
       loads.push_back({k, s.merged ? s.bytes / 4u : 0});
-  if (loads.empty()) return;
-  const Listing listing(*code.function);
-  all.speculated = find_speculated(code, listing, loads);
+  all.speculated = find_speculated(code, *all.listing, loads);
   for (const auto& [k, parts] : all.speculated) {
     all.sites[k].act = Act::load_speculated;
     for (const Speculated& part : parts) {
@@ -176,6 +174,26 @@ void mark_speculated(const Code& code, CodeSites& all) {
       if (site.act == Act::none) site.act = Act::decide;
       else site.decides = true;
     }
+  }
+}
+
+// Loops that write memory: whether two accesses belong to the same turn says where a barrier is
+// missing.
+void mark_turns(const Code& code, CodeSites& all) {
+  const Listing& l = *all.listing;
+  bool reads = false, writes = false;
+  for (const Site& s : all.sites) {
+    reads |= s.act == Act::load || s.act == Act::load_speculated;
+    writes |= s.act == Act::store;
+  }
+  if (!reads || !writes) return;
+  for (uint32_t k = 0; k < code.insts.size(); ++k) {
+    const InstMeta& meta = code.meta[k];
+    if (!meta.source || all.sites[k].act != Act::none) continue;
+    const uint32_t i = l.index_of(meta.source);
+    if (i == Listing::kNone || l.root(i) != "bra") continue;
+    for (const uint32_t head : l.next(i))
+      if (l.is_back_edge(i, head) && l.loop_stores(i, head)) all.sites[k].act = Act::turn;
   }
 }
 
@@ -236,7 +254,9 @@ const CodeSites& Sites::of(const Code& code) {
     infos_.push_back(info_of(code, code.meta[k], site.act));
   }
   trust_optimistic_loads(code, slot->sites);
+  slot->listing = std::make_unique<Listing>(*code.function);
   mark_speculated(code, *slot);
+  mark_turns(code, *slot);
   for (const Site& site : slot->sites) slot->acts.push_back(site.act);
   return *slot;
 }

@@ -36,6 +36,7 @@ enum class Act : uint8_t {
   token_wait,
   load_speculated,  // a load that counts only where its value can matter
   decide,           // what that depends on is known now
+  turn,             // a loop begins again
 };
 
 struct Site {
@@ -80,6 +81,7 @@ struct CodeSites {
   std::vector<Site> sites;  // parallel to Code::insts
   std::vector<Act> acts;    // theirs, closer together: most do nothing
   SpeculatedLoads speculated;
+  std::unique_ptr<Listing> listing;
 };
 
 class Sites {

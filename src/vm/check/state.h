@@ -44,7 +44,8 @@ struct Flight {  // an asynchronous copy under way, one lane's
 
 struct WarpState {
   uint32_t tick = 1;
-  uint32_t segment = 0;  // of this tick; 0: none taken yet
+  uint32_t segment = 0;  // of this tick and turn; 0: none taken yet
+  uint32_t turn = 0;     // of loops, since the last barrier
   uint32_t met = 0;      // all its lanes met then: what they did before that tick is ordered
   // Where only some lanes met: row i says up to which tick lane i is ordered behind each other
   // lane.

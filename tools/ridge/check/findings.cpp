@@ -22,7 +22,7 @@ Party party_of(const nlohmann::json& json) {
 std::string place(const Party& p) {
   if (!p.there()) return {};
   return p.file.empty() ? "PTX:" + std::to_string(p.ptx_line) + p.ptx
-                        : p.file + ":" + std::to_string(p.line) + " " + p.inside;
+                        : p.file + ":" + std::to_string(p.line);
 }
 
 using Key = std::tuple<std::string, std::string, std::string, std::string, std::string>;
@@ -35,7 +35,8 @@ Key key_of(const Finding& f) {
 }
 
 bool is_side_of(const Finding& empty, const Finding& race) {
-  return race.kind == "race" && race.space == empty.space && race.kernel == empty.kernel &&
+  return race.kind.starts_with("race") && race.space == empty.space &&
+         race.kernel == empty.kernel &&
          (place(race.first) == place(empty.second) || place(race.second) == place(empty.second));
 }
 
@@ -61,6 +62,9 @@ Findings read_findings(std::istream& in) {
     if (line.contains("finished")) {
       result.finished = true;
       result.launches = line.value("launches", uint64_t(0));
+    } else if (line.contains("drafts")) {  // what was told of races early is told again, better
+      std::erase_if(read, [](const Finding& f) { return f.draft; });
+      by_id.clear();
     } else if (line.contains("of")) {
       const auto found = by_id.find(line["of"].get<uint64_t>());
       if (found != by_id.end()) read[found->second].count = line.value("count", uint64_t(1));
@@ -75,6 +79,13 @@ Findings read_findings(std::istream& in) {
       f.memory = line.value("memory", "");
       f.what = line.value("what", "");
       f.fix = line.value("fix", "");
+      f.fix_kind = line.value("fix_kind", "");
+      f.scope = line.value("scope", "");
+      f.draft = line.value("draft", false);
+      f.count = line.value("count", uint64_t(1));
+      for (const auto& edit : line.value("edits", nlohmann::json::array()))
+        f.edits.push_back({edit.value("file", ""), edit.value("line", 0u), edit.value("from", ""),
+                           edit.value("to", "")});
       f.file = line.value("file", "");
       f.line = line.value("line", 0u);
       f.other_line = line.value("other_line", 0u);

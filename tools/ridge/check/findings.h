@@ -19,11 +19,23 @@ struct Party {
   bool there() const { return !act.empty(); }
 };
 
+// A change of the program's text that a fix means: `from` becomes `to` in the line; without `from`,
+// `to` becomes a line of its own before it.
+struct Edit {
+  std::string file;
+  uint32_t line = 0;
+  std::string from, to;
+};
+
 struct Finding {
   std::string kind, space, kernel;
   Party first, second;
   std::string address, memory, what, fix;
-  std::string file;  // of a fault
+  std::string fix_kind;  // docs/check.md names them
+  std::vector<Edit> edits;
+  std::string scope;   // of a race
+  bool draft = false;  // the program did not come to its end: more might have been known
+  std::string file;    // of a fault
   uint32_t line = 0, other_line = 0;
   uint64_t count = 1;
   uint64_t seed = 0;  // of the schedule that showed it; 0: the usual one

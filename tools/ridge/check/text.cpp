@@ -45,6 +45,8 @@ std::string short_name(const std::string& kernel) {
 std::string headline(const Finding& f) {
   static const std::map<std::string, std::string> names = {
       {"race", "race in {} memory"},
+      {"race-recheck", "read before an atomic that looks again, in {} memory"},
+      {"race-any-winner", "several threads store in one place of {} memory"},
       {"uninitialised", "uninitialised read of {} memory"},
       {"async", "asynchronous copy used too early ({} memory)"},
       {"barrier", "divergent barrier"},
@@ -131,15 +133,19 @@ nlohmann::json to_json(const Findings& findings) {
   nlohmann::json all = nlohmann::json::array();
   for (const Finding& f : findings.all) {
     nlohmann::json json = {{"kind", f.kind}, {"what", f.what}, {"fix", f.fix}, {"count", f.count}};
-    for (const auto& [key, value] : {std::pair("space", &f.space), std::pair("kernel", &f.kernel),
-                                     std::pair("address", &f.address),
-                                     std::pair("memory", &f.memory), std::pair("file", &f.file)})
+    for (const auto& [key, value] :
+         {std::pair("space", &f.space), std::pair("kernel", &f.kernel),
+          std::pair("address", &f.address), std::pair("memory", &f.memory),
+          std::pair("file", &f.file), std::pair("fix_kind", &f.fix_kind),
+          std::pair("scope", &f.scope)})
       if (!value->empty()) json[key] = *value;
     if (f.line) json["line"] = f.line;
     if (f.other_line) json["other_line"] = f.other_line;
     if (f.first.there()) json["first"] = side(f.first);
     if (f.second.there()) json["second"] = side(f.second);
     if (f.seed) json["seed"] = f.seed;
+    for (const Edit& e : f.edits)
+      json["edits"].push_back({{"file", e.file}, {"line", e.line}, {"from", e.from}, {"to", e.to}});
     all.push_back(std::move(json));
   }
   return {{"findings", all}, {"launches", findings.launches}, {"finished", findings.finished}};
