@@ -112,7 +112,7 @@ void mend_mixed(Cause& c, const RacePair& pair) {
 }
 
 void mend_writes(Cause& c, const RacePair& pair) {
-  if (all(c, [](const RacePair* p) { return p->relation.conditional; })) {
+  if (all(c, [](const RacePair* p) { return p->relation.claim; })) {
     c.finding.kind = "race-any-winner";
     c.finding.what =
         say("several threads that meet a condition store different values in one "
@@ -324,6 +324,16 @@ std::vector<Cause> join_causes(std::vector<Cause> causes) {
           other.finding.kernel == c.finding.kernel)
         join(c, other);
   }
+  // Threads that do the same work do it in many places.
+  for (Cause& c : causes)
+    for (Cause& other : causes) {
+      const bool gone_already = &other == &c || gone[index(&c)] || gone[index(&other)];
+      if (gone_already || c.finding.fix_kind != "one-row" || other.finding.fix_kind != "one-row" ||
+          c.finding.kernel != other.finding.kernel)
+        continue;
+      c.pairs.insert(c.pairs.end(), other.pairs.begin(), other.pairs.end());
+      gone[index(&other)] = true;
+    }
   std::vector<Cause> left;
   for (size_t k = 0; k < causes.size(); ++k)
     if (!gone[k]) left.push_back(std::move(causes[k]));

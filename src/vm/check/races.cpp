@@ -84,7 +84,7 @@ Relation Races::relate(const RacePair& pair) const {
   const auto is_store = [&](const SiteInfo& s) { return l.root(s.index) == "st"; };
   for (const auto& [write, other] : {std::pair(&b, &a), std::pair(&a, &b)}) {
     if (!is_store(*write)) continue;
-    r.conditional |= is_conditional(l, write->index);
+    r.claim |= is_claim(l, write->index);
     if (!r.update)
       if (const auto update = update_of(l, write->index);
           update && (is_store(*other) || l.address(other->index) == l.address(write->index)))

@@ -31,7 +31,7 @@ struct Relation {
   std::optional<Update> update;  // the two are the read and the write (or two writes) of one
   bool in_place = false;         // the one writes what was computed from the other's value
   bool looked_at_again = false;
-  bool conditional = false;  // the write is, on data
+  bool claim = false;   // the write is one
   bool fences = false;  // the writer goes on to an atomic, through which others may learn of it
 };
 

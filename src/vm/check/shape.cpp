@@ -180,6 +180,22 @@ void follow(const Listing& l, int32_t reg, std::set<uint32_t>& users) {
   }
 }
 
+// Whether memory has a say in what these instructions compute.
+bool comes_from_memory(const Listing& l, std::vector<uint32_t> open) {
+  std::set<uint32_t> seen;
+  while (!open.empty()) {
+    const uint32_t k = open.back();
+    open.pop_back();
+    if (!seen.insert(k).second) continue;
+    const std::string_view op = l.root(k);
+    if ((op == "ld" && !l.has(k, "param")) || op == "atom" || op == "shfl" || op == "call")
+      return true;
+    for (const int32_t reg : l.uses(k))
+      open.insert(open.end(), l.writers(reg).begin(), l.writers(reg).end());
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<Update> update_of(const Listing& l, uint32_t store) {
@@ -230,27 +246,21 @@ bool is_looked_at_again(const Listing& l, uint32_t load, uint32_t atomic) {
   });
 }
 
-bool is_conditional(const Listing& l, uint32_t i) {
-  std::vector<uint32_t> guards;
-  if (l.at(i).guard >= 0) guards = l.writers(l.at(i).guard);
+bool is_claim(const Listing& l, uint32_t store) {
+  std::vector<uint32_t> conditions;
+  const auto add = [&](int32_t reg) {
+    conditions.insert(conditions.end(), l.writers(reg).begin(), l.writers(reg).end());
+  };
+  if (l.at(store).guard >= 0) add(l.at(store).guard);
   for (uint32_t k = 0; k < l.size(); ++k)
     if (l.root(k) == "bra" && l.at(k).guard >= 0 && l.next(k).size() == 2 &&
-        l.block_of(k) != l.block_of(i) && l.dominates(l.block_of(k), l.block_of(i)) &&
-        !l.is_back_edge(k, l.next(k)[0])) {
-      const auto& more = l.writers(l.at(k).guard);
-      guards.insert(guards.end(), more.begin(), more.end());
-    }
-  // Conditions on data: they come from memory, not from the thread's own number alone.
-  std::set<uint32_t> seen;
-  while (!guards.empty()) {
-    const uint32_t k = guards.back();
-    guards.pop_back();
-    if (!seen.insert(k).second) continue;
-    if ((l.root(k) == "ld" && !l.has(k, "param")) || l.root(k) == "atom") return true;
-    for (const int32_t reg : l.uses(k))
-      guards.insert(guards.end(), l.writers(reg).begin(), l.writers(reg).end());
-  }
-  return false;
+        l.block_of(k) != l.block_of(store) && l.dominates(l.block_of(k), l.block_of(store)) &&
+        !l.is_back_edge(k, l.next(k)[0]))
+      add(l.at(k).guard);
+  std::vector<uint32_t> values;
+  for (const int32_t reg : stored_registers(l, store))
+    values.insert(values.end(), l.writers(reg).begin(), l.writers(reg).end());
+  return comes_from_memory(l, std::move(conditions)) && !comes_from_memory(l, std::move(values));
 }
 
 }  // namespace ridge::vm::check

@@ -25,7 +25,8 @@ bool is_computed_from(const Listing& listing, uint32_t store, uint32_t load);
 // again, is executed.
 bool is_looked_at_again(const Listing& listing, uint32_t load, uint32_t atomic);
 
-// Whether only some threads, as their data say, get to the instruction.
-bool is_conditional(const Listing& listing, uint32_t i);
+// `if (found) *where = threadIdx.x`: only some threads, as their data say, get to the store, and
+// what each stores is its own number, or one of the kernel's arguments.
+bool is_claim(const Listing& listing, uint32_t store);
 
 }  // namespace ridge::vm::check
