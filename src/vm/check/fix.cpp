@@ -129,11 +129,12 @@ void mend_writes(Cause& c, const RacePair& pair) {
 void find_missing_barriers(Cause& c) {
   const bool lanes = lanes_only(c);
   for (const RacePair* p : c.pairs) {
-    const bool turns_known = p->same_turn || p->other_turn;
+    const bool one_loop = p->relation.one_loop;
+    const bool turns_known = one_loop && (p->same_turn || p->other_turn);
     const auto take = [&](const SiteInfo& from, const SiteInfo& to, const Listing::Paths& ways) {
       const bool backwards = from.file == to.file && from.line >= to.line;
       const bool within = ways.within_turn && (!turns_known || p->same_turn || backwards);
-      const bool by_turn = ways.by_turn && (!turns_known || p->other_turn);
+      const bool by_turn = one_loop && ways.by_turn && (!turns_known || p->other_turn);
       if (within && !backwards) {
         c.between = true;
         if (from.file == to.file) {

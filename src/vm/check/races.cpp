@@ -81,6 +81,9 @@ Relation Races::relate(const RacePair& pair) const {
   r.known = true;
   r.past_barriers = ways(l, a.index, b.index, is_barrier);
   r.past_meetings = ways(l, a.index, b.index, is_meeting);
+  const auto all = ways(l, a.index, b.index, [](const Listing&, uint32_t) { return false; });
+  r.one_loop = (all.to_second.within_turn || all.to_second.by_turn) &&
+               (all.to_first.within_turn || all.to_first.by_turn);
   const auto is_store = [&](const SiteInfo& s) { return l.root(s.index) == "st"; };
   for (const auto& [write, other] : {std::pair(&b, &a), std::pair(&a, &b)}) {
     if (!is_store(*write)) continue;

@@ -28,6 +28,7 @@ struct Relation {
     Listing::Paths to_second, to_first;
   };
   Ways past_barriers, past_meetings;
+  bool one_loop = false;         // there is a loop around both
   std::optional<Update> update;  // the two are the read and the write (or two writes) of one
   bool in_place = false;         // the one writes what was computed from the other's value
   bool looked_at_again = false;
