@@ -88,6 +88,9 @@ std::vector<std::string> default_flags(const Target& target,
   if (!given({"-O", "--optimize"})) flags.push_back("-O3");
   if (!given({"-G", "--device-debug", "-lineinfo", "--generate-line-info"}))
     flags.push_back("-lineinfo");
+  // Lines of the host code, for reports of failing calls; one call must not stand for several.
+  if (!given({"-g", "--debug", "-Xcompiler", "--compiler-options"}))
+    flags.insert(flags.end(), {"-Xcompiler", "-g1,-fno-crossjumping,-fno-tree-tail-merge"});
   if (!given({"-cudart", "--cudart"})) flags.insert(flags.end(), {"-cudart", "shared"});
   if (!given({"-arch", "--gpu-arch", "-code", "--gpu-code", "-gencode", "--generate-code"}))
     flags.insert(flags.end(), {"-gencode", fmt::format("arch=compute_{},code={}", cc, code)});

@@ -21,7 +21,7 @@ thread_local WorkOrderRef order_here;
 const WorkOrderRef& current_order() { return order_here; }
 void Checker::work_begins(const WorkOrderRef& order) { order_here = order; }
 
-Checker::Checker(std::FILE* out) : findings_(out, sites_), races_(sites_, findings_) {}
+Checker::Checker() : findings_(sites_), races_(sites_, findings_) {}
 Checker::~Checker() = default;
 
 void Checker::begin(const GridRun& grid, unsigned workers) {
@@ -45,7 +45,6 @@ void Checker::begin(const GridRun& grid, unsigned workers) {
 }
 
 void Checker::end(const GridRun& grid) {
-  if (grid.fault) report_fault(grid);
   const std::lock_guard lock(mutex_);
   launches_.erase(grid.id);
 }

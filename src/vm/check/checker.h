@@ -18,7 +18,7 @@ namespace ridge::vm::check {
 
 class Checker : public Observer {
  public:
-  explicit Checker(std::FILE* out);  // where findings go, as JSON lines
+  Checker();
   ~Checker() override;
 
   void begin(const GridRun& grid, unsigned workers) override;
@@ -33,8 +33,7 @@ class Checker : public Observer {
   void work_begins(const WorkOrderRef& order) override;
   void copies(const Allocations& memory, uint64_t to, uint64_t from, uint64_t bytes) override;
   void fills(const Allocations& memory, uint64_t to, uint64_t bytes) override;
-  void refuses(const char* kind, const std::string& text) override;
-  void leaves(const Allocations& memory) override;
+  bool looks_for_leaks() const override { return true; }
 
  private:
   // One instruction of a warp.
@@ -128,7 +127,6 @@ class Checker : public Observer {
   void report_part_of_warp(BlockState& b, uint32_t warp);
   void report_early_leavers(const Access& a, const Warp& other, uint32_t gone);
   void report_mask(const Access& a, uint32_t lane, bool differs);
-  void report_fault(const GridRun& grid);
   bool is_part_of_wide_load(const Access& a, const Word& word);
   bool is_padding(const Access& a, const Word& word);
   std::string memory_name(const Access& a, const Word& word);
@@ -141,7 +139,6 @@ class Checker : public Observer {
   Releases releases_;
   std::mutex mutex_;
   uint64_t launch_count_ = 0;
-  std::atomic<bool> faulted_ = false;
   std::unordered_map<uint64_t, std::unique_ptr<LaunchState>> launches_;  // under way, by grid id
   std::vector<WorkOrderRef> orders_{nullptr};  // of launches and copies, by their number
   struct Past {

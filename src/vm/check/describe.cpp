@@ -38,7 +38,7 @@ const char* verb_of(Act act, bool writes) {
 }
 
 std::string own_name(const std::string& mangled) {
-  std::string name = demangled(mangled);
+  std::string name = report::demangled(mangled);
   if (const size_t at = name.rfind("::"); at != std::string::npos) name.erase(0, at + 2);
   return name;
 }
@@ -299,49 +299,6 @@ void Checker::report_mask(const Access& a, uint32_t lane, bool differs) {
                     "__ballot_sync or __activemask() of the lanes that are there, or 0xffffffff "
                     "outside the branch";
   findings_.add(f);
-}
-
-void Checker::report_fault(const GridRun& grid) {
-  faulted_ = true;
-  const std::string& text = grid.fault.report;
-  Finding f;
-  switch (grid.fault.kind) {
-    case FaultKind::illegal_address:
-      f.kind =
-          text.find("use after free") != std::string::npos ? "use-after-free" : "out-of-bounds";
-      break;
-    case FaultKind::misaligned_address: f.kind = "misaligned"; break;
-    case FaultKind::timeout: f.kind = "deadlock"; break;
-    default: f.kind = "fault";
-  }
-  f.kernel = kernel_name(grid);
-  f.what = text;
-  // "  at file.cu:27 (PTX line …": the report has the places in words; the user's own come last.
-  for (size_t from = text.find(" at "); from != std::string::npos;
-       from = text.find(" at ", from + 1)) {
-    const size_t start = from + 4, end = text.find_first_of(" ,\n(", start);
-    const std::string word = text.substr(start, end - start);
-    const size_t colon = word.rfind(':');
-    if (colon == std::string::npos || colon + 1 >= word.size() ||
-        word.find_first_not_of("0123456789", colon + 1) != std::string::npos || is_of_toolkit(word))
-      continue;
-    const auto line = uint32_t(std::stoul(word.substr(colon + 1)));
-    if (!f.line) {
-      f.file = word.substr(0, colon);
-      f.line = line;
-    } else if (line != f.line && !f.other_line) {
-      f.other_line = line;
-    }
-    if (f.kind != "deadlock") break;
-  }
-  if (f.kind == "out-of-bounds") f.fix = "check the index against the size before the access";
-  if (f.kind == "use-after-free") f.fix = "free the memory after the last kernel that uses it";
-  if (f.kind == "misaligned")
-    f.fix =
-        "a vector access needs an address that is a multiple of its size: check the offset, or "
-        "use smaller accesses";
-  if (f.kind == "deadlock") f.fix = "let all threads of the block, or of the mask, reach it";
-  if (findings_.is_new(f.kind.c_str(), 0, uint32_t(f.line))) findings_.add(f);
 }
 
 }  // namespace ridge::vm::check

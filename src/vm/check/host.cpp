@@ -1,5 +1,4 @@
-// What the host does: copies and fills, in the order of streams; memory it does not free, and frees
-// that are wrong.
+// What the host does: copies and fills, in the order of streams.
 #include <algorithm>
 
 #include "vm/check/checker.h"
@@ -96,8 +95,7 @@ void Checker::report_host(const HostWork& work, uint64_t address, Record other, 
   Finding f;
   f.kind = "race";
   f.space = "global";
-  f.kernel = before.kernel.empty() ? std::string() : demangled(before.kernel);
-  f.kernel = f.kernel.substr(0, f.kernel.find('('));
+  f.kernel = report::without_parameters(report::demangled(before.kernel));
   f.first = {other.site(), other_writes ? "write" : "read", "work of another stream"};
   f.second = {site, writes ? "write" : "read",
               "stream " + std::to_string(work.order->stream) + ", operation " +
@@ -114,34 +112,6 @@ void Checker::report_host(const HostWork& work, uint64_t address, Record other, 
   f.fix_kind = "wait-event";
   f.scope = "launches";
   findings_.add(f);
-}
-
-void Checker::refuses(const char* kind, const std::string& text) {
-  if (!findings_.is_new(kind, 0, 0)) return;
-  Finding f;
-  f.kind = kind;
-  f.what = text;
-  f.fix = f.kind == "invalid-free"
-              ? "free what was allocated, once, with the function that belongs to it"
-              : "check the size, the pointers and the direction of the copy";
-  findings_.add(f);
-}
-
-void Checker::leaves(const Allocations& memory) {
-  if (faulted_) return;  // the device is dead: nothing can be freed
-  for (const Allocation& a : memory.live()) {
-    if (a.kind != MemKind::device && a.kind != MemKind::managed) continue;
-    if (!findings_.is_new("leak", 0, uint32_t(a.id))) continue;
-    Finding f;
-    f.kind = "leak";
-    f.address = a.base;
-    f.bytes = uint32_t(std::min<uint64_t>(a.size, ~0u));
-    f.memory = "allocation #" + std::to_string(a.id) + " of " + std::to_string(a.size) + " bytes";
-    f.what = f.memory + (a.kind == MemKind::managed ? " (managed)" : "") +
-             " is not freed when the program ends";
-    f.fix = "cudaFree it (or cudaFreeAsync) when it is no longer needed";
-    findings_.add(f);
-  }
 }
 
 }  // namespace ridge::vm::check

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "vm/report/sink.h"
+
 namespace ridge::vm::check {
 namespace {
 
@@ -66,10 +68,8 @@ void Races::describe(const Conflict& c, const Finding& example, const KernelCode
   pair.at_second = sites_.info(c.second);
   pair.idle_rows = several_rows && kernel && !uses_rows(*kernel);
   pair.relation = relate(pair);
-  // Told at once, for programs that do not come to their end.
-  Finding draft = decide_cause({&pair}).finding;
-  draft.draft = true;
-  findings_.add(draft);
+  // Told at once, for programs that do not come to their end; told better then.
+  pair.id = report::write(findings_.told(decide_cause({&pair}).finding));
 }
 
 Relation Races::relate(const RacePair& pair) const {
@@ -118,12 +118,16 @@ void Races::finish() {
     if (!groups.contains(name)) names.push_back(name);
     groups[name].push_back(pair);
   }
-  if (!names.empty()) findings_.drop_drafts();
   std::vector<Cause> causes;
   for (const std::string& name : names) causes.push_back(decide_cause(groups[name]));
   for (Cause& cause : join_causes(std::move(causes))) {
-    for (const RacePair* pair : cause.pairs) cause.finding.count += pair->count;
-    findings_.add(cause.finding);
+    report::Finding told = findings_.told(cause.finding);
+    told.count = 0;
+    for (const RacePair* pair : cause.pairs) {
+      told.count += pair->count;
+      if (pair != cause.pairs[0]) report::withdraw(pair->id);
+    }
+    report::rewrite(cause.pairs[0]->id, told);
   }
 }
 

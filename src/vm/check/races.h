@@ -54,6 +54,7 @@ struct RacePair {
   bool rows_only = true;
   bool idle_rows = false;  // the kernel never asks for threadIdx.y and .z, and there are several
   Finding example;         // of the widest scope: places, threads, memory
+  uint64_t id = 0;         // it was told under
   SiteInfo at_first, at_second;
 };
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "vm/exec/place.h"
 #include "vm/isa/internal.h"
 
 namespace ridge::vm::check {
@@ -197,10 +198,6 @@ void mark_turns(const Code& code, CodeSites& all) {
   }
 }
 
-std::string path_of(const Module& module, const SourceLoc& loc) {
-  return loc.file < module.files.size() ? module.files[loc.file] : std::string();
-}
-
 SiteInfo info_of(const Code& code, const InstMeta& meta, Act act) {
   SiteInfo info;
   info.act = act;
@@ -210,27 +207,17 @@ SiteInfo info_of(const Code& code, const InstMeta& meta, Act act) {
   const auto& all = code.function->instructions;
   if (&source >= all.data() && &source < all.data() + all.size())
     info.index = uint32_t(&source - all.data());
-  info.ptx_line = source.line;
-  info.mnemonic = source.mnemonic;
-  if (source.loc < 0) return info;
-  // The innermost line that is not the toolkit's.
-  const auto& locs = code.function->locs;
-  const SourceLoc* loc = &locs[size_t(source.loc)];
-  while (loc->inlined_at >= 0 && is_of_toolkit(path_of(*code.module, *loc))) {
-    if (!info.inside.empty()) info.inside += " < ";
-    info.inside += path_of(*code.module, *loc) + ":" + std::to_string(loc->line);
-    loc = &locs[size_t(loc->inlined_at)];
-  }
-  info.file = path_of(*code.module, *loc);
-  info.line = loc->line;
+  const report::Place place = place_of(code, meta.source);
+  info.ptx_line = place.ptx_line;
+  info.mnemonic = place.instruction;
+  info.file = place.file;
+  info.line = place.line;
+  info.column = place.column;
+  info.inside = place.inside;
   return info;
 }
 
 }  // namespace
-
-bool is_of_toolkit(const std::string& path) {
-  return path.find("/cuda") != std::string::npos && path.find("/include/") != std::string::npos;
-}
 
 Sites::Sites() : infos_(3) {
   infos_[kCopy].mnemonic = "cudaMemcpyAsync";

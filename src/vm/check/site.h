@@ -62,7 +62,7 @@ struct Site {
 struct SiteInfo {
   std::string kernel;  // where it was first met
   std::string file;    // empty without -lineinfo
-  uint32_t line = 0;
+  uint32_t line = 0, column = 0;
   std::string inside;  // "file:line" of what stands there, inlined; innermost first
   uint32_t ptx_line = 0;
   std::string mnemonic;
@@ -70,9 +70,6 @@ struct SiteInfo {
   const Code* code = nullptr;       // null: the host's
   uint32_t index = Listing::kNone;  // in the function's PTX
 };
-
-// Whether a path is one of the CUDA toolkit's headers, whose lines say nothing to the user.
-bool is_of_toolkit(const std::string& path);
 
 // The sites of one function's instructions.
 struct CodeSites {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "vm/check/checker.h"
+#include "vm/report/sink.h"
 
 namespace ridge::vm::check {
 namespace {
@@ -12,13 +13,12 @@ namespace {
 __attribute__((constructor)) void start() {
   const char* path = std::getenv("RIDGE_CHECK");
   if (!path || !*path) return;
-  std::FILE* out = std::fopen(path, "we");
-  if (!out) {  // before the program has done any work
+  if (!report::open_sink(path, /*says=*/false)) {  // before the program has done any work
     std::fprintf(stderr, "ridge: cannot write the findings to %s: %s\n", path,
                  std::strerror(errno));
     std::_Exit(1);
   }
-  set_observer(new Checker(out));  // outlives every launch
+  set_observer(new Checker);  // outlives every launch
 }
 
 }  // namespace

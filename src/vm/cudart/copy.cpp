@@ -1,5 +1,6 @@
 #include "vm/cudart/copy.h"
 
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "vm/cudart/capture.h"
 #include "vm/cudart/errors.h"
+#include "vm/cudart/failed_call.h"
 #include "vm/cudart/graph/memory.h"
 #include "vm/cudart/memory.h"
 #include "vm/cudart/runtime.h"
@@ -65,14 +67,29 @@ CopyPlan staged(const CopyPlan& plan, std::shared_ptr<std::vector<char>>& stagin
   return out;
 }
 
-cudaError_t tell_refused(cudaError_t error, const char* call, const BoxExtent& e) {
-  if (Observer* watching = observer())
-    watching->refuses("invalid-copy",
-                      std::string(call) + " of " + std::to_string(e.width * e.height * e.depth) +
-                          " bytes: the range does not lie in one live allocation, or the "
-                          "direction is wrong (" +
-                          error_name(error) + ")");
-  return error;
+// "the destination, 0x…, is host memory"; empty where that side is as it should be.
+std::string wrong_side(const char* side, const void* pointer, Range range, bool device,
+                       size_t bytes) {
+  char address[32];
+  std::snprintf(address, sizeof address, "%p", pointer);
+  const std::string start = std::string("the ") + side + ", " + address + ", ";
+  if (!pointer) return std::string("the ") + side + " is a null pointer";
+  if (range == Range::invalid) {
+    if (const auto live = find_allocation(pointer))
+      return start + "has " + std::to_string(live->end() - reinterpret_cast<uintptr_t>(pointer)) +
+             " bytes to the "
+             "end of its allocation, " +
+             std::to_string(bytes) + " are needed";
+    return start + "lies in no live allocation";
+  }
+  return device && range != Range::known ? start + "is not device memory" : std::string();
+}
+
+cudaError_t refuse_copy(const char* call, size_t bytes, std::string why, const char* fix) {
+  return fail(cudaErrorInvalidValue, {.asked = call + (" of " + std::to_string(bytes) + " bytes"),
+                                      .why = std::move(why),
+                                      .fix = fix,
+                                      .kind = "invalid-copy"});
 }
 
 }  // namespace
@@ -92,17 +109,29 @@ size_t span_of(const Box& box, const BoxExtent& extent) {
 cudaError_t check(const CopyPlan& plan) {
   if (plan.extent.empty()) return cudaSuccess;
   if (plan.kind < cudaMemcpyHostToHost || plan.kind > cudaMemcpyDefault)
-    return cudaErrorInvalidMemcpyDirection;
-  const Range to = classify(plan.to.start, span_of(plan.to, plan.extent));
-  const Range from = classify(plan.from.start, span_of(plan.from, plan.extent));
-  if (to == Range::invalid || from == Range::invalid) return cudaErrorInvalidValue;
+    return fail(cudaErrorInvalidMemcpyDirection,
+                {.asked = {},
+                 .why = "there is no direction " + std::to_string(int(plan.kind)),
+                 .fix = "use cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost and so on",
+                 .kind = "invalid-copy"});
+  const size_t to_bytes = span_of(plan.to, plan.extent);
+  const size_t from_bytes = span_of(plan.from, plan.extent);
   const bool to_device =
       plan.kind == cudaMemcpyHostToDevice || plan.kind == cudaMemcpyDeviceToDevice;
   const bool from_device =
       plan.kind == cudaMemcpyDeviceToHost || plan.kind == cudaMemcpyDeviceToDevice;
-  if ((to_device && to != Range::known) || (from_device && from != Range::known))
-    return cudaErrorInvalidValue;
-  return cudaSuccess;
+  std::string why = wrong_side("destination", plan.to.start, classify(plan.to.start, to_bytes),
+                               to_device, to_bytes);
+  if (why.empty())
+    why = wrong_side("source", plan.from.start, classify(plan.from.start, from_bytes), from_device,
+                     from_bytes);
+  if (why.empty()) return cudaSuccess;
+  constexpr const char* kDirections[] = {"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice",
+                                         "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice",
+                                         "cudaMemcpyDefault"};
+  return refuse_copy("copy", plan.extent.width * plan.extent.height * plan.extent.depth,
+                     why + " (" + kDirections[plan.kind] + ")",
+                     "check the size, the pointers (destination first) and the direction");
 }
 
 void execute(const CopyPlan& plan) {
@@ -121,7 +150,7 @@ void execute(const CopyPlan& plan) {
 cudaError_t copy(const CopyPlan& plan, cudaStream_t handle, bool blocking) {
   const StreamRef stream = find_stream(handle);
   if (!stream) return cudaErrorInvalidResourceHandle;
-  if (const cudaError_t error = check(plan)) return tell_refused(error, "cudaMemcpy", plan.extent);
+  if (const cudaError_t error = check(plan)) return error;
   if (plan.extent.empty()) return cudaSuccess;
   if (capture_of(stream)) return blocking ? refuse_in_capture(stream) : enqueue(stream, plan);
   if (is_gone(plan.to) || is_gone(plan.from)) return cudaErrorInvalidValue;
@@ -150,8 +179,12 @@ cudaError_t copy_in_batch(const CopyPlan& plan, cudaStream_t handle, bool now) {
 
 cudaError_t check(const FillPlan& plan) {
   if (plan.extent.empty()) return cudaSuccess;
-  const bool known = classify(plan.to.start, span_of(plan.to, plan.extent)) == Range::known;
-  return known ? cudaSuccess : cudaErrorInvalidValue;
+  const size_t bytes = span_of(plan.to, plan.extent);
+  std::string why =
+      wrong_side("destination", plan.to.start, classify(plan.to.start, bytes), true, bytes);
+  if (why.empty()) return cudaSuccess;
+  return refuse_copy("fill", plan.extent.width * plan.extent.height * plan.extent.depth,
+                     std::move(why), "check the size and the pointer");
 }
 
 void execute(const FillPlan& plan) {
@@ -174,7 +207,7 @@ void execute(const FillPlan& plan) {
 cudaError_t fill(const FillPlan& plan, cudaStream_t handle, bool blocking) {
   const StreamRef stream = find_stream(handle);
   if (!stream) return cudaErrorInvalidResourceHandle;
-  if (const cudaError_t error = check(plan)) return tell_refused(error, "cudaMemset", plan.extent);
+  if (const cudaError_t error = check(plan)) return error;
   if (plan.extent.empty()) return cudaSuccess;
   if (blocking && capture_of(stream)) return refuse_in_capture(stream);
   if (!capture_of(stream) && is_gone(plan.to)) return cudaErrorInvalidValue;

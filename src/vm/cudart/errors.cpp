@@ -56,7 +56,9 @@ bool thread_uses_runtime() { return uses_runtime; }
 cudaError_t remember(cudaError_t error) {
   if (driver_calls) return error;
   uses_runtime = true;
-  if (error != cudaSuccess && error != cudaErrorNotReady) last = error;
+  if (error == cudaSuccess || error == cudaErrorNotReady) return error;
+  last = error;
+  if (!CallScope::inside() && error != sticky_error()) tell_failed(error, error_name(error));
   return error;
 }
 

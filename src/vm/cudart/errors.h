@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "vm/cudart/api.h"
+#include "vm/cudart/failed_call.h"
 #include "vm/exec/engine.h"
 
 namespace ridge::vm::cudart {
@@ -17,8 +18,8 @@ namespace ridge::vm::cudart {
 const char* error_name(cudaError_t error);
 const char* error_text(cudaError_t error);
 
-// Remembers a failure as this thread's last error; gives it back, so that a function can `return
-// remember(error)`.
+// Remembers a failure as this thread's last error, and tells of it; gives it back, so that a
+// function can `return remember(error)`.
 cudaError_t remember(cudaError_t error);
 cudaError_t peek_last_error();
 cudaError_t take_last_error();
@@ -45,13 +46,16 @@ cudaError_t error_of(FaultKind kind);
 template <class Body>
 cudaError_t api(Body&& body) {
   if (const cudaError_t dead = sticky_error()) return remember(dead);
-  try {
-    return remember(std::forward<Body>(body)());
-  } catch (const std::bad_alloc&) {
-    return remember(cudaErrorMemoryAllocation);
-  } catch (const std::system_error&) {  // no thread for a stream
-    return remember(cudaErrorOperatingSystem);
-  }
+  return remember([&] {
+    const CallScope scope;
+    try {
+      return std::forward<Body>(body)();
+    } catch (const std::bad_alloc&) {
+      return cudaErrorMemoryAllocation;
+    } catch (const std::system_error&) {  // no thread for a stream
+      return cudaErrorOperatingSystem;
+    }
+  }());
 }
 
 }  // namespace ridge::vm::cudart

@@ -4,9 +4,12 @@
 #include <string>
 
 #include "vm/cudart/config.h"
+#include "vm/cudart/errors.h"
+#include "vm/cudart/leaks.h"
 #include "vm/cudart/report.h"
 #include "vm/cudart/runtime.h"
 #include "vm/exec/observer.h"
+#include "vm/report/sink.h"
 
 namespace ridge::vm::cudart {
 namespace {
@@ -28,17 +31,32 @@ void tell_counts(const InstructionCounts& counts) {
   std::fclose(file);
 }
 
+// On a GPU a kernel that is still under way is ended with its process, and so is what it prints.
+void tell_unfinished() {
+  if (sticky_error()) return;
+  for (const UnfinishedKernel& kernel : runtime().scheduler.unfinished()) {
+    report::Finding f;
+    f.kind = "unfinished";
+    f.severity = report::Severity::warning;
+    f.kernel = report::without_parameters(report::demangled(kernel.name));
+    f.first.place = report::host_place(kernel.call);
+    f.message = "the program ends without having waited for kernel " + f.kernel;
+    f.fix = "call cudaDeviceSynchronize() before the program ends, and look at what it returns";
+    report::tell(f);
+  }
+}
+
 // Runs after main's static objects and atexit handlers, because the program depends on this
 // library.
 __attribute__((destructor)) void at_exit() {
   if (!runtime_started()) return;
+  tell_unfinished();
   runtime().scheduler.abandon();
   runtime().engine.flush_printf();
   if (config().count) tell_counts(runtime().engine.counts());
-  if (Observer* watching = observer()) {
-    watching->leaves(runtime().engine.memory());
-    watching->finish();
-  }
+  tell_leaks();
+  if (Observer* watching = observer()) watching->finish();
+  else report::write_end(0);
 }
 
 }  // namespace

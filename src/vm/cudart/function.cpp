@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/occupancy.h"
-#include "vm/cudart/report.h"
+#include "vm/cudart/failed_call.h"
 #include "vm/cudart/runtime.h"
 
 namespace ridge::vm::cudart {
@@ -16,8 +16,9 @@ cudaError_t resolve_function(const void* function, ResolvedFunction* resolved) {
     return error;
   const auto usage = runtime().engine.usage(resolved->kernel);
   if (!usage) {
-    report_once(resolved->function->name, usage.error().message);
-    return usage.error().code > 1 ? cudaError_t(usage.error().code) : cudaErrorInvalidPtx;
+    const int code = usage.error().code;
+    return fail(code > 1 ? cudaError_t(code) : cudaErrorInvalidPtx,
+                {.asked = "the launch", .why = usage.error().message, .fix = {}});
   }
   resolved->usage = *usage;
   const uint32_t most = runtime().engine.info(resolved->kernel).max_registers;

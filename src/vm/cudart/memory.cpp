@@ -4,9 +4,10 @@
 #include <initializer_list>
 #include <string>
 
+#include "vm/cudart/failed_call.h"
 #include "vm/cudart/graph/memory.h"
+#include "vm/cudart/leaks.h"
 #include "vm/cudart/pools.h"
-#include "vm/cudart/report.h"
 #include "vm/cudart/runtime.h"
 #include "vm/exec/observer.h"
 
@@ -43,30 +44,30 @@ std::string bytes_from(const Allocation& a, uint64_t address) {
 }
 
 // Why `pointer` could not be freed, for people.
-std::string explain(const void* pointer, const char* function) {
+std::string explain(const void* pointer) {
   const Allocations& memory = runtime().engine.memory();
   const uint64_t address = address_of(pointer);
-  const std::string call = std::string(function) + "(" + hex(pointer) + "): ";
+  const std::string start = hex(pointer) + ": ";
   if (const auto live = memory.find(address)) {
     if (live->base != address)
-      return call + "the pointer is " + bytes_from(*live, address) + ", not its start";
+      return start + "the pointer is " + bytes_from(*live, address) + ", not its start";
     if (live->kind == MemKind::pinned)
-      return call + "this is pinned host memory; free it with cudaFreeHost";
+      return start + "this is pinned host memory; free it with cudaFreeHost";
     if (live->kind == MemKind::registered)
-      return call + "this is registered host memory; use cudaHostUnregister";
-    return call + "this is " + noun(live->kind) +
+      return start + "this is registered host memory; use cudaHostUnregister";
+    return start + "this is " + noun(live->kind) +
            (live->name.empty() ? "" : " (" + live->name + ")") +
            "; it is not freed with this function";
   }
   if (const auto freed = memory.find_freed(address))
-    return call + "double free: " + (freed->base == address ? "" : "the pointer is inside ") +
+    return start + "double free: " + (freed->base == address ? "" : "the pointer is inside ") +
            "allocation " + std::to_string(freed->id) + " of " + std::to_string(freed->size) +
            " bytes, which has been freed already";
-  return call + "the pointer was never allocated by the CUDA runtime";
+  return start + "the pointer was never allocated by the CUDA runtime";
 }
 
 // Frees once all work is done, as cudaFree does: kernels may still use the memory.
-cudaError_t release(void* pointer, std::initializer_list<MemKind> kinds, const char* function) {
+cudaError_t release(void* pointer, std::initializer_list<MemKind> kinds) {
   if (!pointer) return cudaSuccess;
   Runtime& rt = runtime();
   if (const GraphMemoryRef memory = find_graph_memory(pointer)) {
@@ -83,10 +84,11 @@ cudaError_t release(void* pointer, std::initializer_list<MemKind> kinds, const c
     forget_pooled(pointer);
     return cudaSuccess;
   }
-  const std::string why = explain(pointer, function);
-  report(why);
-  if (Observer* watching = observer()) watching->refuses("invalid-free", why);
-  return cudaErrorInvalidValue;
+  return fail(cudaErrorInvalidValue,
+              {.asked = {},
+               .why = explain(pointer),
+               .fix = "free what was allocated, once, with the function that belongs to it",
+               .kind = "invalid-free"});
 }
 
 }  // namespace
@@ -97,19 +99,24 @@ cudaError_t allocate(void** pointer, size_t bytes, MemKind kind, uint32_t flags)
     *pointer = nullptr;
     return cudaSuccess;
   }
-  const auto address = runtime().engine.memory().allocate(bytes, kAlign, kind, flags);
-  if (!address) return cudaErrorMemoryAllocation;
+  Allocations& memory = runtime().engine.memory();
+  const auto address = memory.allocate(bytes, kAlign, kind, flags);
+  if (!address)
+    return fail(cudaErrorMemoryAllocation,
+                {.asked = {},
+                 .why = std::to_string(bytes) + " bytes were asked for, " +
+                        std::to_string(memory.capacity() - memory.used()) + " are free",
+                 .fix = {}});
+  note_allocation(*address);
   *pointer = reinterpret_cast<void*>(*address);
   return cudaSuccess;
 }
 
-cudaError_t free_device(void* pointer, const char* function) {
-  return release(pointer, {MemKind::device, MemKind::managed}, function);
+cudaError_t free_device(void* pointer) {
+  return release(pointer, {MemKind::device, MemKind::managed});
 }
 
-cudaError_t free_host(void* pointer, const char* function) {
-  return release(pointer, {MemKind::pinned}, function);
-}
+cudaError_t free_host(void* pointer) { return release(pointer, {MemKind::pinned}); }
 
 std::optional<Allocation> find_allocation(const void* pointer) {
   return runtime().engine.memory().find(address_of(pointer));

@@ -15,8 +15,8 @@ namespace ridge::vm::cudart {
 cudaError_t allocate(void** pointer, size_t bytes, MemKind kind, uint32_t flags);
 // Frees what `allocate` gave. A pointer that is no live allocation of one of these kinds is
 // cudaErrorInvalidValue, and a report says what it is instead.
-cudaError_t free_device(void* pointer, const char* function);
-cudaError_t free_host(void* pointer, const char* function);
+cudaError_t free_device(void* pointer);
+cudaError_t free_host(void* pointer);
 
 // The live allocation that holds this address; nothing for memory the runtime does not know,
 // pageable memory above all.

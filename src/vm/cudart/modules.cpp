@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "vm/cudart/failed_call.h"
 #include "vm/cudart/fatbin.h"
 #include "vm/cudart/ptx_link.h"
-#include "vm/cudart/report.h"
 #include "vm/cudart/runtime.h"
 #include "vm/exec/code.h"
 
@@ -91,9 +91,11 @@ Expected<Text> text_of(const void* source) {
   return Text{std::string(text, size), "module.ptx"};
 }
 
-void complain(const LoadedImage& image, const std::string& message) {
-  if (image.log) *image.log += message + "\n";
-  else report(message);
+// Why a module cannot be loaded: into the log that the program gave, and told with the call.
+cudaError_t refuse_module(LoadedImage& image, const Error& error, cudaError_t otherwise) {
+  if (image.log) *image.log += error.message + "\n";
+  image.why = error.message;
+  return error.code > 1 ? cudaError_t(error.code) : otherwise;
 }
 
 }  // namespace
@@ -138,18 +140,18 @@ void Modules::add_variable(LoadedImage* image, const void* host, DeviceVariable 
 
 cudaError_t Modules::load(LoadedImage* image) {
   const std::lock_guard lock(mutex_);
-  if (image->tried) return image->error;
+  if (image->tried)
+    return image->error ? fail(image->error, {.asked = {}, .why = image->why, .fix = {}})
+                        : cudaSuccess;
   const cudaError_t error = load_now(image);  // throws when the host has no memory for it
   image->tried = error != cudaErrorMemoryAllocation;
-  return image->error = error;
+  image->error = error;
+  return error ? fail(error, {.asked = {}, .why = image->why, .fix = {}}) : cudaSuccess;
 }
 
 cudaError_t Modules::load_now(LoadedImage* image) {
   Expected<Text> text = text_of(image->source);
-  if (!text) {
-    complain(*image, text.error().message);
-    return cudaError_t(text.error().code);
-  }
+  if (!text) return refuse_module(*image, text.error(), cudaErrorInvalidPtx);
   const cudaError_t error = load_text(image, std::move(text->ptx), text->name);
   if (!error) runtime().engine.bring(image->program, std::move(text->machine_code));
   return error;
@@ -158,10 +160,7 @@ cudaError_t Modules::load_now(LoadedImage* image) {
 cudaError_t Modules::load_text(LoadedImage* image, std::string ptx, const std::string& name) {
   Engine& engine = runtime().engine;
   const auto program = engine.load(std::move(ptx), name, image->optimise);
-  if (!program) {
-    complain(*image, program.error().message);
-    return program.error().code > 1 ? cudaError_t(program.error().code) : cudaErrorInvalidPtx;
-  }
+  if (!program) return refuse_module(*image, program.error(), cudaErrorInvalidPtx);
   image->program = *program;
   for (const auto& variable : image->variables)
     if (variable->managed_pointer)
@@ -181,10 +180,11 @@ cudaError_t Modules::resolve(Function* function, Kernel** kernel) {
   if (!function->kernel) {
     if (const cudaError_t error = load(function->image)) return error;
     function->kernel = runtime().engine.find_kernel(function->image->program, function->name);
-    if (!function->kernel) {
-      report("there is no kernel " + function->name + " in the program's PTX");
-      return cudaErrorInvalidDeviceFunction;
-    }
+    if (!function->kernel)
+      return fail(cudaErrorInvalidDeviceFunction,
+                  {.asked = {},
+                   .why = "there is no kernel " + function->name + " in the program's PTX",
+                   .fix = {}});
   }
   *kernel = function->kernel;
   return cudaSuccess;

@@ -42,7 +42,8 @@ struct LoadedImage {
   bool library = false;  // loaded by the program itself; unloaded for good by a device reset
   bool optimise = true;  // cudaJitOptimizationLevel is not 0
   Program* program = nullptr;
-  std::string* log = nullptr;  // where loading says what is wrong; null: stderr
+  std::string* log = nullptr;  // where loading says what is wrong, too
+  std::string why;             // the same
   bool tried = false;          // loading was tried; `error` is its outcome
   cudaError_t error = cudaSuccess;
   std::vector<std::unique_ptr<Function>> functions;

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "vm/cudart/capture.h"
+#include "vm/cudart/failed_call.h"
 #include "vm/cudart/graph/memory.h"
 #include "vm/cudart/handles.h"
 #include "vm/cudart/memory.h"
 #include "vm/cudart/refuse.h"
-#include "vm/cudart/report.h"
 #include "vm/cudart/runtime.h"
 #include "vm/cudart/streams.h"
 #include "vm/cudart/work.h"
@@ -124,14 +124,16 @@ cudaError_t free_async(void* pointer, cudaStream_t handle) {
   const auto found = find_allocation(pointer);
   const bool freeable = found && found->base == reinterpret_cast<uintptr_t>(pointer) &&
                         found->kind == MemKind::device;
-  if (!freeable) return free_device(pointer, "cudaFreeAsync");  // reports what the pointer is
+  if (!freeable) return free_device(pointer);  // says what the pointer is
   {
     const std::lock_guard lock(all().mutex);
     const auto block = all().blocks.find(pointer);
-    if (block != all().blocks.end() && std::exchange(block->second.freeing, true)) {
-      report("cudaFreeAsync: double free: the pointer's cudaFreeAsync is already in a stream");
-      return cudaErrorInvalidValue;
-    }
+    if (block != all().blocks.end() && std::exchange(block->second.freeing, true))
+      return fail(cudaErrorInvalidValue,
+                  {.asked = {},
+                   .why = "double free: the pointer's cudaFreeAsync is already in a stream",
+                   .fix = "free it once",
+                   .kind = "invalid-free"});
   }
   runtime().scheduler.submit(stream, [pointer] { give_back(pointer); });
   return cudaSuccess;

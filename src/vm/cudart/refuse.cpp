@@ -3,13 +3,16 @@
 #include <string>
 
 #include "vm/cudart/errors.h"
-#include "vm/cudart/report.h"
+#include "vm/report/sink.h"
 
 namespace ridge::vm::cudart {
 
 int refuse(const char* what, const char* group) {
-  report_once(what, std::string(what) + " is not supported by the software GPU (" + group +
-                        "; see docs/runtime.md)");
+  report::Finding f;
+  f.kind = "unsupported";
+  f.message = std::string(what) + " is not supported by the software GPU (" + group +
+              "; see docs/runtime.md)";
+  report::tell(f);
   return remember(cudaErrorNotSupported);
 }
 

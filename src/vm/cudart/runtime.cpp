@@ -4,9 +4,11 @@
 
 #include "vm/cudart/config.h"
 #include "vm/cudart/errors.h"
+#include "vm/cudart/logs.h"
 #include "vm/cudart/report.h"
 #include "vm/cudart/trace.h"
 #include "vm/exec/children.h"
+#include "vm/report/sink.h"
 
 namespace ridge::vm::cudart {
 namespace {
@@ -27,6 +29,7 @@ Runtime::Runtime() : engine(options()) {
   provide_error_texts([](int32_t code, bool name) {
     return name ? error_name(cudaError_t(code)) : error_text(cudaError_t(code));
   });
+  report::on_text([](std::string_view text) { log_message(text.substr(0, text.size() - 1)); });
   if (!config().trace_file.empty()) trace_to(config().trace_file);
 }
 
@@ -54,8 +57,8 @@ cudaError_t synchronised() {
 void record_fault(const Fault& fault) {
   if (!fault || !set_sticky_error(error_of(fault.kind))) return;
   // Where memory ran out there was none for words either.
-  report_verbatim(fault.report.empty() ? "ridge: the host ran out of memory while a stream worked"
-                                       : std::string_view(fault.report));
+  if (fault.finding) report::tell(fault.finding);
+  else report("the host ran out of memory while a stream worked");
 }
 
 }  // namespace ridge::vm::cudart

@@ -226,6 +226,29 @@ void Scheduler::wait_all() {
   add(host_, closed_);
 }
 
+void Scheduler::note_kernel(const StreamRef& stream, const Ticket& ticket,
+                            const std::string& name) {
+  UnfinishedKernel kernel{name, observer() ? report::host_call() : report::HostCall{}};
+  const Lock lock(mutex_);
+  stream->last_kernel = ticket;
+  stream->kernel = std::move(kernel);
+}
+
+std::vector<UnfinishedKernel> Scheduler::unfinished() {
+  const Lock lock(mutex_);
+  std::vector<StreamRef> all = {legacy_};
+  for (const auto* list : {&streams_, &closing_}) all.insert(all.end(), list->begin(), list->end());
+  std::vector<UnfinishedKernel> found;
+  for (const StreamRef& stream : all) {
+    const Ticket& ticket = stream->last_kernel;
+    if (!ticket) continue;
+    const bool waited_for =
+        ticket->order ? ticket->order->number <= host_[ticket->order->stream] : ticket->done;
+    if (!waited_for) found.push_back(stream->kernel);
+  }
+  return found;
+}
+
 void Scheduler::abandon() {
   const Lock lock(mutex_);
   abandoned_ = true;

@@ -14,9 +14,11 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "vm/exec/observer.h"
+#include "vm/report/host_place.h"
 
 namespace ridge::vm::cudart {
 
@@ -26,6 +28,12 @@ struct Completion {
   bool done = false;       // guarded by the scheduler's mutex
   Clock::time_point time;  // when it became done
   WorkOrderRef order;      // while somebody watches
+};
+
+// A kernel that the host has not waited for.
+struct UnfinishedKernel {
+  std::string name;
+  report::HostCall call;  // that launched it; known while somebody watches
 };
 using Ticket = std::shared_ptr<Completion>;
 
@@ -51,6 +59,8 @@ struct Stream {
   };
   std::deque<Operation> queue;
   Ticket last;  // of the newest operation; null before the first
+  Ticket last_kernel;
+  UnfinishedKernel kernel;  // that one
   uint64_t submitted = 0;
   bool busy = false;  // an operation of this stream is running
   bool has_thread = false;
@@ -86,6 +96,11 @@ class Scheduler {
   void wait_all();
   // The order of the work that the calling thread runs; null while nobody watches.
   static WorkOrderRef running();
+  // Says that the newest operation of the stream is a kernel.
+  void note_kernel(const StreamRef& stream, const Ticket& ticket, const std::string& name);
+  // The newest kernel of each stream that is not over; while somebody watches, each that the host
+  // has not waited for, because that it is over is luck.
+  std::vector<UnfinishedKernel> unfinished();
   void abandon();  // the process is ending: no queued operation starts any more
 
  private:

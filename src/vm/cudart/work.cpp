@@ -66,15 +66,18 @@ void execute(const Stream& stream, const Work& work) try {
   const TraceSpan span(stream, work);
   std::visit(Execute{}, work);
 } catch (const std::bad_alloc&) {  // nobody else is there to hear of it
-  record_fault({.kind = FaultKind::out_of_memory, .report = {}});
+  record_fault({.kind = FaultKind::out_of_memory, .finding = {}});
 }
 
 cudaError_t enqueue(const StreamRef& stream, Work work) {
   if (const CaptureRef capture = capture_of(stream))
     return capture_work(capture, stream, std::move(work));
   if (const cudaError_t error = check_implicit(stream)) return error;
-  runtime().scheduler.submit(stream,
-                             [&on = *stream, work = std::move(work)] { execute(on, work); });
+  const auto* kernel = std::get_if<KernelWork>(&work);
+  const std::string name = kernel ? runtime().engine.info(kernel->launch.kernel).name : "";
+  const Ticket ticket = runtime().scheduler.submit(
+      stream, [&on = *stream, work = std::move(work)] { execute(on, work); });
+  if (!name.empty()) runtime().scheduler.note_kernel(stream, ticket, name);
   return cudaSuccess;
 }
 

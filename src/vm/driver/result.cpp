@@ -3,8 +3,8 @@
 #include <atomic>
 #include <string>
 
-#include "vm/cudart/report.h"
 #include "vm/driver/contexts.h"
+#include "vm/report/sink.h"
 
 namespace ridge::vm::driver {
 namespace {
@@ -41,9 +41,21 @@ const char* result_name(CUresult result) {
 }
 
 cudaError_t refuse_call(const char* what, const char* group) {
-  cudart::report_once(what, std::string(what) + " is not supported by the software GPU (" + group +
-                                "; see docs/driver.md)");
+  report::Finding f;
+  f.kind = "unsupported";
+  f.message = std::string(what) + " is not supported by the software GPU (" + group +
+              "; see docs/driver.md)";
+  report::tell(f);
   return cudaErrorNotSupported;
+}
+
+CUresult told(cudaError_t error) {
+  const CUresult result = result_of(error);
+  if (error && error != cudart::sticky_error() && !cudart::CallScope::inside()) {
+    const char* name = result_name(result);
+    cudart::tell_failed(error, name ? name : "an unknown result");
+  }
+  return result;
 }
 
 bool initialised() { return was_initialised.load(std::memory_order_acquire); }

@@ -27,17 +27,23 @@ bool initialised();
 void initialise();            // cuInit
 cudaError_t check_context();  // the calling thread has one that is alive
 
+// The driver's number of what a call answers; tells of a failure.
+CUresult told(cudaError_t error);
+
 // Every driver function goes through one of these. `driver_call` asks for cuInit only;
 // `context_call` for a current context and a device that has not faulted, too.
 template <class Body>
 CUresult driver_call(Body&& body) {
-  const cudart::DriverCall scope;
-  if (!initialised()) return CUDA_ERROR_NOT_INITIALIZED;
-  try {
-    return result_of(std::forward<Body>(body)());
-  } catch (const std::bad_alloc&) {
-    return CUDA_ERROR_OUT_OF_MEMORY;
-  }
+  return told([&] {
+    const cudart::DriverCall scope;
+    const cudart::CallScope call;
+    if (!initialised()) return kNotInitialised;
+    try {
+      return std::forward<Body>(body)();
+    } catch (const std::bad_alloc&) {
+      return cudaErrorMemoryAllocation;
+    }
+  }());
 }
 
 template <class Body>

@@ -70,9 +70,8 @@ class Watched {
   }
   // If it waits for other lanes it will be met again.
   void put_off(const Inst* inst, uint32_t lanes) {
-    const bool waits = std::ranges::any_of(w_.fragments, [&](const Fragment& f) {
-      return f.pc == inst && (f.mask & lanes);
-    });
+    const bool waits = std::ranges::any_of(
+        w_.fragments, [&](const Fragment& f) { return f.pc == inst && (f.mask & lanes); });
     if (!waits || !watch_.executed) return;
     const auto i = size_t(inst - code_.insts.data());
     --watch_.executed[i].warps;
@@ -210,7 +209,7 @@ BlockState run_block(Worker& worker, Block& block) {
       if (!can_run) can_run = release_gathered(w, true);
     }
     if (can_run) continue;
-    worker.fault = {FaultKind::timeout, describe_deadlock(block)};
+    worker.fault = {FaultKind::timeout, deadlock_finding(block)};
     return BlockState::stopped;
   }
 }

@@ -269,9 +269,10 @@ Fault run_one(Engine& engine, const ChildWork& work) {
   };
   const bool copies = work.kind == ChildWork::Kind::copy;
   if (!held(work.to) || (copies && !held(work.from)))
-    return {FaultKind::illegal_address, std::string("ridge: illegal memory access by a kernel's ") +
-                                            (copies ? "cudaMemcpyAsync" : "cudaMemsetAsync") +
-                                            " of " + std::to_string(work.bytes) + " bytes"};
+    return fault_with_message(
+        FaultKind::illegal_address,
+        std::string("a kernel's ") + (copies ? "cudaMemcpyAsync" : "cudaMemsetAsync") + " of " +
+            std::to_string(work.bytes) + " bytes does not lie in one live allocation");
   auto* to = reinterpret_cast<void*>(work.to);
   if (copies) std::memmove(to, reinterpret_cast<const void*>(work.from), work.bytes);
   else std::memset(to, work.value, work.bytes);

@@ -217,7 +217,7 @@ Expected<KernelUsage> Engine::usage(Kernel* kernel) {
 
 Fault Engine::run(const Launch& launch) {
   const auto usage = this->usage(launch.kernel);
-  if (!usage) return {FaultKind::unsupported, usage.error().message};
+  if (!usage) return fault_with_message(FaultKind::unsupported, usage.error().message);
   GridRun grid;
   grid.launch = &launch;
   grid.code = launch.kernel->code.get();
@@ -256,7 +256,8 @@ Fault Engine::run(const Launch& launch) {
     workspace.address = impl_->memory.allocate(kWorkspaceBytes, 256, MemKind::variable, 0,
                                                "cooperative launch workspace");
     if (!workspace.address)
-      return {FaultKind::out_of_memory, "no memory for the cooperative launch's workspace"};
+      return fault_with_message(FaultKind::out_of_memory,
+                                "no memory for the cooperative launch's workspace");
     std::memset(reinterpret_cast<void*>(*workspace.address), 0, kWorkspaceBytes);
     grid.workspace = *workspace.address;
   }

@@ -15,6 +15,7 @@
 #include "core/gpu_spec.h"
 #include "core/status.h"
 #include "vm/mem/allocations.h"
+#include "vm/report/finding.h"
 #include "vm/texture/object.h"
 
 namespace ridge::vm {
@@ -65,7 +66,7 @@ enum class FaultKind : uint8_t {
 };
 struct Fault {
   FaultKind kind = FaultKind::none;
-  std::string report;  // the readable text for stderr, several lines, no trailing newline
+  report::Finding finding;  // what to tell the user
   explicit operator bool() const { return kind != FaultKind::none; }
 };
 

@@ -133,7 +133,7 @@ void run_blocks(GridRun& grid, unsigned index) {
       }
       case BlockState::stopped: {
         if (grid.timed_out.load() && !worker.fault)
-          worker.fault = {FaultKind::timeout, describe_timeout(grid, resident.front().get())};
+          worker.fault = {FaultKind::timeout, timeout_finding(grid, resident.front().get())};
         const std::lock_guard lock(grid.mutex);
         if (worker.fault && !grid.fault) grid.fault = worker.fault;
         grid.stop.store(true);
@@ -145,7 +145,7 @@ void run_blocks(GridRun& grid, unsigned index) {
   if (grid.timed_out.load() && !resident.empty()) {
     const std::lock_guard lock(grid.mutex);
     if (!grid.fault)
-      grid.fault = {FaultKind::timeout, describe_timeout(grid, resident.front().get())};
+      grid.fault = {FaultKind::timeout, timeout_finding(grid, resident.front().get())};
   }
   while (!resident.empty()) {
     if (grid.observer) grid.observer->block_ends(*resident.front());

@@ -51,11 +51,12 @@ enum class BlockState : uint8_t { done, stalled, stopped };
 // Runs a block until it is done, or until all its warps only spin.
 BlockState run_block(Worker& worker, Block& block);
 
-// The readable text of a fault at `inst` (src/vm/exec/report.cpp).
-std::string describe_fault(const Warp& w, const Inst* inst, FaultKind kind, uint32_t lane,
-                           uint64_t address, uint32_t size, const char* what);
-std::string describe_deadlock(const Block& block);
-std::string describe_timeout(const GridRun& grid, const Block* block);
+// Faults as findings (src/vm/exec/report.cpp).
+report::Finding fault_finding(const Warp& w, const Inst* inst, FaultKind kind, uint32_t lane,
+                              uint64_t address, uint32_t size, const char* what);
+Fault fault_with_message(FaultKind kind, std::string message);  // without a place
+report::Finding deadlock_finding(const Block& block);
+report::Finding timeout_finding(const GridRun& grid, const Block* block);
 std::string kernel_name(const GridRun& grid);
 
 // Device printf (src/vm/exec/printf.cpp).

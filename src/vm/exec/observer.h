@@ -76,9 +76,8 @@ class Observer {
   virtual void work_begins(const WorkOrderRef&) {}
   virtual void copies(const Allocations&, uint64_t /*to*/, uint64_t /*from*/, uint64_t /*bytes*/) {}
   virtual void fills(const Allocations&, uint64_t /*to*/, uint64_t /*bytes*/) {}
-  virtual void refuses(const char* /*kind*/, const std::string& /*text*/) {}  // a call of the host
-  // At the end of the process, before finish: what is still allocated.
-  virtual void leaves(const Allocations&) {}
+  // Whether memory that is still allocated when the process ends is worth a finding.
+  virtual bool looks_for_leaks() const { return false; }
 };
 
 // Of all launches of the process from now on; nullptr: of none. It outlives them. Observers

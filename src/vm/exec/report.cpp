@@ -1,17 +1,17 @@
-// What the user reads when a kernel goes wrong: what happened, where in the source, which thread,
-// and which memory was nearest. One report a launch.
-#include <cxxabi.h>
-
+// Faults as findings: what happened, where in the source, which thread, and which memory was
+// nearest. One per launch.
 #include <cstdarg>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 
 #include "vm/exec/block.h"
 #include "vm/exec/grid.h"
+#include "vm/exec/place.h"
 
 namespace ridge::vm {
 namespace {
+
+using report::Finding;
+using report::Place;
 
 std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
 std::string format(const char* pattern, ...) {
@@ -23,66 +23,21 @@ std::string format(const char* pattern, ...) {
   return text;
 }
 
-std::string demangle(const std::string& name) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string result = status == 0 && text ? text : name;
-  std::free(text);
-  return result;
-}
-
-// nvcc writes absolute paths; those below the current folder are shown as the user types them.
-std::string place(const Module& module, const SourceLoc& loc) {
-  std::string file = loc.file < module.files.size() ? module.files[loc.file] : "?";
-  std::error_code no_folder;
-  const std::string folder = std::filesystem::current_path(no_folder).string() + "/";
-  if (!no_folder && file.starts_with(folder)) file.erase(0, folder.size());
-  return file + ":" + std::to_string(loc.line);
-}
-
-const InstMeta* meta_of(const Code& code, const Inst* inst) {
-  const Inst* first = code.insts.data();
-  return inst < first || inst >= first + code.insts.size() ? nullptr : &code.meta_of(inst);
-}
-
-// "kernel.cu:27" with -lineinfo, and where the function it was inlined into called it; the PTX line
-// otherwise.
-std::string source_of(const Code& code, const Instruction* source) {
-  if (!source) return "an unknown place";
-  std::string text;
-  if (source->loc >= 0) {
-    const SourceLoc* loc = &code.function->locs[size_t(source->loc)];
-    text = place(*code.module, *loc);
-    while (loc->inlined_at >= 0) {
-      loc = &code.function->locs[size_t(loc->inlined_at)];
-      text += ", inlined at " + place(*code.module, *loc);
-    }
-    text += format(" (PTX line %u: %s)", source->line, std::string(source->mnemonic).c_str());
-  } else {
-    text = format("PTX line %u: %s (build with -lineinfo to see the source line)", source->line,
-                  std::string(source->mnemonic).c_str());
-  }
-  return text;
-}
-
-std::string source_of(const Code& code, const Inst* inst) {
-  const InstMeta* meta = meta_of(code, inst);
-  return source_of(code, meta ? meta->source : nullptr);
-}
-
 // Of a merged load, the PTX instruction that reads the word at `address`.
-std::string source_of_fault(const Warp& w, const Inst* inst, uint32_t lane, uint64_t address) {
+Place place_of_fault(const Warp& w, const Inst* inst, uint32_t lane, uint64_t address) {
   const Code& code = *w.frame->code;
-  const InstMeta* meta = meta_of(code, inst);
-  if (!meta || meta->merged < 0) return source_of(code, inst);
+  const Inst* begin = code.insts.data();
+  if (inst < begin || inst >= begin + code.insts.size()) return {};
+  const InstMeta& meta = code.meta_of(inst);
+  if (meta.merged < 0) return place_of(code, inst);
   const uint32_t first = w.src<uint32_t>(inst->a)[lane] + inst->b;
-  return source_of(code, code.merged[size_t(meta->merged) + (uint32_t(address) - first) / 4]);
+  return place_of(code, code.merged[size_t(meta.merged) + (uint32_t(address) - first) / 4]);
 }
 
 std::string thread_text(const Block& block, uint32_t thread) {
   const Dim3& n = block.grid->launch->block;
-  return format("block (%u,%u,%u), thread (%u,%u,%u)", block.ctaid[0], block.ctaid[1],
-                block.ctaid[2], thread % n.x, thread / n.x % n.y, thread / n.x / n.y);
+  const uint32_t xyz[] = {thread % n.x, thread / n.x % n.y, thread / n.x / n.y};
+  return report::thread_name(xyz, block.ctaid);
 }
 
 const char* kind_name(MemKind kind) {
@@ -127,120 +82,167 @@ std::string nearest_text(const Allocations& memory, uint64_t address, uint32_t s
   return text;
 }
 
-const char* headline(FaultKind kind) {
+// The finding's kind, and the message of those whose kind does not say it all.
+struct KindOfFault {
+  const char* kind;
+  const char* message;
+};
+KindOfFault kind_of(FaultKind kind) {
   switch (kind) {
-    case FaultKind::illegal_address: return "illegal memory access";
-    case FaultKind::misaligned_address: return "misaligned memory access";
-    case FaultKind::invalid_address_space: return "access in the wrong address space";
-    case FaultKind::invalid_pc: return "invalid program counter";
-    case FaultKind::illegal_instruction: return "illegal instruction";
-    case FaultKind::hardware_stack: return "stack overflow";
-    case FaultKind::assert_failed: return "device assertion failed";
-    case FaultKind::trap: return "launch failure";
-    case FaultKind::image: return "illegal texture or surface access";
-    case FaultKind::timeout: return "the kernel cannot finish";
-    default: return "launch failed";
+    case FaultKind::illegal_address: return {"out-of-bounds", ""};
+    case FaultKind::misaligned_address: return {"misaligned", ""};
+    case FaultKind::timeout: return {"deadlock", ""};
+    case FaultKind::invalid_address_space: return {"fault", "access in the wrong address space"};
+    case FaultKind::invalid_pc: return {"fault", "invalid program counter"};
+    case FaultKind::illegal_instruction: return {"fault", "illegal instruction"};
+    case FaultKind::hardware_stack: return {"fault", "stack overflow"};
+    case FaultKind::assert_failed: return {"assert", "device assertion failed"};
+    case FaultKind::trap: return {"fault", "launch failure"};
+    case FaultKind::image: return {"fault", "illegal texture or surface access"};
+    default: return {"fault", "launch failed"};
+  }
+}
+
+Finding finding_of(FaultKind kind, const GridRun& grid) {
+  const KindOfFault words = kind_of(kind);
+  Finding f;
+  f.kind = words.kind;
+  f.kernel = kernel_name(grid);
+  if (*words.message) f.message = words.message + (" in kernel " + f.kernel);
+  return f;
+}
+
+void add_nearest_memory(Finding& f, const Warp& w, uint64_t address, uint32_t size,
+                        std::string_view what) {
+  const GridRun& grid = *w.block->grid;
+  f.fix = "check the index against the size before the access";
+  if (what.starts_with("shared")) {
+    f.space = "shared";
+    f.notes.push_back(format("the block has %u bytes of shared memory (%u static, %u dynamic)",
+                             w.shared_size, grid.code->static_shared, grid.launch->dynamic_shared));
+  } else if (what.starts_with("local")) {
+    f.space = "local";
+    f.notes.push_back(format("the thread has %u bytes of local memory", w.local_size));
+  } else {
+    const Allocations& memory = *w.worker->memory;
+    f.space = "global";
+    f.notes.push_back(nearest_text(memory, address, size));
+    if (!memory.find_freed(address) || memory.find(address)) return;
+    f.kind = "use-after-free";
+    f.fix = "free the memory after the last kernel that uses it";
   }
 }
 
 }  // namespace
 
 std::string kernel_name(const GridRun& grid) {
-  std::string name = demangle(grid.code->entry->name);
-  if (const size_t paren = name.find('('); paren != std::string::npos) name.resize(paren);
-  return name;
+  return report::without_parameters(report::demangled(grid.code->entry->name));
 }
 
-std::string describe_fault(const Warp& w, const Inst* inst, FaultKind kind, uint32_t lane,
-                           uint64_t address, uint32_t size, const char* what) {
+Finding fault_finding(const Warp& w, const Inst* inst, FaultKind kind, uint32_t lane,
+                      uint64_t address, uint32_t size, const char* what) {
   const Block& block = *w.block;
-  const GridRun& grid = *block.grid;
-  std::string text = format("ridge: %s in kernel %s\n", headline(kind), kernel_name(grid).c_str());
+  Finding f = finding_of(kind, *block.grid);
+  f.first.who = thread_text(block, w.index * kWarpSize + lane);
+  f.first.place = place_of_fault(w, inst, lane, address);
+  f.address = address;
   if (kind == FaultKind::assert_failed) {
-    text += std::string("  ") + what + "\n";
+    f.first.act = "assert";
+    f.notes.push_back(what);
   } else if (size) {
     const bool window = kind != FaultKind::invalid_address_space &&
                         std::string_view(what).find(' ') != std::string_view::npos;
-    text += format("  %s of %u bytes at %s0x%llx\n", what, size, window ? "offset " : "",
-                   (unsigned long long)address);
+    f.first.act = format("%s of %u bytes at %s0x%llx", what, size, window ? "offset " : "",
+                         static_cast<unsigned long long>(address));
   } else {
-    text += format("  %s%s\n", what,
-                   address ? format(" (0x%llx)", (unsigned long long)address).c_str() : "");
+    f.first.act = what;
+    if (address) f.first.act += format(" (0x%llx)", static_cast<unsigned long long>(address));
   }
-  text += "  at " + source_of_fault(w, inst, lane, address) + "\n";
-  text += "  by " + thread_text(block, w.index * kWarpSize + lane);
-  const std::string_view kind_of_access(what);
   if (kind == FaultKind::misaligned_address && size) {
-    text += format("\n  the address must be a multiple of %u", size);
+    f.notes.push_back(format("the address must be a multiple of %u", size));
+    f.fix =
+        "a vector access needs an address that is a multiple of its size: check the offset, "
+        "or use smaller accesses";
   } else if (kind == FaultKind::illegal_address && size) {
-    if (kind_of_access.starts_with("shared"))
-      text += format("\n  the block has %u bytes of shared memory (%u static, %u dynamic)",
-                     w.shared_size, grid.code->static_shared, grid.launch->dynamic_shared);
-    else if (kind_of_access.starts_with("local"))
-      text += format("\n  the thread has %u bytes of local memory", w.local_size);
-    else text += "\n  " + nearest_text(*w.worker->memory, address, size);
+    add_nearest_memory(f, w, address, size, what);
   } else if (kind == FaultKind::hardware_stack) {
-    text += format(
-        "\n  the thread has %u bytes of local memory for its calls; is the recursion endless?",
-        w.local_size);
+    f.notes.push_back(
+        format("the thread has %u bytes of local memory for its calls; is the recursion endless?",
+               w.local_size));
   }
-  return text;
+  return f;
 }
 
-std::string describe_deadlock(const Block& block) {
-  std::string text =
-      format("ridge: the kernel cannot finish: %s waits for threads that will never come\n",
-             kernel_name(*block.grid).c_str());
+Fault fault_with_message(FaultKind kind, std::string message) {
+  Finding f;
+  f.kind = kind_of(kind).kind;
+  f.message = std::move(message);
+  return {kind, std::move(f)};
+}
+
+Finding deadlock_finding(const Block& block) {
+  Finding f = finding_of(FaultKind::timeout, *block.grid);
+  f.message = "threads wait for others that will never come; hardware would hang here";
+  f.fix =
+      "let all threads of the block, or of the mask, reach it: is a __syncthreads() or "
+      "__syncwarp() inside a branch that some threads skip?";
   int lines = 0;
   for (const Warp& w : block.warps)
-    for (const Fragment& f : w.fragments) {
+    for (const Fragment& fragment : w.fragments) {
+      const bool barrier = fragment.state == Fragment::State::at_barrier;
+      const uint32_t first = w.index * kWarpSize + uint32_t(__builtin_ctz(fragment.mask));
+      const Place place = place_of(*fragment.frame->code, fragment.pc - (barrier ? 2 : 0));
+      const std::string where = barrier
+                                    ? format("barrier %u", unsigned(fragment.barrier))
+                                    : format("a .sync instruction for lanes 0x%08x", fragment.need);
+      const report::Party party{"wait at " + where, thread_text(block, first), place};
+      if (!f.first.there()) f.first = party;
+      else if (!f.second.there() &&
+               (place.line != f.first.place.line || place.ptx_line != f.first.place.ptx_line))
+        f.second = party;
       if (++lines > 6) continue;
-      const uint32_t first = w.index * kWarpSize + uint32_t(__builtin_ctz(f.mask));
-      const bool barrier = f.state == Fragment::State::at_barrier;
-      text += format("  warp %u, lanes 0x%08x wait at %s ", w.index, f.mask,
-                     barrier ? format("barrier %u", unsigned(f.barrier)).c_str()
-                             : format("a .sync instruction for lanes 0x%08x", f.need).c_str());
-      const Inst* pc = f.pc - (barrier ? 2 : 0);
-      text +=
-          "at " + source_of(*f.frame->code, pc) + "; first is " + thread_text(block, first) + "\n";
+      f.notes.push_back(format("warp %u, lanes 0x%08x wait at %s, %s", w.index, fragment.mask,
+                               where.c_str(),
+                               place.line ? format("line %u", place.line).c_str()
+                                          : format("PTX line %u", place.ptx_line).c_str()));
     }
   for (uint32_t id = 0; id < block.barriers.size(); ++id) {
     const Barrier& b = block.barriers[id];
     if (!b.arrived) continue;
     if (b.whole_block)
-      text += format(
-          "  barrier %u: %u of %u threads arrived, %u have exited\n", id, b.arrived, block.threads,
-          block.exited_threads - (uint32_t(block.warps.size()) * kWarpSize - block.threads));
+      f.notes.push_back(format(
+          "barrier %u: %u of %u threads arrived, %u have exited", id, b.arrived, block.threads,
+          block.exited_threads - (uint32_t(block.warps.size()) * kWarpSize - block.threads)));
     else
-      text += format("  barrier %u: %u of the %u threads it was told to expect arrived\n", id,
-                     b.arrived, b.expected);
+      f.notes.push_back(format("barrier %u: %u of the %u threads it was told to expect arrived", id,
+                               b.arrived, b.expected));
   }
-  text +=
-      "  hardware would hang here; is a __syncthreads() or __syncwarp() inside a branch that some "
-      "threads skip?";
-  return text;
+  return f;
 }
 
-std::string describe_timeout(const GridRun& grid, const Block* block) {
-  std::string text =
-      format("ridge: kernel %s ran past the time limit: %llu of %llu blocks were done",
-             kernel_name(grid).c_str(), (unsigned long long)grid.done.load(),
-             (unsigned long long)grid.blocks);
-  if (block)
-    for (const Warp& w : block->warps)
-      for (const Fragment& f : w.fragments)
-        if (f.state == Fragment::State::runnable) {
-          const uint32_t first = w.index * kWarpSize + uint32_t(__builtin_ctz(f.mask));
-          return text + "\n  still running at " + source_of(*f.frame->code, f.pc) + " in " +
-                 thread_text(*block, first);
-        }
-  return text;
+Finding timeout_finding(const GridRun& grid, const Block* block) {
+  Finding f = finding_of(FaultKind::timeout, grid);
+  f.kind = "timeout";
+  f.message =
+      format("%llu of %llu blocks were done", static_cast<unsigned long long>(grid.done.load()),
+             static_cast<unsigned long long>(grid.blocks));
+  if (!block) return f;
+  for (const Warp& w : block->warps)
+    for (const Fragment& fragment : w.fragments)
+      if (fragment.state == Fragment::State::runnable) {
+        const uint32_t first = w.index * kWarpSize + uint32_t(__builtin_ctz(fragment.mask));
+        f.first = {"still running", thread_text(*block, first),
+                   place_of(*fragment.frame->code, fragment.pc)};
+        f.fix = "does the loop around this line end? A larger --timeout gives the kernel more time";
+        return f;
+      }
+  return f;
 }
 
 const Inst* raise(Warp& w, const Inst* inst, FaultKind kind, uint32_t lane, uint64_t address,
                   uint32_t size, const char* what) {
   if (!w.worker->fault)
-    w.worker->fault = {kind, describe_fault(w, inst, kind, lane, address, size, what)};
+    w.worker->fault = {kind, fault_finding(w, inst, kind, lane, address, size, what)};
   w.stop = Stop::fault;
   return nullptr;
 }

@@ -21,9 +21,7 @@ def check(ridge, program, *arguments):
 
 
 def lines_of(finding):
-    named = {finding[side]["line"] for side in ("first", "second") if "line" in finding.get(side, {})}
-    named |= {finding[key] for key in ("line", "other_line") if key in finding}
-    return named
+    return {place["line"] for place in (finding, *finding.get("related", [])) if "line" in place}
 
 
 def main(ridge, source, program):

@@ -28,7 +28,7 @@ struct Copy : ::testing::Test {
     for (uint32_t i = 0; i < 4 * threads; ++i) memory[4096 + i] = i / 4 * 1000 + i % 4;
     const uint64_t out = m.allocate(memory);
     const Fault fault = m.run({1}, {threads}, out);
-    EXPECT_FALSE(fault) << fault.report;
+    EXPECT_FALSE(fault) << text_of(fault);
     return m.read<uint32_t>(out, threads);
   }
 };
@@ -210,9 +210,9 @@ struct BadCopy : ::testing::Test {
   }
   void expect(const std::string& copy, FaultKind kind, std::initializer_list<const char*> texts) {
     const Fault fault = run(copy);
-    EXPECT_EQ(fault.kind, kind) << copy << fault.report;
+    EXPECT_EQ(fault.kind, kind) << copy << text_of(fault);
     for (const char* text : texts)
-      EXPECT_NE(fault.report.find(text), std::string::npos) << text << "\n" << fault.report;
+      EXPECT_NE(text_of(fault).find(text), std::string::npos) << text << "\n" << text_of(fault);
   }
 };
 
@@ -244,7 +244,7 @@ TEST_F(BadCopy, DoesNotDecode) {
        }) {
     const Fault fault = run(copy);
     EXPECT_EQ(fault.kind, FaultKind::unsupported);
-    EXPECT_NE(fault.report.find(text), std::string::npos) << fault.report;
+    EXPECT_NE(text_of(fault).find(text), std::string::npos) << text_of(fault);
   }
 }
 

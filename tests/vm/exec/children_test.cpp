@@ -58,7 +58,7 @@ uint32_t run(const std::string& body, uint32_t start, Fault* fault = nullptr) {
   const uint64_t out = m.allocate(std::vector<uint32_t>{start, 0});
   const Fault got = m.run({1}, {1}, out);
   if (fault) *fault = got;
-  else EXPECT_FALSE(got) << got.report;
+  else EXPECT_FALSE(got) << text_of(got);
   return m.read<uint32_t>(out, 1)[0];
 }
 
@@ -103,7 +103,7 @@ TEST(Children, AFaultOfAChildIsTheParentsOutcome) {
   m.load_body("mov.u64 %out, 64;" + launch(kNull, 2), kDeclarations + kChild);
   fault = m.run({1}, {1}, m.allocate(std::vector<uint32_t>(1)));
   EXPECT_EQ(fault.kind, FaultKind::illegal_address);
-  EXPECT_NE(fault.report.find("in kernel child"), std::string::npos) << fault.report;
+  EXPECT_NE(text_of(fault).find("in kernel child"), std::string::npos) << text_of(fault);
 }
 
 TEST(Children, OtherDeviceFunctionsAreRefusedByName) {
@@ -112,8 +112,8 @@ TEST(Children, OtherDeviceFunctionsAreRefusedByName) {
               ".extern .func (.param .b32 r) __cudaCDP2DeviceGetLimit();");
   const Fault fault = m.run({1}, {1}, m.allocate(std::vector<uint32_t>(1)));
   EXPECT_EQ(fault.kind, FaultKind::unsupported);
-  EXPECT_NE(fault.report.find("'DeviceGetLimit' is not supported"), std::string::npos)
-      << fault.report;
+  EXPECT_NE(text_of(fault).find("'DeviceGetLimit' is not supported"), std::string::npos)
+      << text_of(fault);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ class Contract : public ::testing::Test {
     std::memcpy(launch.params.data() + 8, &inputs[1], 4);
     m.engine().set_counting(true);
     const Fault fault = m.engine().run(launch);
-    EXPECT_FALSE(fault) << fault.report;
+    EXPECT_FALSE(fault) << text_of(fault);
     executed_ = m.engine().counts().thread_instructions;
     return m.read<uint32_t>(out, 4);
   }
@@ -248,7 +248,7 @@ TEST_P(ContractFormat, SumOfAProduct) {
                 (used_twice ? "st.global." + bits + " [%out+24],%t;" : ""));
     const uint64_t out = m.allocate(std::vector<uint64_t>{f.a, f.c, 0, 0});
     const Fault fault = m.run({1}, {1}, out);
-    EXPECT_FALSE(fault) << fault.report;
+    EXPECT_FALSE(fault) << text_of(fault);
     return m.read<uint64_t>(out, 3)[2];
   };
   EXPECT_EQ(run("", false), f.fused);
@@ -278,7 +278,7 @@ TEST_P(ContractFormat, ProductsWithOneAreNone) {
               " %u,%a,%a; add." + type + " %u,%t,%u; st.global." + bits + " [%out+16],%u;");
   const uint64_t out = m.allocate(std::vector<uint64_t>{f.a, f.c, 0});
   const Fault fault = m.run({1}, {1}, out);
-  EXPECT_FALSE(fault) << fault.report;
+  EXPECT_FALSE(fault) << text_of(fault);
   EXPECT_EQ(m.read<uint64_t>(out, 3)[2], pairs ? 0 : f.fused);
 }
 
@@ -293,7 +293,7 @@ TEST(ContractHalf, NoFirstStepForProductsUsedOnce) {
   st.global.b32 [%out+12],%v; st.global.b32 [%out+16],%w;)");
   const uint64_t out = m.allocate(std::vector<uint32_t>{0x3c103c10, 0xbc20bc20, 0x3c003c00, 0, 0});
   const Fault fault = m.run({1}, {1}, out);
-  EXPECT_FALSE(fault) << fault.report;
+  EXPECT_FALSE(fault) << text_of(fault);
   EXPECT_EQ(m.read<uint32_t>(out, 4)[3], 0x0c000c00u);
 }
 

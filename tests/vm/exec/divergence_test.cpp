@@ -88,7 +88,7 @@ SPIN:
 )");
   const uint64_t out = m.allocate(std::vector<uint32_t>{0, 0});
   const Fault fault = m.run({3}, {64}, out);
-  EXPECT_FALSE(fault) << fault.report;
+  EXPECT_FALSE(fault) << text_of(fault);
   EXPECT_EQ(m.read<uint32_t>(out, 2)[1], 192u);
 }
 
@@ -170,7 +170,7 @@ WAIT:
 )");
     const uint64_t out = m.allocate(std::vector<uint32_t>{0});
     const Fault fault = m.run({200}, {1}, out);
-    EXPECT_FALSE(fault) << fault.report;
+    EXPECT_FALSE(fault) << text_of(fault);
     EXPECT_EQ(m.read<uint32_t>(out, 1)[0], 200u);
   }
 }
@@ -186,7 +186,7 @@ WAIT:
 )");
   const uint64_t out = m.allocate(std::vector<uint32_t>{0});
   const Fault fault = m.run_as(m.shape({100}, {1}, 0, true), out);
-  EXPECT_FALSE(fault) << fault.report;
+  EXPECT_FALSE(fault) << text_of(fault);
 }
 
 }  // namespace

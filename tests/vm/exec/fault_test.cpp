@@ -7,8 +7,8 @@ namespace ridge::vm::testing {
 namespace {
 
 void expect_text(const Fault& fault, const std::string& text) {
-  EXPECT_NE(fault.report.find(text), std::string::npos) << "missing: " << text << "\n"
-                                                        << fault.report;
+  EXPECT_NE(text_of(fault).find(text), std::string::npos) << "missing: " << text << "\n"
+                                                        << text_of(fault);
 }
 
 // What becomes of a kernel with this body, and a parameter that points to `words` words.

@@ -9,8 +9,12 @@
 #include <vector>
 
 #include "vm/exec/engine.h"
+#include "vm/report/text.h"
 
 namespace ridge::vm::testing {
+
+// What the user would read of a fault.
+inline std::string text_of(const Fault& fault) { return report::to_text(fault.finding, {}); }
 
 class Machine {
  public:
@@ -66,7 +70,11 @@ class Machine {
   template <class... Args>
   Fault run_as(Launch launch, Args... args) {
     launch.kernel = engine_.find_kernel(program_, "k");
-    if (!launch.kernel) return {FaultKind::unsupported, "no kernel k"};
+    if (!launch.kernel) {
+      Fault fault{FaultKind::unsupported, {}};
+      fault.finding.message = "no kernel k";
+      return fault;
+    }
     (append(launch.params, args), ...);
     return engine_.run(launch);
   }
@@ -78,7 +86,7 @@ class Machine {
     std::memset(poison.data(), 0xff, count * sizeof(T));
     const uint64_t out = allocate(poison);
     const Fault fault = run(grid, block, out);
-    EXPECT_FALSE(fault) << fault.report;
+    EXPECT_FALSE(fault) << text_of(fault);
     return read<T>(out, count);
   }
 

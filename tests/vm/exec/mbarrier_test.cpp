@@ -158,7 +158,7 @@ TEST(Mbarrier, WrongUseIsReported) {
     m.load_body(".shared .align 8 .b64 b;\n" + c.body);
     const Fault fault = m.run({1}, {1}, m.allocate(std::vector<uint32_t>(1)));
     EXPECT_EQ(fault.kind, c.kind) << c.body;
-    EXPECT_NE(fault.report.find(c.text), std::string::npos) << c.text << "\n" << fault.report;
+    EXPECT_NE(text_of(fault).find(c.text), std::string::npos) << c.text << "\n" << text_of(fault);
   }
 }
 

@@ -11,7 +11,7 @@ std::vector<uint32_t> run_on(const std::string& body, std::vector<uint32_t> memo
   m.load_body(body);
   const uint64_t out = m.allocate(memory);
   const Fault fault = m.run({1}, {threads}, out);
-  EXPECT_FALSE(fault) << fault.report;
+  EXPECT_FALSE(fault) << text_of(fault);
   return m.read<uint32_t>(out, memory.size());
 }
 using Words = std::vector<uint32_t>;
@@ -67,7 +67,7 @@ TEST(VectorAtomic, NeedsTheVectorsAlignment) {
   m.load_body("mov.f32 %f1, 0f00000000; red.global.add.v2.f32 [%out+4], {%f1, %f1};");
   const Fault fault = m.run({1}, {1}, m.allocate(std::vector<uint32_t>(4)));
   EXPECT_EQ(fault.kind, FaultKind::misaligned_address);
-  EXPECT_NE(fault.report.find("multiple of 8"), std::string::npos) << fault.report;
+  EXPECT_NE(text_of(fault).find("multiple of 8"), std::string::npos) << text_of(fault);
 }
 
 // Registers of 128 bits: loads, stores, moves of halves, and atomics in global and shared memory.

@@ -83,9 +83,9 @@ TEST(Barrier, NeverMetIsReported) {
 )");
   const Fault fault = m.run({1}, {64}, m.allocate(std::vector<uint32_t>(64)));
   EXPECT_EQ(fault.kind, FaultKind::timeout);
-  EXPECT_NE(fault.report.find("barrier 1: 32 of the 128 threads"), std::string::npos)
-      << fault.report;
-  EXPECT_NE(fault.report.find("block (0,0,0)"), std::string::npos) << fault.report;
+  EXPECT_NE(text_of(fault).find("barrier 1: 32 of the 128 threads"), std::string::npos)
+      << text_of(fault);
+  EXPECT_NE(text_of(fault).find("block (0,0,0)"), std::string::npos) << text_of(fault);
 }
 
 TEST(Barrier, EndlessLoopMeetsTheTimeLimit) {
@@ -93,7 +93,7 @@ TEST(Barrier, EndlessLoopMeetsTheTimeLimit) {
   m.load_body("LOOP: bra LOOP;");
   const Fault fault = m.run({4}, {32}, m.allocate(std::vector<uint32_t>(1)));
   EXPECT_EQ(fault.kind, FaultKind::timeout);
-  EXPECT_NE(fault.report.find("0 of 4 blocks"), std::string::npos) << fault.report;
+  EXPECT_NE(text_of(fault).find("0 of 4 blocks"), std::string::npos) << text_of(fault);
 }
 
 // Lanes arrive at one shuffle from two sides of a branch at different times: it waits for its mask.
@@ -175,7 +175,7 @@ WAIT:
 )");
   const Fault fault = m.run({1}, {32}, m.allocate(std::vector<uint32_t>(1)));
   EXPECT_EQ(fault.kind, FaultKind::timeout);
-  EXPECT_NE(fault.report.find(".sync"), std::string::npos) << fault.report;
+  EXPECT_NE(text_of(fault).find(".sync"), std::string::npos) << text_of(fault);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ TEST(Tensor, NibbleTiles) {
   }
   const uint64_t at = m.allocate(memory);
   const Fault fault = m.run({1}, {32}, at);
-  ASSERT_FALSE(fault) << fault.report;
+  ASSERT_FALSE(fault) << text_of(fault);
   const auto d = m.read<int32_t>(at + 256, 64);
   for (size_t row = 0; row < 8; ++row)
     for (size_t column = 0; column < 8; ++column) {
@@ -67,7 +67,7 @@ TEST(Tensor, BitTiles) {
     for (size_t i = 0; i < memory.size(); ++i) memory[i] = uint32_t(i * 2654435761u) ^ 0x5bd1e995u;
     const uint64_t at = m.allocate(memory);
     const Fault fault = m.run({1}, {32}, at);
-    ASSERT_FALSE(fault) << fault.report;
+    ASSERT_FALSE(fault) << text_of(fault);
     const auto d = m.read<int32_t>(at, 64);
     for (size_t row = 0; row < 8; ++row)
       for (size_t column = 0; column < 8; ++column) {
@@ -110,7 +110,7 @@ TEST(Tensor, MissingLanesAreReported) {
     m.load_body("mov.u32 %r10, %tid.x;\n setp.lt.u32 %p1, %r10, 5;\n @%p1 ret;\n" + kSomeMma);
     const Fault fault = m.run({1}, {32}, m.allocate(std::vector<int>(1)));
     EXPECT_EQ(fault.kind, FaultKind::illegal_instruction);
-    EXPECT_NE(fault.report.find("all 32 threads of the warp"), std::string::npos) << fault.report;
+    EXPECT_NE(text_of(fault).find("all 32 threads of the warp"), std::string::npos) << text_of(fault);
   }
   {
     Machine m;
@@ -118,8 +118,8 @@ TEST(Tensor, MissingLanesAreReported) {
                 "SKIP:\n bar.sync 0;\n");
     const Fault fault = m.run({1}, {32}, m.allocate(std::vector<int>(1)));
     EXPECT_EQ(fault.kind, FaultKind::timeout);
-    EXPECT_NE(fault.report.find("a .sync instruction for lanes 0xffffffff"), std::string::npos)
-        << fault.report;
+    EXPECT_NE(text_of(fault).find("a .sync instruction for lanes 0xffffffff"), std::string::npos)
+        << text_of(fault);
   }
 }
 
@@ -150,7 +150,7 @@ TEST(Tensor, WrongOperandsAreRefused) {
   const auto message = [](const std::string& body) {
     Machine m;
     m.load_body(body);
-    return m.run({1}, {32}, m.allocate(std::vector<int>(1))).report;
+    return text_of(m.run({1}, {32}, m.allocate(std::vector<int>(1))));
   };
   EXPECT_NE(message("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1}, "
                     "{%r3}, {%f5, %f6, %f7, %f8};")

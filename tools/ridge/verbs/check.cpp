@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "check/findings.h"
-#include "check/text.h"
+#include "findings/findings.h"
+#include "findings/sarif.h"
+#include "findings/suppress.h"
+#include "findings/text.h"
 #include "flags.h"
 #include "ladders.h"
 #include "process.h"
@@ -25,13 +27,11 @@ namespace ridge::tools {
 namespace {
 
 namespace fs = std::filesystem;
-using check::Finding;
-using check::Findings;
 
 struct CheckFlags {
   ProgramRequest program;
   DeviceFlags device;
-  std::string schedules = "0", seed = "0", most = "20", json;
+  std::string schedules = "0", seed = "0", most = "20", json, sarif, suppressions;
   uint64_t schedule_count = 0, first_seed = 0, most_shown = 0;
   bool no_leaks = false;
 };
@@ -82,7 +82,7 @@ RunResult run_checked(Command command, const CheckFlags& flags, uint64_t seed, b
   const Outcome outcome = run(command);
   result.code = report_end(outcome, flags.program);
   std::ifstream in(wire);
-  result.findings = check::read_findings(in);
+  result.findings = read_findings(in);
   if (flags.no_leaks)
     std::erase_if(result.findings.all, [](const Finding& f) { return f.kind == "leak"; });
   return result;
@@ -120,9 +120,9 @@ void try_schedules(const Command& command, const CheckFlags& flags, const RunRes
     }
     Finding f;
     f.kind = "schedule";
-    f.what = other.code != usual.code
-                 ? fmt::format("the program ends with {}, usually with {}", other.code, usual.code)
-                 : first_difference(usual.output, other.output);
+    f.message = other.code != usual.code ? fmt::format("the program ends with {}, usually with {}",
+                                                       other.code, usual.code)
+                                         : first_difference(usual.output, other.output);
     f.fix = fmt::format("see it again: ridge check --seed {} {}", seed, flags.program.file);
     f.seed = seed;
     Findings one;
@@ -144,18 +144,27 @@ int check_on(const Target& target, const CheckFlags& flags) {
   Findings findings = usual.findings;
   if (flags.schedule_count) try_schedules(*command, flags, usual, findings);
 
+  if (const Status known = suppress(findings, flags.suppressions); !known) {
+    complain(known.message());
+    return known.code();
+  }
   std::fflush(stdout);
-  fmt::print(stderr, "{}", check::to_text(findings, flags.most_shown));
+  fmt::print(stderr, "{}", to_text(findings, flags.most_shown));
   if (!flags.json.empty()) {
     nlohmann::json record = record_of(target);
     record["program"] = flags.program.file;
-    record.update(check::to_json(findings));
+    record.update(to_json(findings));
     if (const Status written = write_record(record, flags.json); !written) {
       complain(written.message());
       return written.code();
     }
   }
-  if (usual.code == kTimeout) return usual.code;
+  if (!flags.sarif.empty())
+    if (const Status written = write_record(to_sarif(findings), flags.sarif); !written) {
+      complain(written.message());
+      return written.code();
+    }
+  if (usual.code == kTimeout || findings.has("timeout")) return kTimeout;
   return findings.all.empty() ? usual.code : int(kHazard);
 }
 
@@ -175,6 +184,10 @@ int check_main(const Arguments& arguments) {
   line.add_option("--max-reports", flags.most, "N", "findings to show (20)");
   line.add_flag("--no-leaks", flags.no_leaks, "do not report memory that is never freed");
   line.add_json(flags.json);
+  line.add_option("--sarif", flags.sarif, "FILE",
+                  "write the findings as SARIF, for code hosts and editors");
+  line.add_option("--suppress", flags.suppressions, "FILE",
+                  "leave out what this file names (.ridge-suppress, if there is one)");
   line.add_observed_device(flags.device);
   line.add_threads(flags.device);
   line.add_timeout(flags.program.timeout);
@@ -196,6 +209,7 @@ int check_main(const Arguments& arguments) {
     if (const auto read = whole_number(*text, flag); read) *value = *read;
     else ready = read.error();
   if (ready) ready = check_writable(flags.json);
+  if (ready) ready = check_writable(flags.sarif);
   if (!ready) {
     complain(ready.message());
     return ready.code();

@@ -1,13 +1,21 @@
 // ridge run FILE.cu | PROGRAM [-- arguments]: on the GPU if there is one, else on the software GPU.
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include <fmt/format.h>
 
 #include "count.h"
+#include "findings/findings.h"
+#include "findings/sarif.h"
+#include "findings/suppress.h"
 #include "flags.h"
 #include "layout.h"
 #include "process.h"
 #include "program.h"
+#include "record.h"
+#include "scratch.h"
 #include "target.h"
 #include "terminal.h"
 #include "trace.h"
@@ -23,6 +31,10 @@ struct RunFlags {
   DeviceFlags device;
   bool count = false;
   std::string trace;  // a file
+  bool strict = false;
+  std::string sarif, suppressions;  // files
+
+  bool wants_findings() const { return strict || !sarif.empty(); }
 };
 
 // The environment that makes the device tell what it does; an injected library does, where it is a
@@ -38,6 +50,19 @@ Status ask_for_trace(const Target& target, const TraceFile& trace, Environment& 
         "was built; --device vm traces on the software GPU"};
   environment.emplace_back("CUDA_INJECTION64_PATH", library);
   return Status::ok();
+}
+
+// The exit code after a run whose findings matter.
+Expected<int> judge(const RunFlags& flags, const fs::path& wire, int code) {
+  std::ifstream in(wire);
+  Findings findings = read_findings(in);
+  if (const Status known = suppress(findings, flags.suppressions); !known) return known.error();
+  if (!flags.sarif.empty())
+    if (const Status written = write_record(to_sarif(findings), flags.sarif); !written)
+      return written.error();
+  if (!flags.strict) return code;
+  if (code == kTimeout || findings.has("timeout")) return int(kTimeout);
+  return findings.all.empty() ? code : int(kHazard);
 }
 
 int run_on(const Target& target, const RunFlags& flags) {
@@ -59,10 +84,23 @@ int run_on(const Target& target, const RunFlags& flags) {
   command->environment.insert(command->environment.end(), asked.begin(), asked.end());
   const CountFile count(flags.count);
   if (flags.count) command->environment.emplace_back("RIDGE_COUNT", count.path());
+  const ScratchFolder scratch;
+  if (flags.wants_findings() && !scratch.ready()) {
+    complain(fmt::format("no temporary folder: {}", std::strerror(errno)));
+    return kMissing;
+  }
+  const fs::path wire = scratch / "findings.json";
+  if (flags.wants_findings()) command->environment.emplace_back("RIDGE_FINDINGS", wire);
+  if (flags.strict) command->environment.emplace_back("RIDGE_STRICT", "1");
 
   trace.begin();
   const Outcome outcome = run(*command);
-  const int code = report_end(outcome, flags.program);
+  int code = report_end(outcome, flags.program);
+  if (flags.wants_findings()) {
+    const auto judged = judge(flags, wire, code);
+    if (!judged) complain(judged.error().message);
+    code = judged ? *judged : judged.error().code;
+  }
   if (const auto counted = count.warp_instructions())
     complain(fmt::format("{} warp instructions", thousands(*counted)));
   else if (flags.count) complain("no count: no kernel ran");
@@ -92,6 +130,13 @@ int run_main(const Arguments& arguments) {
   line.add_flag("--count", flags.count, "count warp instructions (software GPU)");
   line.add_option("--trace", flags.trace, "FILE",
                   "write what every stream did, and when, for chrome://tracing and Perfetto");
+  line.add_flag("--strict", flags.strict,
+                "exit with 5 after any report and with 6 after a timeout, and stop at the exact "
+                "end of allocations (software GPU)");
+  line.add_option("--sarif", flags.sarif, "FILE",
+                  "write what was reported as SARIF, for code hosts and editors (software GPU)");
+  line.add_option("--suppress", flags.suppressions, "FILE",
+                  "what --strict and --sarif pass over (.ridge-suppress, if there is one)");
   line.add_quiet(flags.program.quiet);
   if (const auto done = line.parse(arguments, &flags.program.arguments)) return *done;
 
@@ -111,6 +156,14 @@ int run_main(const Arguments& arguments) {
   if (flags.count && !target->software) {
     complain("only the software GPU counts instructions: add --device vm");
     return kUsage;
+  }
+  if (flags.wants_findings() && !target->software) {
+    complain("--strict and --sarif are about reports of the software GPU: add --device vm");
+    return kUsage;
+  }
+  if (const Status ready = check_writable(flags.sarif); !ready) {
+    complain(ready.message());
+    return ready.code();
   }
   return run_on(*target, flags);
 }

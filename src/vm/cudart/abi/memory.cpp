@@ -79,11 +79,11 @@ cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
 }
 
 cudaError_t cudaFree(void* pointer) {
-  return unsafe_api([&] { return free_device(pointer, "cudaFree"); });
+  return unsafe_api([&] { return free_device(pointer); });
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
-  return unsafe_api([&] { return free_host(pointer, "cudaFreeHost"); });
+  return unsafe_api([&] { return free_host(pointer); });
 }
 
 cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {

@@ -5,8 +5,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "vm/cudart/failed_call.h"
 #include "vm/cudart/graph/graph.h"
-#include "vm/cudart/report.h"
 #include "vm/cudart/runtime.h"
 
 namespace ridge::vm::cudart {
@@ -134,10 +134,12 @@ bool is_promised(const GraphMemoryRef& m) {
 }
 
 cudaError_t free_graph_memory(const GraphMemoryRef& m, const StreamRef& stream) {
-  if (!exchange_promises({}, {m})) {
-    report("memory of a graph is freed, but no launch has left it allocated");
-    return cudaErrorInvalidValue;
-  }
+  if (!exchange_promises({}, {m}))
+    return fail(cudaErrorInvalidValue,
+                {.asked = {},
+                 .why = "memory of a graph is freed, but no launch has left it allocated",
+                 .fix = {},
+                 .kind = "invalid-free"});
   runtime().scheduler.submit(stream, [m] { m->release(); });
   return cudaSuccess;
 }

@@ -77,7 +77,7 @@ CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags) {
 
 CUresult cuMemFree_v2(CUdeviceptr address) {
   return release(reinterpret_cast<void*>(address),
-                 [](void* p) { return ridge::vm::cudart::free_device(p, "cuMemFree"); });
+                 [](void* p) { return ridge::vm::cudart::free_device(p); });
 }
 
 CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
@@ -93,9 +93,8 @@ CUresult cuMemAllocHost_v2(void** pointer, size_t bytes) {
 }
 
 CUresult cuMemFreeHost(void* pointer) {
-  return release(pointer, [](void* p) {
-    return p ? ridge::vm::cudart::free_host(p, "cuMemFreeHost") : cudaErrorInvalidValue;
-  });
+  return release(
+      pointer, [](void* p) { return p ? ridge::vm::cudart::free_host(p) : cudaErrorInvalidValue; });
 }
 
 CUresult cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned flags) {

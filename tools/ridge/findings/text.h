@@ -5,11 +5,11 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "check/findings.h"
+#include "findings/findings.h"
 
-namespace ridge::tools::check {
+namespace ridge::tools {
 
 std::string to_text(const Findings& findings, size_t most);  // ends with a summary
 nlohmann::json to_json(const Findings& findings);
 
-}  // namespace ridge::tools::check
+}  // namespace ridge::tools

@@ -1,0 +1,109 @@
+#include "vm/cudart/failed_call.h"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "vm/cudart/errors.h"
+#include "vm/report/host_place.h"
+#include "vm/report/sink.h"
+
+namespace ridge::vm::cudart {
+namespace {
+
+thread_local int depth = 0;
+struct Pending {
+  cudaError_t error = cudaSuccess;
+  Failure failure;
+};
+thread_local Pending pending;
+
+// Answers, not failures.
+constexpr cudaError_t kAnswers[] = {
+    cudaErrorNotReady,
+    cudaErrorPeerAccessAlreadyEnabled,
+    cudaErrorPeerAccessNotEnabled,
+    cudaErrorHostMemoryAlreadyRegistered,
+    cudaErrorHostMemoryNotRegistered,
+    cudaErrorGraphExecUpdateFailure,
+    cudaErrorCudartUnloading,
+    cudaErrorNotSupported,  // refuse() tells of it by name
+};
+
+// Functions whose failure is an answer: programs try what a device, a pointer or a kernel allows.
+// Prefixes, so that _v2 and _ptsz belong to them.
+constexpr std::string_view kQuestions[] = {
+    "cudaFuncSetAttribute",
+    "cuFuncSetAttribute",
+    "cudaFuncGetAttributes",
+    "cudaPointerGetAttribute",
+    "cuPointerGetAttribute",
+    "cudaDeviceGetAttribute",
+    "cuDeviceGetAttribute",
+    "cudaDeviceGetP2PAttribute",
+    "cuDeviceGetP2PAttribute",
+    "cudaDeviceCanAccessPeer",
+    "cuDeviceCanAccessPeer",
+    "cudaDeviceSetLimit",
+    "cuCtxSetLimit",
+    "cudaGetDriverEntryPoint",
+    "cuGetProcAddress",
+    "cudaOccupancy",
+    "cuOccupancy",
+    "cudaGetSymbol",
+    "cuModuleGet",
+    "cuLibraryGet",
+    "cudaLibraryGet",
+    "cudaGraphExecUpdate",
+    "cuGraphExecUpdate",
+    "cuCtxGet",
+    "cuGetError",
+    "cudaGetFuncBySymbol",
+    "cudaGetKernel",
+};
+
+bool is_question(std::string_view function) {
+  return std::ranges::any_of(kQuestions,
+                             [&](std::string_view name) { return function.starts_with(name); });
+}
+
+// Resolving a place asks another program, so a loop that fails does it once.
+bool is_new(const report::HostCall& call, cudaError_t error) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& seen = *new std::set<std::pair<report::HostCall, int>>;
+  const std::lock_guard lock(mutex);
+  return seen.emplace(call, int(error)).second;
+}
+
+}  // namespace
+
+CallScope::CallScope() { ++depth; }
+CallScope::~CallScope() { --depth; }
+bool CallScope::inside() { return depth > 0; }
+
+cudaError_t fail(cudaError_t error, Failure failure) {
+  pending = {error, std::move(failure)};
+  return error;
+}
+
+void tell_failed(cudaError_t error, const char* name) {
+  const Pending known = std::exchange(pending, {});
+  if (std::ranges::find(kAnswers, error) != std::end(kAnswers)) return;
+  const report::HostCall call = report::host_call();
+  if (!is_new(call, error)) return;
+  Failure why = known.error == error ? known.failure : Failure{};
+  report::Finding f;
+  f.kind = why.kind;
+  f.first.place = report::host_place(call);
+  const std::string& function = f.first.place.instruction;
+  if (is_question(function)) return;
+  if (why.asked.empty()) why.asked = function.empty() ? "a CUDA call" : function;
+  if (why.why.empty()) why.why = error_text(error);
+  f.message = why.asked + " failed: " + why.why + " (" + name + ")";
+  f.fix = why.fix;
+  report::tell(f);
+}
+
+}  // namespace ridge::vm::cudart

@@ -1,0 +1,31 @@
+// Where in the program's own code a CUDA call was made. Noting it costs a walk over the stack;
+// turning it into "file:line" asks addr2line, which comes with the compiler, and happens only when
+// something is reported.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "vm/report/finding.h"
+
+namespace ridge::vm::report {
+
+// Return addresses of the calling thread from the CUDA function outwards.
+struct HostCall {
+  static constexpr size_t kDepth = 24;
+  std::array<uintptr_t, kDepth> frames{};  // 0: no more
+  uintptr_t function = 0;                  // in the exported CUDA function that was called
+
+  explicit operator bool() const { return frames[0] != 0; }
+  auto operator<=>(const HostCall&) const = default;
+};
+
+// The call that this thread is in. Frames of Ridge's own libraries are left out.
+HostCall host_call();
+// For a signal's handler: the code at this address, and nothing above it.
+HostCall host_call_at(uintptr_t address);
+
+// The line in the user's own files. `instruction` is the name of the CUDA function.
+Place host_place(const HostCall& call);
+
+}  // namespace ridge::vm::report
