@@ -16,31 +16,89 @@ constexpr uint32_t kRole = 3, kByColumn = 4, kStrided = 8, kInShared = 16;
 
 }  // namespace
 
-void Checker::on_memory(const Access& a) {
+// Where each lane goes: in shared memory, the offset there.
+Checker::Lanes Checker::addresses_of(const Access& a, uint64_t* at) {
   const Warp& w = a.w;
-  uint64_t at[kWarpSize];
   const int64_t offset = int32_t(a.inst->b);
   if (a.s.space == Space::shared) {
     const uint32_t* base = w.src<uint32_t>(a.inst->a);
     each_active(w.mask, [&](int i) { at[i] = uint32_t(base[i] + uint32_t(offset)); });
-    if (a.s.array) check_array(a, w.mask, at);
-    return on_shared(a, w.mask, at, a.s.bytes);
+    return {.shared = w.mask, .global = 0};
   }
   const uint64_t* base = w.src<uint64_t>(a.inst->a);
-  uint32_t shared = 0, global = 0;
+  Lanes lanes;
   each_active(w.mask, [&](int i) {
     at[i] = base[i] + uint64_t(offset);
     const uint64_t window = at[i] - kSharedWindow;
     if (a.s.space == Space::global || window >> 32 >= 3) {
-      global |= 1u << i;
+      lanes.global |= 1u << i;
     } else if (window < kWindowSize) {
-      shared |= 1u << i;
+      lanes.shared |= 1u << i;
       at[i] = window;
     }
   });
-  if (shared && a.s.array) check_array(a, shared, at);
-  if (shared) on_shared(a, shared, at, a.s.bytes);
-  if (global) on_global(a, global, at, a.s.bytes);
+  return lanes;
+}
+
+void Checker::on_memory(const Access& a) {
+  uint64_t at[kWarpSize];
+  const Lanes lanes = addresses_of(a, at);
+  if (lanes.shared && a.s.array) check_array(a, lanes.shared, at);
+  if (lanes.shared && a.s.is_volatile && a.s.strong && a.s.act != Act::atomic) {
+    // volatile promises nothing to the other threads of the block, whatever the pointer's kind.
+    Site weak = a.s;
+    weak.strong = false;
+    on_shared({a.b, a.ws, a.w, a.inst, weak, a.segment, a.base}, lanes.shared, at, a.s.bytes);
+  } else if (lanes.shared) {
+    on_shared(a, lanes.shared, at, a.s.bytes);
+  }
+  if (lanes.global) on_global(a, lanes.global, at, a.s.bytes);
+}
+
+// A load, one register's worth after the other.
+void Checker::on_speculated(const Access& a) {
+  uint64_t at[kWarpSize];
+  const Lanes all = addresses_of(a, at);
+  for (const Speculated& part : a.b.speculated->at(uint32_t(a.inst - a.b.first_inst)))
+    for (const bool shared : {true, false}) {
+      uint32_t lanes = shared ? all.shared : all.global;
+      if (!lanes) continue;
+      if (part.known_at) {
+        a.ws.undecided.push_back({a.inst, &part, lanes, a.segment, {}, shared});
+        std::copy_n(at, kWarpSize, a.ws.undecided.back().at.begin());
+        continue;
+      }
+      for (const uint32_t predicate : part.predicates) lanes &= a.w.pred(predicate);
+      read_part(a, part, lanes, at, shared);
+    }
+}
+
+void Checker::decide(const Access& a) {
+  const uint32_t here = uint32_t(a.inst - a.b.first_inst);
+  const uint32_t present = a.w.fragments[a.w.current].mask;
+  std::erase_if(a.ws.undecided, [&](const WarpState::Undecided& load) {
+    if (load.part->known_at != here || !(load.lanes & present)) return false;
+    uint32_t lanes = load.lanes;
+    for (const uint32_t predicate : load.part->predicates) lanes &= a.w.pred(predicate);
+    const Site& site = a.b.sites[load.inst - a.b.first_inst];
+    read_part({a.b, a.ws, a.w, load.inst, site, load.segment, a.base}, *load.part, lanes,
+              load.at.data(), load.shared);
+    return true;
+  });
+}
+
+void Checker::read_part(const Access& a, const Speculated& part, uint32_t lanes, const uint64_t* at,
+                        bool shared) {
+  if (!lanes) return;
+  Site site = a.s;
+  site.act = Act::load;
+  site.bytes = uint8_t(part.bytes);
+  uint64_t moved[kWarpSize];
+  each_active(lanes, [&](int i) { moved[i] = at[i] + part.first_byte; });
+  const Access one{a.b, a.ws, a.w, a.inst, site, a.segment, a.base};
+  if (shared && site.array) check_array(one, lanes, moved);
+  if (shared) on_shared(one, lanes, moved, part.bytes);
+  else on_global(one, lanes, moved, part.bytes);
 }
 
 void Checker::on_matrix(const Access& a) {

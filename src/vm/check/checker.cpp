@@ -21,7 +21,7 @@ thread_local WorkOrderRef order_here;
 const WorkOrderRef& current_order() { return order_here; }
 void Checker::work_begins(const WorkOrderRef& order) { order_here = order; }
 
-Checker::Checker() : findings_(sites_) {}
+Checker::Checker() : findings_(sites_), races_(sites_, findings_) {}
 Checker::~Checker() = default;
 
 void Checker::begin(const GridRun& grid, unsigned workers) {
@@ -49,7 +49,10 @@ void Checker::end(const GridRun& grid) {
   launches_.erase(grid.id);
 }
 
-void Checker::finish() { findings_.finish(launch_count_); }
+void Checker::finish() {
+  races_.finish();
+  findings_.finish(launch_count_);
+}
 
 void Checker::block_begins(const Block& block) {
   const GridRun& grid = *block.grid;
@@ -93,7 +96,10 @@ void Checker::block_begins(const Block& block) {
 }
 
 void Checker::block_ends(const Block& block) {
-  WorkerState& worker = *state_of(block).worker;
+  BlockState& b = state_of(block);
+  for (uint32_t w = 0; w < b.warps.size(); ++w)
+    if (b.warps[w].waiting.site) report_part_of_warp(b, w);
+  WorkerState& worker = *b.worker;
   auto found = worker.blocks.find(&block);
   worker.spare.push_back(std::move(found->second));
   worker.blocks.erase(found);
@@ -119,6 +125,7 @@ const Site& Checker::site_of(BlockState& b, const Code& code, const Inst* inst) 
     b.sites = found.sites.data();
     b.acts = found.acts.data();
     b.first_inst = found.first;
+    b.speculated = &found.speculated;
   }
   return b.sites[inst - b.first_inst];
 }
@@ -131,7 +138,7 @@ uint32_t Checker::segment_of(BlockState& b, WarpState& ws, uint32_t warp) {
     worker.last_segment = worker.next_segment + kSegmentsAtOnce;
   }
   ws.segment = worker.next_segment++;
-  segments_[ws.segment] = {b.launch->id, b.index, b.interval, warp, ws.tick};
+  segments_[ws.segment] = {b.launch->id, b.index, b.interval, warp, ws.tick, ws.turn};
   return ws.segment;
 }
 
@@ -149,6 +156,7 @@ void Checker::before(const Warp& w, const Inst* inst) {
 }
 
 void Checker::act(const Access& a) {
+  if (a.s.decides) decide(a);
   switch (a.s.act) {
     case Act::none: break;
     case Act::load:
@@ -169,6 +177,13 @@ void Checker::act(const Access& a) {
     case Act::token_init:
     case Act::token_arrive:
     case Act::token_wait: on_token(a); break;
+    case Act::load_speculated: on_speculated(a); break;
+    case Act::decide: decide(a); break;
+    case Act::turn:
+      if (a.ws.turn >= Segment::kTurns) break;
+      ++a.ws.turn;
+      a.ws.segment = 0;
+      break;
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "vm/check/early.h"
 #include "vm/check/finding.h"
+#include "vm/check/races.h"
 #include "vm/check/state.h"
 
 namespace ridge::vm::check {
@@ -70,6 +71,14 @@ class Checker : public Observer {
 
   // access.cpp
   void on_memory(const Access& a);
+  void on_speculated(const Access& a);
+  void decide(const Access& a);
+  void read_part(const Access& a, const Speculated& part, uint32_t lanes, const uint64_t* at,
+                 bool shared);
+  struct Lanes {
+    uint32_t shared = 0, global = 0;
+  };
+  Lanes addresses_of(const Access& a, uint64_t* at);
   void on_matrix(const Access& a);
   void on_tile(const Access& a);
   void on_shared(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes);
@@ -93,11 +102,13 @@ class Checker : public Observer {
   // order.cpp
   bool ordered(const Access& a, const Segment& then, uint32_t thread, const Word& word);
   void on_barrier(const Access& a);
+  void reach_barrier(const Access& a, uint32_t id);
   void on_lanes(const Access& a);
   void on_fence(const Access& a);
   void on_token(const Access& a);
   void meet(BlockState& b, const Warp& w, uint32_t lanes);
   void fence(BlockState& b, WarpState& ws, bool block_scope);
+  ClockRef told_by(const Access& a);
   void release(const Access& a, uint32_t lanes, const uint64_t* at, bool shared);
   void wait_for_result(const Access& a, uint32_t lanes, const uint64_t* at, bool shared);
   void take_result(BlockState& b, WarpState& ws, const Warp& w);
@@ -130,7 +141,9 @@ class Checker : public Observer {
   void report_flight(const Access& a, const Word& word, uint32_t site, uint32_t thread,
                      bool source);
   void report_empty(const Access& a, const Word& word);
-  void report_barrier(const Access& a, uint32_t other_site);
+  void report_barriers(const Access& a, uint32_t other_site);
+  void report_part_of_warp(BlockState& b, uint32_t warp);
+  void report_early_leavers(const Access& a, const Warp& other, uint32_t gone);
   void report_mask(const Access& a, uint32_t lane, bool differs);
   bool is_part_of_wide_load(const Access& a, const Word& word);
   bool is_padding(const Access& a, const Word& word);
@@ -138,6 +151,7 @@ class Checker : public Observer {
 
   Sites sites_;
   Findings findings_;
+  Races races_;
   Segments segments_;
   Shadow shadow_;
   Releases releases_;

@@ -6,50 +6,101 @@ namespace ridge::vm::check {
 namespace {
 
 constexpr size_t kLongest = 1 << 14;
+constexpr uint32_t kBlocksOfPart = 8;
 
 bool before(const Known& a, const Known& b) {
   return a.block != b.block ? a.block < b.block : a.warp < b.warp;
 }
 
-}  // namespace
-
-bool Clock::covers(uint32_t block, uint32_t warp, uint32_t interval, uint32_t tick) const {
-  if (all) return true;
-  auto at = std::lower_bound(known.begin(), known.end(), Known{block, 0, 0, 0, 0}, before);
-  for (; at != known.end() && at->block == block; ++at)
-    if (interval < at->interval || (warp == at->warp && tick < at->tick)) return true;
-  return false;
+bool holds(const Known& a, const Known& b) {
+  return a.interval >= b.interval && a.tick >= b.tick && a.block_tick >= b.block_tick;
 }
 
-ClockRef single(const Known& known) {
-  auto clock = std::make_shared<Clock>();
-  clock->known.push_back(known);
-  return clock;
+// Whether `a` knows all that `b` knows.
+bool holds(const std::vector<Known>& a, const std::vector<Known>& b) {
+  if (a.size() < b.size()) return false;
+  auto x = a.begin();
+  for (const Known& y : b) {
+    while (x != a.end() && before(*x, y)) ++x;
+    if (x == a.end() || before(y, *x) || !holds(*x, y)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Clock::Clock(std::vector<Known> of_one_block) {
+  if (of_one_block.empty()) return;
+  const uint32_t number = of_one_block[0].block / kBlocksOfPart;
+  entries_.push_back({number, std::make_shared<const Part>(std::move(of_one_block))});
+}
+
+std::span<const Known> Clock::of(uint32_t block) const {
+  const auto entry = std::ranges::lower_bound(entries_, block / kBlocksOfPart, {}, &Entry::number);
+  if (entry == entries_.end() || entry->number != block / kBlocksOfPart) return {};
+  const auto range = std::ranges::equal_range(*entry->part, block, {}, &Known::block);
+  return {range.begin(), range.end()};
+}
+
+bool Clock::covers(uint32_t block, uint32_t warp, uint32_t interval, uint32_t tick) const {
+  return all_ || std::ranges::any_of(of(block), [&](const Known& k) {
+           return interval < k.interval || (warp == k.warp && tick < k.tick);
+         });
+}
+
+std::shared_ptr<const Clock::Part> Clock::join(const std::shared_ptr<const Part>& a,
+                                               const std::shared_ptr<const Part>& b) {
+  if (a == b || holds(*a, *b)) return a;
+  if (holds(*b, *a)) return b;
+  auto both = std::make_shared<Part>();
+  both->reserve(a->size() + b->size());
+  auto x = a->begin(), y = b->begin();
+  while (x != a->end() || y != b->end()) {
+    if (y == b->end() || (x != a->end() && before(*x, *y))) {
+      both->push_back(*x++);
+    } else if (x == a->end() || before(*y, *x)) {
+      both->push_back(*y++);
+    } else {
+      both->push_back({x->block, x->warp, std::max(x->interval, y->interval),
+                       std::max(x->tick, y->tick), std::max(x->block_tick, y->block_tick)});
+      ++x, ++y;
+    }
+  }
+  return both;
 }
 
 ClockRef join(const ClockRef& a, const ClockRef& b) {
   if (!a || a == b) return b;
-  if (!b || a->all) return a;
-  if (b->all) return b;
-  auto clock = std::make_shared<Clock>();
-  clock->known.reserve(a->known.size() + b->known.size());
-  auto x = a->known.begin(), y = b->known.begin();
-  while (x != a->known.end() || y != b->known.end()) {
-    if (y == b->known.end() || (x != a->known.end() && before(*x, *y))) {
-      clock->known.push_back(*x++);
-    } else if (x == a->known.end() || before(*y, *x)) {
-      clock->known.push_back(*y++);
+  if (!b || a->all_) return a;
+  if (b->all_) return b;
+  Clock clock;
+  clock.entries_.reserve(a->entries_.size() + b->entries_.size());
+  bool is_a = true, is_b = true;  // what is made is no more than one of them
+  size_t length = 0;
+  auto x = a->entries_.begin(), y = b->entries_.begin();
+  while (x != a->entries_.end() || y != b->entries_.end()) {
+    if (y == b->entries_.end() || (x != a->entries_.end() && x->number < y->number)) {
+      clock.entries_.push_back(*x++);
+      is_b = false;
+    } else if (x == a->entries_.end() || y->number < x->number) {
+      clock.entries_.push_back(*y++);
+      is_a = false;
     } else {
-      clock->known.push_back({x->block, x->warp, std::max(x->interval, y->interval),
-                              std::max(x->tick, y->tick), std::max(x->block_tick, y->block_tick)});
+      auto part = Clock::join(x->part, y->part);
+      is_a &= part == x->part;
+      is_b &= part == y->part;
+      clock.entries_.push_back({x->number, std::move(part)});
       ++x, ++y;
     }
+    length += clock.entries_.back().part->size();
   }
-  if (clock->known.size() > kLongest) {
-    clock->known.clear();
-    clock->all = true;
+  if (is_b) return b;
+  if (is_a) return a;
+  if (length > kLongest) {
+    clock.entries_.clear();
+    clock.all_ = true;
   }
-  return clock;
+  return std::make_shared<const Clock>(std::move(clock));
 }
 
 void Releases::release(uint64_t address, uint32_t launch, const ClockRef& clock) {

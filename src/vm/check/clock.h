@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -17,18 +18,35 @@ struct Known {
   uint32_t block = 0, warp = 0, interval = 0, tick = 0, block_tick = 0;
 };
 
-// Sorted by block and warp. Never changed once made, so that many may share one.
-struct Clock {
-  std::vector<Known> known;
-  bool all = false;  // too long to keep: whoever has it is taken to know everything
+// Never changed once made, so that many may share one. A lock hands a clock from one holder to the
+// next, and what they know of thousands of warps differs in a few places: neighbouring blocks are
+// kept together in parts, which clocks share, too.
+class Clock {
+ public:
+  Clock() = default;
+  explicit Clock(std::vector<Known> of_one_block);  // by warp
 
   // Whether it holds what happened in that block then, seen from another block.
   bool covers(uint32_t block, uint32_t warp, uint32_t interval, uint32_t tick) const;
+  std::span<const Known> of(uint32_t block) const;
+
+ private:
+  friend std::shared_ptr<const Clock> join(const std::shared_ptr<const Clock>&,
+                                           const std::shared_ptr<const Clock>&);
+  using Part = std::vector<Known>;  // sorted by block and warp
+  struct Entry {
+    uint32_t number = 0;  // of its first block, divided by how many there are in a part
+    std::shared_ptr<const Part> part;
+  };
+  static std::shared_ptr<const Part> join(const std::shared_ptr<const Part>& a,
+                                          const std::shared_ptr<const Part>& b);
+  std::vector<Entry> entries_;  // sorted
+  bool all_ = false;            // too long to keep: whoever has it is taken to know everything
 };
 using ClockRef = std::shared_ptr<const Clock>;
 
+// Everything that either knows; one of the two, where it knows all that the other does.
 ClockRef join(const ClockRef& a, const ClockRef& b);
-ClockRef single(const Known& known);
 
 // What has been released at addresses of memory, by one launch at a time.
 class Releases {

@@ -2,19 +2,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <sstream>
+#include <utility>
 
 #include "vm/check/checker.h"
+#include "vm/check/say.h"
 
 namespace ridge::vm::check {
 namespace {
 
-template <class... T>
-std::string say(const T&... parts) {
-  std::ostringstream out;
-  (out << ... << parts);
-  return out.str();
-}
 std::string hex(uint32_t value) {
   char text[16];
   std::snprintf(text, sizeof text, "0x%08x", value);
@@ -96,13 +91,26 @@ void Checker::report_conflict(const Access& a, const Word& word, Record other, b
   const Segment& then = segments_[other.segment()];
   if (!several && ordered(a, then, other.thread(), word)) return;
   if (writes && other_writes && same_value(a, word, other)) return;
-  if (!findings_.is_new("race", other.site(), a.s.id)) return;
-
   const GridRun& grid = *a.w.worker->grid;
-  const SiteInfo before = sites_.info(other.site()), now = sites_.info(a.s.id);
   const bool same_launch = then.launch == a.b.launch->id;
   const bool same_block = same_launch && then.block == a.b.index,
              same_warp = same_block && then.warp == a.w.index;
+  Conflict conflict;
+  conflict.first = other.site();
+  conflict.second = a.s.id;
+  conflict.first_writes = other_writes;
+  conflict.second_writes = writes;
+  conflict.scope = same_warp && !several ? Scope::lanes
+                   : same_block          ? Scope::block
+                   : same_launch         ? Scope::grid
+                                         : Scope::launches;
+  if (same_launch && then.turn < Segment::kTurns && a.ws.turn < Segment::kTurns)
+    conflict.same_turn = then.turn == a.ws.turn;
+  const Dim3& block = grid.launch->block;
+  conflict.rows = same_block && (several || word.thread % block.x == other.thread() % block.x);
+  if (!races_.see(conflict)) return;
+
+  const SiteInfo before = sites_.info(other.site()), now = sites_.info(a.s.id);
   Finding f;
   f.kind = "race";
   f.space = word.shared ? "shared" : "global";
@@ -117,38 +125,16 @@ void Checker::report_conflict(const Access& a, const Word& word, Record other, b
   const char* order = !other_writes ? "write after read"
                       : writes      ? "write after write"
                                     : "read after write";
-  const bool same_place = place(before) == place(now) && before.file == now.file;
-  const bool mixed = before.act == Act::atomic || now.act == Act::atomic;
   f.what = say(order, " without synchronisation between ",
-               same_warp    ? "lanes of a warp"
-               : same_block ? "threads of a block"
-                            : "blocks");
+               conflict.scope == Scope::lanes   ? "lanes of a warp"
+               : conflict.scope == Scope::block ? "threads of a block"
+                                                : "blocks");
   if (!same_launch) {
     f.first.who =
         other.site() <= Sites::kFill ? "the host, on another stream" : "a launch on another stream";
     f.what = "work of two streams touches the same memory, and nothing orders them";
-    f.fix =
-        "record an event behind the one and let the other's stream wait for it "
-        "(cudaStreamWaitEvent), or synchronise between them";
-  } else if (!same_block)
-    f.fix = mixed
-                ? "make both accesses atomic, or let the one block read only after a fence and an "
-                  "atomic flag of the other"
-            : writes && other_writes
-                ? "blocks run in any order: give each its own place to write, or use an atomic"
-                : "blocks run in any order: split the kernel in two, or publish with "
-                  "__threadfence() and an atomic";
-  else if (mixed) f.fix = "make both accesses atomic, or put __syncthreads() between them";
-  else if (writes && other_writes && same_place)
-    f.fix = "let one thread write, give each thread its own place, or use an atomic";
-  else if (same_place)
-    f.fix = say("put ", same_warp ? "__syncwarp()" : "__syncthreads()", " before ", place(now),
-                " is reached again");
-  else
-    f.fix = say("put ", same_warp ? "__syncwarp()" : "__syncthreads()", " between ",
-                place(before.line < now.line ? before : now), " and ",
-                place(before.line < now.line ? now : before));
-  findings_.add(f);
+  }
+  races_.describe(conflict, f, grid.code, block.y * block.z > 1);
 }
 
 void Checker::report_flight(const Access& a, const Word& word, uint32_t site, uint32_t thread,
@@ -246,29 +232,55 @@ void Checker::report_empty(const Access& a, const Word& word) {
   findings_.add(f);
 }
 
-void Checker::report_barrier(const Access& a, uint32_t other_site) {
+void Checker::report_barriers(const Access& a, uint32_t other_site) {
   const SiteInfo other = sites_.info(other_site), now = sites_.info(a.s.id);
-  if (other_site && other.file == now.file && other.line == now.line &&
-      other.inside == now.inside && other.line)
+  if (other.file == now.file && other.line == now.line && other.inside == now.inside && other.line)
     return;  // the compiler has made two of one
   if (!findings_.is_new("barrier", other_site, a.s.id)) return;
   const GridRun& grid = *a.w.worker->grid;
   Finding f;
   f.kind = "barrier";
   f.kernel = kernel_name(grid);
+  f.first = {other_site, "barrier", "other threads of the block"};
   f.second = {a.s.id, "barrier",
               thread_text(*grid.launch, a.base + uint32_t(__builtin_ctz(a.w.mask)), a.b.index)};
-  if (other_site) {
-    f.first = {other_site, "barrier", "other threads of the block"};
-    f.what = say("threads of one block wait at different barriers, at ", place(other), " and at ",
-                 place(now));
-    f.fix = "take the barrier out of the branch, so that all threads reach the same one";
-  } else {
-    f.what =
-        say("lanes ", hex(a.w.mask), " of warp ", a.w.index, " reach the barrier without lanes ",
-            hex(a.w.present & ~a.w.exited & ~a.w.mask), ", which are elsewhere");
-    f.fix = "take the barrier out of the branch or loop that some threads skip";
-  }
+  f.what = say("threads of one block wait at different barriers, at ", place(other), " and at ",
+               place(now));
+  f.fix = "take the barrier out of the branch, so that all threads reach the same one";
+  findings_.add(f);
+}
+
+void Checker::report_part_of_warp(BlockState& b, uint32_t warp) {
+  const WarpState::Waiting waiting = std::exchange(b.warps[warp].waiting, {});
+  if (!findings_.is_new("barrier", 0, waiting.site)) return;
+  const GridRun& grid = *b.launch->grid;
+  Finding f;
+  f.kind = "barrier";
+  f.kernel = kernel_name(grid);
+  const uint32_t thread = warp * kWarpSize + uint32_t(__builtin_ctz(waiting.lanes));
+  f.second = {waiting.site, "barrier", thread_text(*grid.launch, thread, b.index)};
+  f.what = say("lanes ", hex(waiting.lanes), " of warp ", warp, " reach the barrier without lanes ",
+               hex(waiting.missing), ", which do not come to it");
+  f.fix = "take the barrier out of the branch or loop that some threads skip";
+  findings_.add(f);
+}
+
+void Checker::report_early_leavers(const Access& a, const Warp& other, uint32_t gone) {
+  if (!findings_.is_new("barrier", 0, a.s.id)) return;
+  const GridRun& grid = *a.w.worker->grid;
+  const auto who = [&](uint32_t warp, uint32_t lanes) {
+    const uint32_t thread = warp * kWarpSize + uint32_t(__builtin_ctz(lanes));
+    return thread_text(*grid.launch, thread, a.b.index);
+  };
+  Finding f;
+  f.kind = "barrier";
+  f.kernel = kernel_name(grid);
+  f.second = {a.s.id, "barrier", who(a.w.index, a.w.mask)};
+  f.what = say("the barrier is reached again, and ", who(other.index, gone),
+               ", which waited here in an earlier turn, has left the kernel");
+  f.fix =
+      "let all threads of the block make the same number of turns: those with nothing left to do "
+      "must still reach the barrier";
   findings_.add(f);
 }
 

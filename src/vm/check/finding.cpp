@@ -29,7 +29,7 @@ bool Findings::is_new(const char* kind, uint32_t first_site, uint32_t second_sit
   return true;
 }
 
-void Findings::add(const Finding& f) {
+report::Finding Findings::told(const Finding& f) {
   report::Finding told;
   told.kind = f.kind;
   told.space = f.space;
@@ -40,8 +40,16 @@ void Findings::add(const Finding& f) {
   told.memory = f.memory;
   told.message = f.what;
   told.fix = f.fix;
+  told.fix_kind = f.fix_kind;
+  told.edits = f.edits;
+  told.scope = f.scope;
+  return told;
+}
+
+void Findings::add(const Finding& f) {
+  const report::Finding finding = told(f);
   const std::lock_guard lock(mutex_);
-  seen_[{f.kind, f.first.site, f.second.site}].id = report::write(told);
+  seen_[{f.kind, f.first.site, f.second.site}].id = report::write(finding);
 }
 
 void Findings::finish(uint64_t launches) {

@@ -28,6 +28,9 @@ struct Finding {
   std::string memory;  // "tile + 12", "allocation #3 …"
   std::string what;    // a sentence
   std::string fix;
+  std::string fix_kind;  // "syncthreads-between", "atomic" … (docs/check.md); empty: none
+  std::vector<report::Edit> edits;
+  std::string scope;  // of a race: "lanes", "block", "grid", "launches"
 };
 
 class Findings {
@@ -37,7 +40,8 @@ class Findings {
   // otherwise.
   bool is_new(const char* kind, uint32_t first_site, uint32_t second_site);
   void add(const Finding& finding);
-  void finish(uint64_t launches);  // how often each was seen
+  report::Finding told(const Finding& finding);  // with its places
+  void finish(uint64_t launches);                // how often each was seen
 
  private:
   struct Seen {

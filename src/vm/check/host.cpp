@@ -65,7 +65,7 @@ void Checker::copy_touches(uint64_t address, uint64_t bytes, bool writes, uint32
     work.launch = uint32_t(orders_.size());
     orders_.push_back(order);
   }
-  segments_[work.segment] = {work.launch, 0, 0, 0, 0};
+  segments_[work.segment] = {work.launch, 0, 0, 0, 0, 0};
   for (uint64_t at = address & ~3ull; at < std::min(address + bytes, range->end); at += 4) {
     uint32_t mask = 0;
     for (uint64_t k = at; k < at + 4; ++k)
@@ -109,6 +109,8 @@ void Checker::report_host(const HostWork& work, uint64_t address, Record other, 
   f.fix =
       "record an event behind the one and let the other's stream wait for it "
       "(cudaStreamWaitEvent), or synchronise between them";
+  f.fix_kind = "wait-event";
+  f.scope = "launches";
   findings_.add(f);
 }
 

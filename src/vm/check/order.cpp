@@ -14,8 +14,16 @@ uint32_t next_tick(WarpState& ws) {
   return ++ws.tick;
 }
 
-void raise_to(uint32_t* row, const std::vector<uint32_t>& other) {
-  for (size_t k = 0; k < other.size(); ++k) row[k] = std::max(row[k], other[k]);
+// A warp gets to know what others have done.
+void learn(BlockState& b, uint32_t warp, const std::vector<uint32_t>& other) {
+  uint32_t* row = b.row(warp);
+  bool news = false;
+  for (size_t k = 0; k < other.size(); ++k)
+    if (other[k] > row[k]) {
+      row[k] = other[k];
+      news = true;
+    }
+  if (news) b.warps[warp].told = {};
 }
 
 // What a warp knows of all warps of its block, itself included.
@@ -51,18 +59,41 @@ bool Checker::ordered(const Access& a, const Segment& then, uint32_t thread, con
 void Checker::on_barrier(const Access& a) {
   BlockState& b = a.b;
   const uint32_t id = a.s.cluster ? 15 : a.w.src<uint32_t>(a.inst->a)[__builtin_ctz(a.w.mask)] & 15;
-  if (a.s.aligned && !a.s.writes) {
-    if (a.w.mask != live_lanes(a.w)) report_barrier(a, 0);
-    else if (b.barrier_site[id] && b.barrier_site[id] != a.s.id)
-      report_barrier(a, b.barrier_site[id]);
-    b.barrier_site[id] = a.s.id;
-  }
+  if (a.s.aligned && !a.s.writes) reach_barrier(a, id);
   if (a.s.writes) add_to(b.arrived[id], b, a.w.index, next_tick(a.ws));
+}
+
+// A barrier of the whole block: all its threads must come to it together.
+void Checker::reach_barrier(const Access& a, uint32_t id) {
+  BlockState& b = a.b;
+  const uint32_t live = live_lanes(a.w);
+  if (b.barrier_site[id] && b.barrier_site[id] != a.s.id) report_barriers(a, b.barrier_site[id]);
+  b.barrier_site[id] = a.s.id;
+  // Lanes that were let go before the others, because those wait for something, come first. They
+  // are apart only if the others do not come before the barrier opens.
+  if (a.w.mask != live) {
+    WarpState::Waiting& waiting = a.ws.waiting;
+    if (!waiting.site) waiting = {a.s.id, id, a.w.mask, live};
+    waiting.missing &= ~a.w.mask;
+    if (!waiting.missing) waiting = {};
+  }
+  if (a.ws.barrier_site != a.s.id) a.ws.barrier_lanes = 0;
+  a.ws.barrier_site = a.s.id;
+  a.ws.barrier_lanes |= a.w.mask;
+  const Block& block = *a.w.block;
+  if (block.exited_threads == block.warps.size() * kWarpSize - block.threads) return;
+  for (const Warp& other : block.warps) {
+    const WarpState& ws = b.warps[other.index];
+    const uint32_t gone = other.exited & other.present & ws.barrier_lanes;
+    if (gone && ws.barrier_site == a.s.id) return report_early_leavers(a, other, gone);
+  }
 }
 
 void Checker::barrier_opens(const Block& block, uint32_t id) {
   BlockState& b = state_of(block);
   b.barrier_site[id] = 0;
+  for (uint32_t w = 0; w < b.warps.size(); ++w)
+    if (b.warps[w].waiting.site && b.warps[w].waiting.id == id) report_part_of_warp(b, w);
   uint32_t waiting = 0;  // threads
   for (const Warp& w : block.warps)
     for (const Fragment& f : w.fragments)
@@ -82,12 +113,14 @@ void Checker::barrier_opens(const Block& block, uint32_t id) {
     for (WarpState& ws : b.warps) {
       next_tick(ws);
       ws.met = ws.tick;
+      ws.turn = 0;
       ws.lanes.reset();
       ws.clock = clock;
       ws.fenced_now = false;
       if (!fenced) continue;
       ws.fenced_interval = b.interval;
       ws.fenced_clock = clock;
+      ws.told = {};
     }
     b.bound = segment_of(b, b.warps[0], 0);
   } else {
@@ -95,7 +128,7 @@ void Checker::barrier_opens(const Block& block, uint32_t id) {
     for (const Warp& w : block.warps)
       for (const Fragment& f : w.fragments) {
         if (f.state != Fragment::State::at_barrier || f.barrier != id) continue;
-        raise_to(b.row(w.index), b.arrived[id]);
+        learn(b, w.index, b.arrived[id]);
         meet(b, w, f.mask);
       }
   }
@@ -167,11 +200,30 @@ void Checker::on_fence(const Access& a) { fence(a.b, a.ws, a.s.block_scope); }
 
 void Checker::fence(BlockState& b, WarpState& ws, bool block_scope) {
   ws.fenced_block_tick = next_tick(ws);
+  ws.told = {};
   if (block_scope) return;
   ws.fenced_tick = ws.tick;
   ws.fenced_interval = b.interval;
   ws.fenced_clock = ws.clock;
   ws.fenced_now = true;
+}
+
+// What the warp tells everybody when it releases. It is the same until it passes another fence.
+ClockRef Checker::told_by(const Access& a) {
+  BlockState& b = a.b;
+  WarpState& ws = a.ws;
+  ClockRef& told = ws.told[a.s.block_scope];
+  if (told) return told;
+  std::vector<Known> own;
+  const bool device = !a.s.block_scope;
+  const uint32_t* row = b.known.empty() ? nullptr : b.row(a.w.index);
+  for (uint32_t v = 0; v < b.warps.size(); ++v) {
+    if (v == a.w.index)
+      own.push_back({b.index, v, device ? ws.fenced_interval : 0, device ? ws.fenced_tick : 0,
+                     ws.fenced_block_tick});
+    else if (row && row[v]) own.push_back({b.index, v, 0, device ? row[v] : 0, row[v]});
+  }
+  return told = join(ws.fenced_clock, std::make_shared<const Clock>(std::move(own)));
 }
 
 void Checker::release(const Access& a, uint32_t lanes, const uint64_t* at, bool shared) {
@@ -185,17 +237,15 @@ void Checker::release(const Access& a, uint32_t lanes, const uint64_t* at, bool 
     });
     return;
   }
-  Known own{b.index, a.w.index, ws.fenced_interval, ws.fenced_tick, ws.fenced_block_tick};
-  if (a.s.block_scope) own.interval = own.tick = 0;
-  ClockRef clock = join(ws.fenced_clock, single(own));
-  if (!b.known.empty())
-    for (uint32_t v = 0; v < b.warps.size(); ++v)
-      if (const uint32_t tick = b.row(a.w.index)[v]; tick && v != a.w.index)
-        clock = join(clock, single({b.index, v, 0, a.s.block_scope ? 0 : tick, tick}));
+  const ClockRef clock = told_by(a);
   uint64_t done = 0;
   each_active(lanes, [&](int i) {
-    if (at[i] != done) releases_.release(at[i], b.launch->id, clock);
+    if (at[i] == done) return;
     done = at[i];
+    if (ws.released == clock && ws.released_at == at[i]) return;  // it spins
+    releases_.release(at[i], b.launch->id, clock);
+    ws.released = clock;
+    ws.released_at = at[i];
   });
 }
 
@@ -222,17 +272,18 @@ void Checker::take_result(BlockState& b, WarpState& ws, const Warp& w) {
       const auto told = b.tokens.find(uint32_t(at));
       if (told == b.tokens.end()) return;
       b.fine = true;
-      raise_to(b.row(w.index), told->second);
+      learn(b, w.index, told->second);
       return;
     }
     const ClockRef clock = releases_.acquire(at, b.launch->id);
-    if (!clock || clock == ws.clock) return;
-    for (const Known& k : clock->known)
-      if (k.block == b.index) {
-        b.fine = true;
-        uint32_t& tick = b.row(w.index)[k.warp];
-        tick = std::max({tick, k.tick, k.block_tick});
-      }
+    if (!clock || clock == ws.acquired) return;  // most warps that spin find nothing new
+    ws.acquired = clock;
+    for (const Known& k : clock->of(b.index)) {
+      b.fine = true;
+      uint32_t& tick = b.row(w.index)[k.warp];
+      tick = std::max({tick, k.tick, k.block_tick});
+      ws.told = {};
+    }
     ws.clock = join(ws.clock, clock);
   });
 }

@@ -48,7 +48,9 @@ struct Segment {
   uint32_t block = 0;
   uint32_t interval = 0;  // between barriers of the whole block
   uint32_t warp = 0;
-  uint32_t tick = 0;  // of the warp
+  uint32_t tick = 0;                      // of the warp
+  uint32_t turn = 0;                      // of loops, since the last barrier
+  static constexpr uint32_t kTurns = 16;  // from here on they are not told apart
 };
 
 class Segments {

@@ -41,6 +41,7 @@ Site memory_site(const Inst& inst, const InstMeta& meta) {
   s.strong = s.act == Act::atomic || form.has("relaxed") || form.has("acquire") ||
              form.has("release") || form.has("mmio") ||
              (form.has("volatile") && s.space != Space::shared);
+  s.is_volatile = form.has("volatile");
   s.acquires = form.has("acquire") || form.has("acq_rel");
   s.releases = form.has("release") || form.has("acq_rel");
   s.merged = meta.merged >= 0;
@@ -162,10 +163,52 @@ void trust_optimistic_loads(const Code& code, std::vector<Site>& sites) {
         sites[k].strong = true;
 }
 
+void mark_speculated(const Code& code, CodeSites& all) {
+  std::vector<LoadToAsk> loads;
+  for (uint32_t k = 0; k < all.sites.size(); ++k)
+    if (const Site& s = all.sites[k]; s.act == Act::load && !s.strong && !s.is_volatile)
+      loads.push_back({k, s.merged ? s.bytes / 4u : 0});
+  all.speculated = find_speculated(code, *all.listing, loads);
+  for (const auto& [k, parts] : all.speculated) {
+    all.sites[k].act = Act::load_speculated;
+    for (const Speculated& part : parts) {
+      if (!part.known_at) continue;
+      Site& site = all.sites[part.known_at];
+      if (site.act == Act::none) site.act = Act::decide;
+      else site.decides = true;
+    }
+  }
+}
+
+// Loops that write memory: whether two accesses belong to the same turn says where a barrier is
+// missing.
+void mark_turns(const Code& code, CodeSites& all) {
+  const Listing& l = *all.listing;
+  bool reads = false, writes = false;
+  for (const Site& s : all.sites) {
+    reads |= s.act == Act::load || s.act == Act::load_speculated;
+    writes |= s.act == Act::store;
+  }
+  if (!reads || !writes) return;
+  for (uint32_t k = 0; k < code.insts.size(); ++k) {
+    const InstMeta& meta = code.meta[k];
+    if (!meta.source || all.sites[k].act != Act::none) continue;
+    const uint32_t i = l.index_of(meta.source);
+    if (i == Listing::kNone || l.root(i) != "bra") continue;
+    for (const uint32_t head : l.next(i))
+      if (l.is_back_edge(i, head) && l.loop_stores(i, head)) all.sites[k].act = Act::turn;
+  }
+}
+
 SiteInfo info_of(const Code& code, const InstMeta& meta, Act act) {
   SiteInfo info;
   info.act = act;
   info.kernel = code.kernel->entry->name;
+  const Instruction& source = *meta.source;
+  info.code = &code;
+  const auto& all = code.function->instructions;
+  if (&source >= all.data() && &source < all.data() + all.size())
+    info.index = uint32_t(&source - all.data());
   const report::Place place = place_of(code, meta.source);
   info.ptx_line = place.ptx_line;
   info.mnemonic = place.instruction;
@@ -219,6 +262,9 @@ const CodeSites& Sites::of(const Code& code) {
         act == Act::load || act == Act::store || act == Act::atomic)
       if (const auto found = arrays.find(code.meta[k].source); found != arrays.end())
         slot->sites[k].array = found->second;
+  slot->listing = std::make_unique<Listing>(*code.function);
+  mark_speculated(code, *slot);
+  mark_turns(code, *slot);
   for (const Site& site : slot->sites) slot->acts.push_back(site.act);
   return *slot;
 }

@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "vm/check/definedness.h"
+#include "vm/check/listing.h"
 #include "vm/exec/code.h"
 
 namespace ridge::vm::check {
@@ -32,6 +34,9 @@ enum class Act : uint8_t {
   token_init,  // mbarrier
   token_arrive,
   token_wait,
+  load_speculated,  // a load that counts only where its value can matter
+  decide,           // what that depends on is known now
+  turn,             // a loop begins again
 };
 
 struct Site {
@@ -45,9 +50,11 @@ struct Site {
   bool returns = false;  // an atomic with a result
   bool blind = false;    // an atomic that does not ask what was there (exch)
   bool block_scope = false;
-  bool aligned = false;    // a barrier that whole warps must reach together
-  bool writes = false;     // of a barrier: it counts (bar.sync id, n); of a store: always
-  bool cluster = false;    // a barrier of the cluster, which is the block
+  bool aligned = false;  // a barrier that whole warps must reach together
+  bool writes = false;   // of a barrier: it counts (bar.sync id, n); of a store: always
+  bool cluster = false;  // a barrier of the cluster, which is the block
+  bool decides = false;  // it acts, and what speculated loads depend on is known before it
+  bool is_volatile = false;
   uint8_t mask_field = 0;  // lanes: which operand is the member mask; 0: a, 1: b, 2: c, 3: x[0]
   uint16_t id = 0;         // in Sites; 0: none left
   uint8_t shuffle = 0;     // lanes: 1 and the mode of a shuffle (../isa/shuffle.h)
@@ -63,6 +70,8 @@ struct SiteInfo {
   std::string mnemonic;
   Act act = Act::none;
   bool speaks_to_host = false;  // its kernel uses volatile accesses or fences of the system
+  const Code* code = nullptr;       // null: the host's
+  uint32_t index = Listing::kNone;  // in the function's PTX
 };
 
 // The sites of one function's instructions.
@@ -71,6 +80,8 @@ struct CodeSites {
   const Inst* first = nullptr;
   std::vector<Site> sites;  // parallel to Code::insts
   std::vector<Act> acts;    // theirs, closer together: most do nothing
+  SpeculatedLoads speculated;
+  std::unique_ptr<Listing> listing;
 };
 
 class Sites {

@@ -44,17 +44,23 @@ struct Flight {  // an asynchronous copy under way, one lane's
 
 struct WarpState {
   uint32_t tick = 1;
-  uint32_t segment = 0;  // of this tick; 0: none taken yet
+  uint32_t segment = 0;  // of this tick and turn; 0: none taken yet
+  uint32_t turn = 0;     // of loops, since the last barrier
   uint32_t met = 0;      // all its lanes met then: what they did before that tick is ordered
   // Where only some lanes met: row i says up to which tick lane i is ordered behind each other
   // lane.
   std::unique_ptr<std::array<std::array<uint32_t, 32>, 32>> lanes;
-  ClockRef clock;  // of other blocks
+  ClockRef clock;     // of other blocks
+  ClockRef acquired;  // what was joined to it last
 
   // Everything before these is visible to the device, or to the block, thanks to a fence.
   uint32_t fenced_interval = 0, fenced_tick = 0, fenced_block_tick = 0;
   ClockRef fenced_clock;
   bool fenced_now = false;  // in this interval, and nothing written since
+  // What it releases, to the device and to the block; null: not made yet.
+  std::array<ClockRef, 2> told;
+  ClockRef released;  // last, and where
+  uint64_t released_at = 0;
 
   // An instruction whose result has to be looked at when it has run.
   const Inst* waits_at = nullptr;
@@ -62,6 +68,24 @@ struct WarpState {
   bool waits_in_shared = false;
   const uint32_t* result = nullptr;  // the lanes for which it came true; null: all
   std::array<uint64_t, 32> waits_on;
+
+  // Part of the warp waits at a barrier of the whole block; the rest may still come.
+  struct Waiting {
+    uint32_t site = 0, id = 0;
+    uint32_t lanes = 0, missing = 0;
+  } waiting;
+  // The barrier of the whole block that it reached last, and the lanes that did.
+  uint32_t barrier_site = 0, barrier_lanes = 0;
+
+  // Loads of which it is not known yet in which lanes they matter.
+  struct Undecided {
+    const Inst* inst = nullptr;
+    const Speculated* part = nullptr;
+    uint32_t lanes = 0, segment = 0;
+    std::array<uint64_t, 32> at;
+    bool shared = false;
+  };
+  std::vector<Undecided> undecided;
 
   std::vector<Flight> flights;
   size_t landed = 0;  // how many of the first have
@@ -75,6 +99,7 @@ struct BlockState {
   const Site* sites = nullptr;
   const Act* acts = nullptr;
   const Inst* first_inst = nullptr;
+  const SpeculatedLoads* speculated = nullptr;
   uint32_t index = 0;
   uint32_t interval = 1;
   uint32_t first = 0;  // segment: its shared memory has not been written before

@@ -12,6 +12,7 @@ bool ends_block(Item::Kind kind) {
 bool is_unconditional_exit(const Item& item) {
   return item.kind == Item::Kind::exit && item.guard < 0;
 }
+bool is_early_return(const Item& item) { return item.kind == Item::Kind::exit && item.guard >= 0; }
 
 // Reverse post-order of the reversed graph from the virtual exit (index n).
 struct Reverse {
@@ -40,7 +41,7 @@ void visit(const Reverse& graph, uint32_t root, std::vector<uint8_t>& seen,
 }
 
 // Cooper, Harvey and Kennedy's iteration on the reversed graph.
-void find_post_dominators(std::vector<BasicBlock>& blocks) {
+void find_post_dominators(std::vector<BasicBlock>& blocks, const std::vector<Item>& items) {
   const uint32_t n = uint32_t(blocks.size()), exit = n;
   Reverse graph;
   graph.predecessors.resize(n + 1);
@@ -53,15 +54,19 @@ void find_post_dominators(std::vector<BasicBlock>& blocks) {
   std::vector<uint8_t> seen(n + 1, 0);
   std::vector<uint32_t> post;
   visit(graph, exit, seen, post);
-  // Blocks in endless loops reach no exit; pretend the last of each such loop does.
-  for (uint32_t b = n; b-- > 0;) {
-    if (seen[b]) continue;
-    successors[b].push_back(exit);
-    graph.predecessors[exit].push_back(b);
-    post.clear();
-    std::fill(seen.begin(), seen.end(), 0);
-    visit(graph, exit, seen, post);
-  }
+  // Lanes that return early are not waited for, so an early return is no way out for the others.
+  // But where it is a loop's only way out, what lies behind it follows from it: without that edge
+  // lanes would wait in the middle of the loop for others that are a turn ahead. Loops without any
+  // way out get one at their last block.
+  for (const bool endless : {false, true})
+    for (uint32_t b = n; b-- > 0;) {
+      if (seen[b] || (!endless && !is_early_return(items[blocks[b].end - 1]))) continue;
+      successors[b].push_back(exit);
+      graph.predecessors[exit].push_back(b);
+      post.clear();
+      std::fill(seen.begin(), seen.end(), 0);
+      visit(graph, exit, seen, post);
+    }
   std::reverse(post.begin(), post.end());
   std::vector<int32_t> number(n + 1, -1), parent(n + 1, -1);
   for (uint32_t i = 0; i < post.size(); ++i) number[post[i]] = int32_t(i);
@@ -101,7 +106,7 @@ Flow build_flow(const std::vector<Item>& items, const Function& function,
   for (uint32_t i = 0; i < n; ++i) {
     const Item& item = items[i];
     if (item.kind == Item::Kind::jump || item.kind == Item::Kind::branch) leader[item.target] = 1;
-    if (ends_block(item.kind) || is_unconditional_exit(item)) leader[i + 1] = 1;
+    if (ends_block(item.kind) || item.kind == Item::Kind::exit) leader[i + 1] = 1;
   }
   for (const auto& table : tables)
     for (uint32_t target : table) leader[target] = 1;
@@ -136,7 +141,7 @@ Flow build_flow(const std::vector<Item>& items, const Function& function,
         if (!is_unconditional_exit(last)) fall_through();
     }
   }
-  find_post_dominators(flow.blocks);
+  find_post_dominators(flow.blocks, items);
   for (const BasicBlock& block : flow.blocks) {
     const Item::Kind kind = items[block.end - 1].kind;
     if ((kind == Item::Kind::branch || kind == Item::Kind::brx) && block.post_dominator >= 0)

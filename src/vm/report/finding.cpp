@@ -15,6 +15,8 @@ struct Title {
 
 constexpr Title kTitles[] = {
     {"race", "race in {} memory"},
+    {"race-recheck", "read before an atomic that looks again, in {} memory"},
+    {"race-any-winner", "several threads store in one place of {} memory"},
     {"uninitialised", "uninitialised read of {} memory"},
     {"async", "asynchronous copy used too early ({} memory)"},
     {"barrier", "divergent barrier"},
@@ -140,12 +142,25 @@ std::string to_json(const Finding& f, std::string_view more) {
     add_place(related, f.second.place);
     out += ", \"related\": [{" + related.substr(2) + "}]";
   }
-  if (f.address) {
+  if (f.address || f.space == "shared") {
     char text[32];
     std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(f.address));
     add(out, "address", text);
   }
   add(out, "memory", f.memory);
+  add(out, "scope", f.scope);
+  if (!f.edits.empty()) {
+    std::string edits;
+    for (const Edit& edit : f.edits) {
+      std::string one;
+      add(one, "file", shown_path(edit.file));
+      add(one, "line", edit.line);
+      add(one, "from", edit.from);
+      add(one, "to", edit.to);
+      edits += ", {" + one.substr(2) + "}";
+    }
+    out += ", \"edits\": [" + edits.substr(2) + "]";
+  }
   if (!f.notes.empty()) {
     out += ", \"notes\": [";
     for (size_t k = 0; k < f.notes.size(); ++k) out += (k ? ", " : "") + json_string(f.notes[k]);

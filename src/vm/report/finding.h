@@ -33,6 +33,14 @@ struct Party {
   bool there() const { return !act.empty() || place.known(); }
 };
 
+// A change of the program's text that a fix means: `from` becomes `to` in the line; without `from`,
+// `to` becomes a line of its own before it.
+struct Edit {
+  std::string file;
+  uint32_t line = 0;
+  std::string from, to;
+};
+
 enum class Severity : uint8_t { error, warning };
 
 struct Finding {
@@ -47,6 +55,8 @@ struct Finding {
   std::vector<std::string> notes;  // more sentences, one line each
   std::string fix;                 // what to do about it
   std::string fix_kind;            // the same in one word, for programs: "syncthreads-between"
+  std::vector<Edit> edits;
+  std::string scope;  // of a race, how far apart the threads are: lanes, block, grid, launches
   uint64_t count = 1;
   uint64_t seed = 0;  // of the schedule that showed it; 0: the usual one
 

@@ -108,6 +108,12 @@ void rewrite(uint64_t id, const Finding& f) {
   s.write_line(to_json(f, id_member(id)));
 }
 
+void withdraw(uint64_t id) {
+  Sink& s = sink();
+  const std::lock_guard lock(s.mutex);
+  s.write_line("{\"withdrawn\": " + std::to_string(id) + "}");
+}
+
 void write_count(uint64_t id, uint64_t count) {
   Sink& s = sink();
   const std::lock_guard lock(s.mutex);

@@ -3,7 +3,7 @@
 //
 // The file has one JSON object per line: findings with an "id"; {"of": id, "count": n}, how often
 // one was seen; {"finished": true, "launches": n} when the program came to its end. A finding with
-// the id of an earlier one replaces it.
+// the id of an earlier one replaces it; {"withdrawn": id} says that another one tells it, too.
 #pragma once
 
 #include "vm/report/finding.h"
@@ -21,6 +21,7 @@ bool tell(const Finding& finding);
 // For who counts by himself: writes the finding, told before or not, and gives its id.
 uint64_t write(const Finding& finding);
 void rewrite(uint64_t id, const Finding& finding);
+void withdraw(uint64_t id);
 void write_count(uint64_t id, uint64_t count);
 void write_end(uint64_t launches);
 

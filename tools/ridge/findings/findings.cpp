@@ -40,13 +40,19 @@ Finding finding_of(const nlohmann::json& json) {
   f.address = std::strtoull(json.value("address", "0").c_str(), nullptr, 16);
   f.memory = json.value("memory", "");
   f.notes = json.value("notes", std::vector<std::string>());
+  f.scope = json.value("scope", "");
+  for (const auto& edit : json.value("edits", nlohmann::json::array()))
+    f.edits.push_back({.file = edit.value("file", ""),
+                       .line = edit.value("line", 0u),
+                       .from = edit.value("from", ""),
+                       .to = edit.value("to", "")});
   f.count = json.value("count", uint64_t(1));
   return f;
 }
 
 std::string place_key(const Place& p) {
   return p.file.empty() ? p.function + std::to_string(p.ptx_line) + p.instruction
-                        : p.file + ":" + std::to_string(p.line) + " " + p.inside;
+                        : p.file + ":" + std::to_string(p.line);
 }
 
 using Key = std::tuple<std::string, std::string, std::string, std::string, std::string>;
@@ -59,7 +65,8 @@ Key key_of(const Finding& f) {
 
 bool is_side_of(const Finding& empty, const Finding& race) {
   const std::string place = place_key(empty.place());
-  return race.kind == "race" && race.space == empty.space && race.kernel == empty.kernel &&
+  return race.kind.starts_with("race") && race.space == empty.space &&
+         race.kernel == empty.kernel &&
          (place_key(race.first.place) == place || place_key(race.second.place) == place);
 }
 
@@ -89,6 +96,9 @@ Findings read_findings(std::istream& in) {
     if (line.contains("finished")) {
       result.finished = true;
       result.launches = line.value("launches", uint64_t(0));
+    } else if (line.contains("withdrawn")) {
+      const auto found = by_id.find(line["withdrawn"].get<uint64_t>());
+      if (found != by_id.end()) read[found->second] = {};
     } else if (line.contains("of")) {
       const auto found = by_id.find(line["of"].get<uint64_t>());
       if (found != by_id.end()) read[found->second].count = line.value("count", uint64_t(1));
@@ -98,6 +108,7 @@ Findings read_findings(std::istream& in) {
       else read[at->second] = finding_of(line);
     }
   }
+  std::erase_if(read, [](const Finding& f) { return f.kind.empty(); });
   std::erase_if(read, [&](const Finding& f) {
     return f.kind == "uninitialised" &&
            std::ranges::any_of(read, [&](const Finding& race) { return is_side_of(f, race); });

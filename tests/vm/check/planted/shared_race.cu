@@ -125,7 +125,7 @@ const Planted kAll[] = {
     {"broadcast_overwritten", "race", ON_ONE_BLOCK(broadcast_overwritten, float, 0)},
     {"halves", "race", ON_ONE_BLOCK(halves, half, 0)},
     {"two_warps_one_barrier", "race", ON_ONE_BLOCK(two_warps_one_barrier, float, 512)},
-    {"flag_is_plain", "race",
+    {"flag_is_plain", "race-any-winner",
      [](int fixed) {
        Array<int> d(kThreads);
        int h[kThreads];
