@@ -128,8 +128,6 @@ std::vector<uint64_t> rows_of(const Kernel& kernel, const SharedArray& array) {
   std::vector<uint64_t> rows;
   for (const auto& [distance, often] : sorted)
     if (rows.size() < kRowsTried) rows.push_back(distance);
-  // Where there are no rows, something can still be put behind every 32 words.
-  if (std::ranges::find(rows, kBankBytes) == rows.end()) rows.push_back(kBankBytes);
   return rows;
 }
 
@@ -148,6 +146,33 @@ bool fits(const Kernel& kernel, const GpuSpec& gpu, uint64_t more) {
   const Occupancy then =
       occupancy(gpu, {int(kernel.block.count()), int(kernel.resources.registers), shared});
   return then.blocks_per_sm > 0 && then.fraction >= std::min(0.5, kernel.occupancy.fraction);
+}
+
+std::optional<LayoutTrial> best_of_rows(const Kernel& kernel, const SharedArray& array,
+                                        const GpuSpec& gpu, const std::vector<uint64_t>& rows) {
+  const uint64_t widest = widest_of(kernel, array);
+  std::vector<Layout> layouts;
+  for (const uint64_t row : rows) {
+    if (row % widest) continue;
+    for (uint64_t more = widest; more <= kMostPadding; more += widest)
+      layouts.push_back({false, row, more});
+    const uint64_t element = std::max<uint64_t>(widest, 4);
+    if (std::has_single_bit(row) && row / element >= 8) layouts.push_back({true, row, element});
+  }
+  std::optional<LayoutTrial> best;
+  for (const Layout& layout : layouts) {
+    LayoutTrial trial = try_layout(kernel, array, layout, kAccessesTried);
+    if (!fits(kernel, gpu, trial.more_bytes) || trial.wavefronts.then >= trial.wavefronts.now)
+      continue;
+    // Padding is easier to write than a swizzle.
+    const auto effort = [](const LayoutTrial& t) {
+      return std::pair(t.layout.swizzled, t.more_bytes);
+    };
+    const bool better = !best || trial.wavefronts.then * kAsGood < best->wavefronts.then;
+    const bool as_good = best && trial.wavefronts.then < best->wavefronts.then * kAsGood;
+    if (better || (as_good && effort(trial) < effort(*best))) best = std::move(trial);
+  }
+  return best;
 }
 
 }  // namespace
@@ -243,29 +268,9 @@ std::optional<LayoutTrial> best_layout(const Kernel& kernel, const SharedArray& 
   for (const Instruction& one : kernel.instructions)
     if (one.counters.wavefronts && one.seen_shared.sample.empty() && !one.merged_into)
       return std::nullopt;
-  const uint64_t widest = widest_of(kernel, array);
-  std::vector<Layout> layouts;
-  for (const uint64_t row : rows_of(kernel, array)) {
-    if (row % widest) continue;
-    const uint64_t step = std::max<uint64_t>(widest, 1);
-    for (uint64_t more = step; more <= kMostPadding; more += step)
-      layouts.push_back({false, row, more});
-    const uint64_t element = std::max<uint64_t>(widest, 4);
-    if (std::has_single_bit(row) && row / element >= 8) layouts.push_back({true, row, element});
-  }
-  std::optional<LayoutTrial> best;
-  for (const Layout& layout : layouts) {
-    LayoutTrial trial = try_layout(kernel, array, layout, kAccessesTried);
-    if (!fits(kernel, gpu, trial.more_bytes) || trial.wavefronts.then >= trial.wavefronts.now)
-      continue;
-    // Padding is easier to write than a swizzle.
-    const auto effort = [](const LayoutTrial& t) {
-      return std::pair(t.layout.swizzled, t.more_bytes);
-    };
-    const bool better = !best || trial.wavefronts.then * kAsGood < best->wavefronts.then;
-    const bool as_good = best && trial.wavefronts.then < best->wavefronts.then * kAsGood;
-    if (better || (as_good && effort(trial) < effort(*best))) best = std::move(trial);
-  }
+  std::optional<LayoutTrial> best = best_of_rows(kernel, array, gpu, rows_of(kernel, array));
+  // Where no row helps, something can still be put behind every 32 words.
+  if (!best) best = best_of_rows(kernel, array, gpu, {kBankBytes});
   if (best) *best = try_layout(kernel, array, best->layout);
   return best;
 }
