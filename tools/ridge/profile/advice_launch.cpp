@@ -242,7 +242,7 @@ void add_idle_sms(const Case& of, std::vector<Advice>& out) {
                   blocks == 1 ? "is" : "are", counted(blocks, "block"), counted(threads, "thread"));
   // How far smaller blocks go: one warp each.
   const uint64_t warps = blocks * of.kernel.warps_per_block();
-  const uint64_t smaller = std::max<uint64_t>(32, (blocks * threads / sms + 31) / 32 * 32);
+  const uint64_t smaller = std::max<uint64_t>(32, blocks * threads / sms / 32 * 32);
   advice.fix =
       warps >= sms && threads > 32
           ? fmt::format("blocks of {} threads would be {} blocks", smaller,
