@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "profile/advice.h"
-#include "profile/bound.h"
 #include "profile/geometry.h"
 #include "profile/metrics.h"
 #include "profile/read.h"
+#include "profile/replay.h"
 #include "profile/resources.h"
+#include "profile/roofline.h"
+#include "profile/time.h"
+#include "profile/words.h"
 
 namespace ridge::tools::profile {
 namespace {
@@ -46,7 +49,7 @@ TEST(ProfileGeometry, SectorsByAlignment) {
   Access access = strided(4, 4);
   access.base = 12;
   EXPECT_EQ(sectors_of(access), 5u);
-  EXPECT_EQ(aligned_sectors(access), 4u);
+  EXPECT_EQ(cache_lines_of(access), 2u);
   EXPECT_EQ(least_sectors(access), 4u);
   EXPECT_EQ(least_sectors(strided(4, 0)), 1u);
   EXPECT_EQ(lanes_a_place(strided(4, 0)), 32u);
@@ -62,26 +65,118 @@ TEST(ProfileGeometry, Conflicts) {
   EXPECT_EQ(worst_conflict(strided(4, 0)).ways, 1u);  // one word for all
 }
 
-TEST(ProfileGeometry, PaddingIsTried) {
-  for (const uint32_t bytes : {2u, 4u, 8u}) {
-    const Access column = strided(bytes, 32 * bytes), row = strided(bytes, bytes);
-    const auto padding = padding_for(column, {row});
-    ASSERT_TRUE(padding) << bytes;
-    EXPECT_EQ(padding->row, 32 * bytes) << bytes;
-    EXPECT_EQ(padding->more, std::max(4u, bytes)) << bytes;
-    EXPECT_EQ(wavefronts_of(padded(column, *padding)), least_wavefronts(column)) << bytes;
+// A kernel with one array in shared memory, and these accesses to it.
+Kernel with_accesses(std::vector<Access> accesses) {
+  Kernel kernel;
+  kernel.grid = {1000, 1, 1};
+  kernel.block = {256, 1, 1};
+  kernel.arrays = {{"tile", 0, 32 * 1024}};
+  kernel.occupancy = occupancy(*find_gpu("h200"), {256, 32, 0});
+  for (Access& access : accesses) {
+    access.warps = 100;
+    Instruction one;
+    one.reach = Reach::shared;
+    one.bytes = access.bytes;
+    one.worst = access;
+    one.counters.shared_requests = 100;
+    one.counters.wavefronts = 100 * wavefronts_of(access);
+    one.counters.conflicts = one.counters.wavefronts - 100 * least_wavefronts(access);
+    one.seen_shared.sample = {access};
+    kernel.instructions.push_back(one);
   }
-  // Halves padded by one: 66 bytes, and two lanes still meet.
-  const auto halves = padding_for(strided(2, 66), {strided(2, 2)});
-  ASSERT_TRUE(halves);
-  EXPECT_EQ(halves->row, 66u);
-  EXPECT_EQ(halves->more, 2u);
-  Access hopeless = strided(4, 4);  // all in bank 0, at distances that no padding tells apart
-  for (uint64_t lane = 0; lane < 32; ++lane) hopeless.address[lane] = lane * lane * 128 * 1024;
-  EXPECT_FALSE(padding_for(hopeless, {}));
-  // 16-byte neighbours would no longer be aligned.
-  const auto wide = padding_for(strided(4, 128), {strided(16, 16)});
-  EXPECT_TRUE(!wide || wide->more % 16 == 0);
+  return kernel;
+}
+
+TEST(ProfileReplay, PaddingIsTriedOnAllAccesses) {
+  for (const uint32_t bytes : {2u, 4u, 8u}) {
+    // Of halves, the second column lies differently in its words, and one element is too little.
+    const Access column = strided(bytes, 32 * bytes), row = strided(bytes, bytes);
+    Access second = column;
+    for (uint64_t& at : second.address) at += bytes;
+    const Kernel kernel = with_accesses({column, second, row});
+    const auto best = best_layout(kernel, kernel.arrays[0], *find_gpu("h200"));
+    ASSERT_TRUE(best) << bytes;
+    EXPECT_EQ(best->layout.row, 32 * bytes) << bytes;
+    EXPECT_EQ(best->layout.more, std::max(4u, bytes)) << bytes;
+    EXPECT_EQ(best->wavefronts.now, 100.0 * double(2 * wavefronts_of(column) + wavefronts_of(row)));
+    EXPECT_EQ(best->wavefronts.then, 300.0 * double(least_wavefronts(row))) << bytes;
+  }
+}
+
+TEST(ProfileReplay, PaddingKeepsWideAccessesAligned) {
+  const Kernel kernel = with_accesses({strided(4, 128), strided(16, 16)});
+  const auto best = best_layout(kernel, kernel.arrays[0], *find_gpu("h200"));
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->layout.more % 16, 0u);
+}
+
+TEST(ProfileReplay, WhatPaddingMakesWorseIsCounted) {
+  // Rows of 31 words: lanes with a diagonal of 33 words are at peace now, and a padding that helps
+  // the columns of 32 words puts them all into one bank.
+  const Kernel kernel = with_accesses({strided(4, 128), strided(4, 124)});
+  const LayoutTrial trial = try_layout(kernel, kernel.arrays[0], {false, 124, 4});
+  EXPECT_EQ(trial.of.at(&kernel.instructions[1]).then, 3200);
+  EXPECT_GT(trial.of.at(&kernel.instructions[1]).then, trial.of.at(&kernel.instructions[1]).now);
+}
+
+TEST(ProfileReplay, NoLayoutWhereAccessesAreNotKnown) {
+  Kernel kernel = with_accesses({strided(4, 128)});
+  kernel.instructions.push_back(kernel.instructions[0]);
+  kernel.instructions[1].seen_shared = {};
+  EXPECT_FALSE(best_layout(kernel, kernel.arrays[0], *find_gpu("h200")));
+}
+
+TEST(ProfileReplay, ASwizzleKeepsTheArraysSize) {
+  const Layout layout = {true, 128, 4};
+  std::vector<bool> taken(4096);
+  for (uint64_t offset = 0; offset < 4096; ++offset) {
+    ASSERT_LT(layout.place(offset), 4096u);
+    EXPECT_FALSE(taken[layout.place(offset)]);
+    taken[layout.place(offset)] = true;
+  }
+  const Kernel kernel = with_accesses({strided(4, 128)});
+  EXPECT_EQ(try_layout(kernel, kernel.arrays[0], layout).wavefronts.then, 100);
+}
+
+TEST(ProfileReplay, DataDecide) {
+  Seen regular, random;
+  uint64_t state = 1;
+  for (int i = 0; i < 16; ++i) {
+    regular.sample.push_back(strided(4, i % 2 ? 4 : 128));
+    Access access = strided(4, 4);
+    for (uint64_t& at : access.address) at = (state = state * 6364136223846793005u + 1) >> 54 << 2;
+    random.sample.push_back(access);
+  }
+  EXPECT_FALSE(is_data_dependent(regular));
+  EXPECT_TRUE(is_data_dependent(random));
+}
+
+TEST(ProfileReplay, ExchangedThreads) {
+  Kernel kernel;
+  kernel.block = {32, 32, 1};
+  Instruction one;
+  one.reach = Reach::global;
+  one.counters.requests = 32;
+  for (uint32_t warp = 0; warp < 32; ++warp) {
+    Access column = strided(4, 4096);
+    for (uint64_t& at : column.address) at += warp * 4;
+    one.seen_global.of_block[warp] = column;
+  }
+  kernel.instructions = {one};
+  const auto trial = try_swap(kernel);
+  ASSERT_TRUE(trial);
+  EXPECT_EQ(trial->sectors.at(&kernel.instructions[0]).now, 32 * 32);
+  EXPECT_EQ(trial->sectors.at(&kernel.instructions[0]).then, 32 * 4);
+  kernel.instructions[0].seen_global.of_block.erase(3);  // not all is known
+  EXPECT_FALSE(try_swap(kernel));
+}
+
+TEST(ProfileWords, Numbers) {
+  EXPECT_EQ(counted(1, "thread"), "1 thread");
+  EXPECT_EQ(counted(1024, "thread"), "1,024 threads");
+  for (const uint64_t n : {8, 11, 18, 80, 88, 800, 8000, 11000})
+    EXPECT_STREQ(article(n), "an") << n;
+  for (const uint64_t n : {1, 2, 16, 32, 100, 108, 111, 1000}) EXPECT_STREQ(article(n), "a") << n;
 }
 
 TEST(ProfileRead, LaunchesOfOneShapeAreSummed) {
@@ -191,7 +286,7 @@ TEST(ProfileResources, AsPtxasSays) {
   EXPECT_FALSE(none.from_ptxas);
 }
 
-TEST(ProfileBound, Flops) {
+TEST(ProfileRoofline, Flops) {
   const auto flops = [](const char* ptx, uint64_t warps, uint64_t threads) {
     Instruction one;
     one.ptx = ptx;
@@ -209,16 +304,30 @@ TEST(ProfileBound, Flops) {
             2 * 64 * 128 * 16);
 }
 
-TEST(ProfileAdvice, LowOccupancyNamesTheLimiter) {
+// A kernel of one instruction.
+Kernel of_one(const Instruction& one, Size grid, Size block) {
   Kernel kernel;
   kernel.name = "k";
-  kernel.grid = {1000, 1, 1};
-  kernel.block = {256, 1, 1};
-  kernel.blocks = kernel.blocks_run = 1000;
+  kernel.launches = 1;
+  kernel.grid = grid;
+  kernel.block = block;
+  kernel.blocks = kernel.blocks_run = grid.count();
+  kernel.instructions = {one};
+  kernel.total = one.counters;
+  kernel.lines.resize(1);
+  kernel.lines[0].instructions = {0};
+  return kernel;
+}
+
+TEST(ProfileAdvice, LowOccupancyNamesTheLimiter) {
+  Instruction load;  // that every warp waits for
+  load.ptx = "ld.global.f32";
+  load.reach = Reach::global;
+  load.waits = true;
+  load.counters.warps = load.counters.requests = load.counters.sectors = 80000;
+  load.counters.threads = 32 * 80000;
+  Kernel kernel = of_one(load, {10000, 1, 1}, {256, 1, 1});
   kernel.resources.registers = 200;
-  kernel.instructions.resize(1);
-  kernel.instructions[0].counters.warps = kernel.total.warps = 1000;
-  kernel.instructions[0].counters.threads = kernel.total.threads = 32000;
   const GpuSpec gpu = *find_gpu("h200");
   kernel.occupancy = occupancy(gpu, {256, 200, 0});
   const auto advice = advise(kernel, gpu);
@@ -226,6 +335,41 @@ TEST(ProfileAdvice, LowOccupancyNamesTheLimiter) {
   EXPECT_EQ(advice[0].kind, Kind::occupancy);
   EXPECT_NE(advice[0].reason.find("200 registers"), std::string::npos);
   EXPECT_NE(advice[0].fix.find("with 64 registers it would be 50 %"), std::string::npos);
+  // Where nobody waits, more warps help nobody.
+  kernel.instructions[0].waits = false;
+  EXPECT_TRUE(advise(kernel, gpu).empty());
+}
+
+TEST(ProfileAdvice, LocalMemoryThatPtxasHasInRegistersIsNone) {
+  Instruction store;
+  store.ptx = "st.local.f32";
+  store.reach = Reach::local;
+  store.action = Action::store;
+  store.counters.warps = store.counters.requests = store.counters.lines = 80000;
+  store.counters.threads = 32 * 80000;
+  Kernel kernel = of_one(store, {1000, 1, 1}, {256, 1, 1});
+  kernel.resources = {.registers = 32, .local_bytes = 64, .from_ptxas = true};
+  const GpuSpec gpu = *find_gpu("h200");
+  kernel.occupancy = occupancy(gpu, {256, 32, 0});
+  ASSERT_EQ(advise(kernel, gpu).size(), 1u);
+  EXPECT_EQ(advise(kernel, gpu)[0].kind, Kind::local);
+  kernel.resources.local_bytes = 0;
+  EXPECT_TRUE(advise(kernel, gpu).empty());
+}
+
+TEST(ProfileTime, AFewBlocksLeaveSmsIdle) {
+  Instruction one;
+  one.ptx = "fma.rn.f32";
+  one.unit = "fma";
+  one.counters.warps = 132000;
+  one.counters.threads = 32 * one.counters.warps;
+  const GpuSpec gpu = *find_gpu("h200");
+  const Time few = time_of(of_one(one, {1, 1, 1}, {1024, 1, 1}), gpu);
+  const Time many = time_of(of_one(one, {132, 1, 1}, {1024, 1, 1}), gpu);
+  EXPECT_DOUBLE_EQ(few.of(Part::issue), 132 * many.of(Part::issue));
+  // One block more than SMs: somebody has two of them.
+  const Time uneven = time_of(of_one(one, {133, 1, 1}, {1024, 1, 1}), gpu);
+  EXPECT_NEAR(uneven.of(Part::issue), 2 * 132.0 / 133 * many.of(Part::issue), 1e-6);
 }
 
 TEST(ProfileMetrics, NamesWithCommasAreQuoted) {

@@ -144,6 +144,7 @@ void write(std::FILE* file, const InstructionProfile& one) {
     if (one.unclear) std::fprintf(file, ", \"unclear\": true");
   }
   number("merged_into", one.merged_into);
+  if (one.waits) std::fprintf(file, ", \"waits\": true");
   number("warps", c.warps);
   number("threads", c.threads);
   number("requests", c.requests);

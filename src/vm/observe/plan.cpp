@@ -1,5 +1,7 @@
 #include "vm/observe/plan.h"
 
+#include "vm/observe/waits.h"
+
 #include <algorithm>
 
 #include "vm/isa/internal.h"
@@ -153,6 +155,9 @@ class Planner {
     else if (one.as_written.reach == Reach::shared || (match && match->row->unit == Unit::barrier))
       copying_ = false;
     one.unclear = machine_.unclear.count(source);
+    const std::vector<Instruction>& list = code_.function->instructions;
+    if (source >= list.data() && source < list.data() + list.size())
+      one.waits = waits_[size_t(source - list.data())];
     const auto index = uint32_t(plan_.entries.size());
     entries_[source] = index;
     plan_.entries.push_back(one);
@@ -198,6 +203,7 @@ class Planner {
   }
 
   const Code& code_;
+  const std::vector<bool> waits_ = waits_of(*code_.function);
   MachineCode machine_;
   std::unordered_map<const Instruction*, uint32_t> entries_;
   bool copying_ = false;  // an asynchronous copy came before, and nothing else of shared memory

@@ -38,6 +38,7 @@ struct Entry {
   const Instruction* passed_by = nullptr;    // predicated: the branch that the machine has not
   bool has_fillers = false;                  // switched-off loads that ptxas puts before it
   bool unclear = false;  // machine code was read, and leaves open what it does here
+  bool waits = false;    // a warp waits for its result (waits.h)
 };
 
 // One decoded instruction.

@@ -119,6 +119,21 @@ std::shared_ptr<const Plan> Profiler::plan(const Code& code, const GridRun& grid
   return known;
 }
 
+void Profiler::keep_accesses(Tally& tally, const Code& code, const Run& run) {
+  const size_t most = std::max(kKeptAccesses / run.workers.size(), kLeastKept);
+  std::map<std::pair<int64_t, bool>, std::shared_ptr<Tile>> tiles;  // by source line; of stores
+  for (size_t k = 0; k < tally.memory.size(); ++k) {
+    const Touch& touch = tally.plan->touches[k];
+    const Instruction& source = *tally.plan->entries[touch.entry].source;
+    const int64_t line =
+        source.loc < 0 ? -int64_t(source.line) : code.function->locs[size_t(source.loc)].line;
+    auto& tile = tiles[{line, touch.action == Action::store}];
+    if (!tile) tile = std::make_shared<Tile>();
+    tally.memory[k].seen_global = std::make_unique<Seen>(most, run.watched_block, tile);
+    tally.memory[k].seen_shared = std::make_unique<Seen>(most, run.watched_block);
+  }
+}
+
 Profiler::Tally& Profiler::tally(const Warp& w) {
   // What a thread looked up last; the launch's number tells a new one at the same place.
   thread_local struct {
@@ -138,13 +153,8 @@ Profiler::Tally& Profiler::tally(const Warp& w) {
     found.executed.resize(code.insts.size());
     found.entries.resize(found.plan->entries.size());
     found.memory.resize(found.plan->touches.size());
-    const size_t most = std::max(kKeptAccesses / run.workers.size(), kLeastKept);
-    for (Memory& memory : found.memory) {
-      memory.footprint = &run.footprint;
-      if (!run.keeps) continue;
-      memory.seen_global = std::make_unique<Seen>(most, run.watched_block);
-      memory.seen_shared = std::make_unique<Seen>(most, run.watched_block);
-    }
+    for (Memory& memory : found.memory) memory.footprint = &run.footprint;
+    if (run.keeps) keep_accesses(found, code, run);
   }
   last = {grid.id, &code, &found};
   return found;
@@ -225,6 +235,7 @@ void place(InstructionProfile& one, const Entry& entry, const Code& code, const 
   one.touch = entry.as_written;
   one.width = entry.width;
   one.unclear = entry.unclear;
+  one.waits = entry.waits;
   one.unit = entry.match ? entry.match->row->unit : Unit::control;
   if (entry.merged_into) one.merged_into = entry.merged_into->line;
   // Functions of the mathematical library have no lines of their own: the call's line stands for

@@ -66,6 +66,7 @@ struct InstructionProfile {
   uint32_t merged_into = 0;   // a PTX line; 0: nothing
   uint32_t width = 0;         // bytes a lane that the machine moves
   bool unclear = false;       // machine code was read, but the width here is the model's
+  bool waits = false;         // a warp waits for its result
   uint64_t switched_off = 0;  // accesses that the machine executes with no lane switched on
   uint64_t fillers = 0;       // loads from shared memory that do nothing, before it
   std::string mnemonic;
@@ -120,6 +121,7 @@ class Profiler : public Observer {
   struct Tally;  // one function's, of one worker
   struct Run;    // a launch's
   Tally& tally(const Warp& w);
+  static void keep_accesses(Tally& tally, const Code& code, const Run& run);
   std::shared_ptr<const Plan> plan(const Code& code, const GridRun& grid);
 
   std::FILE* const out_;

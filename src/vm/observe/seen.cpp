@@ -6,7 +6,7 @@
 namespace ridge::vm::observe {
 namespace {
 
-constexpr size_t kTileSectors = 1024;  // 32 KiB, a large tile
+constexpr uint32_t kTileTurns = 32, kMostTurns = 256;
 
 }  // namespace
 
@@ -35,22 +35,17 @@ void Seen::keep(const Access& access) {
   next_ = count_ + 1 + uint64_t(std::floor(std::log(chance()) / std::log(1 - weight_)));
 }
 
-void Seen::take_of_block(const Access& access) {
-  if (warp_ >= warp_seen_.size() || warp_seen_[warp_]) return;
-  warp_seen_[warp_] = true;
-  of_block_.push_back({warp_, access});
-}
-
 void Seen::take_sectors(const Access& access, uint32_t sectors) {
-  if (!in_block_) return;
+  const uint32_t turn = turns_[warp_ % 32] - 1;
+  if (!in_block_ || turn >= kMostTurns) return;
+  const uint64_t tile = uint64_t(turn / kTileTurns) << 59;  // above any sector's number
   ++staging_.requests;
   staging_.moved += sectors;
   for (uint32_t left = access.mask; left; left &= left - 1) {
     const uint64_t at = access.address[size_t(std::countr_zero(left))];
     for (uint64_t s = at / kSectorBytes; s <= (at + access.bytes - 1) / kSectorBytes; ++s)
-      if (tile_.insert(s).second) ++staging_.once;
+      if (tile_->insert(tile | s).second) ++staging_.once;
   }
-  if (tile_.size() >= kTileSectors) tile_.clear();
 }
 
 uint32_t Footprint::touch(const Access& access, bool writes, Last& last) {

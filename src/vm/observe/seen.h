@@ -20,12 +20,19 @@ struct SeenAccess {
   Access access;
 };
 
+// Sectors that a block has touched at a source line, in the same turns of a loop: a tile in shared
+// memory would hold them. Turns are those of each warp, for warps go through them side by side on a
+// GPU, and one after the other here.
+using Tile = std::unordered_set<uint64_t>;
+
 // The accesses of an instruction: some of all, chosen by chance, each with the same probability;
 // and, of one block, the first access of every warp.
 class Seen {
  public:
-  // `most` accesses are kept. `block` is the one whose warps are looked at.
-  Seen(size_t most, uint64_t block) : most_(most), block_(block) {}
+  // `most` accesses are kept. `block` is the one whose warps are looked at; instructions of one
+  // line share the tile.
+  Seen(size_t most, uint64_t block, std::shared_ptr<Tile> tile = std::make_shared<Tile>())
+      : most_(most), block_(block), tile_(std::move(tile)) {}
 
   // The warp whose access comes next.
   void begin(uint64_t block, uint32_t warp) {
@@ -35,17 +42,17 @@ class Seen {
   template <class T>
   void take(const AccessOf<T>& access) {
     if (++count_ >= next_) keep(widened(access));
-    if (in_block_) take_of_block(widened(access));
+    if (in_block_ && turns_[warp_ % 32]++ == 0) of_block_.push_back({warp_, widened(access)});
   }
-  // A sector that the block moves; the same sector within a tile's worth of others is moved once if
-  // the tile is kept in shared memory.
+  // Sectors that the access moved, after `take`.
   void take_sectors(const Access& access, uint32_t sectors);
 
   uint64_t count() const { return count_; }
   const std::vector<Access>& sample() const { return sample_; }
   const std::vector<SeenAccess>& of_block() const { return of_block_; }
 
-  // Of the block: requests, sectors moved, and sectors that a tile in shared memory would move.
+  // Of the block: requests, sectors moved, and sectors that a tile in shared memory would move; of
+  // several instructions of a line, the first to touch a sector has it.
   struct Staging {
     uint64_t requests = 0, moved = 0, once = 0;
   };
@@ -61,7 +68,6 @@ class Seen {
     return out;
   }
   void keep(const Access& access);
-  void take_of_block(const Access& access);
   double chance();
 
   const size_t most_;
@@ -72,9 +78,9 @@ class Seen {
   double weight_ = 1;
   std::vector<Access> sample_;
   std::vector<SeenAccess> of_block_;
-  std::array<bool, 32> warp_seen_ = {};
+  std::array<uint32_t, 32> turns_ = {};  // of each warp of the block
   Staging staging_;
-  std::unordered_set<uint64_t> tile_;
+  std::shared_ptr<Tile> tile_;
 };
 
 // Which sectors of global memory a launch has read and written. All workers share it.

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "vm/exec/decoder.h"
-#include "vm/observe/machine.h"
+#include "vm/observe/registers.h"
 
 namespace ridge::vm::observe {
 namespace {
@@ -24,22 +23,6 @@ std::string_view root_of(const Instruction& ins) {
 bool is_branch(const Instruction& ins) {
   return root_of(ins) == "bra" && !ins.operands.empty() &&
          ins.operands[0].kind == Operand::Kind::label;
-}
-
-template <class F>
-void each_register(const Operand& op, F f) {
-  if (op.reg >= 0) f(size_t(op.reg));
-  if (op.second >= 0) f(size_t(op.second));
-  for (const Operand& e : op.elems) each_register(e, f);
-}
-
-// What an instruction writes comes first; so do the results of a call, which no table has.
-const Operand* written_by(const Instruction& ins) {
-  if (ins.operands.empty()) return nullptr;
-  const Match* const match = match_of(ins);
-  if (!match) return &ins.operands[0];
-  const auto& specs = operand_specs(*match->row);
-  return !specs.empty() && specs[0].dest ? &ins.operands[0] : nullptr;
 }
 
 }  // namespace

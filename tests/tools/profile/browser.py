@@ -1,4 +1,5 @@
 """A page in Debian's chromium, by the WebDriver protocol and the standard library."""
+import base64
 import json
 import shutil
 import socket
@@ -70,3 +71,18 @@ class Browser:
 
     def errors(self):
         return [entry["message"] for entry in self._ask("POST", "/se/log", {"type": "browser"}) if entry["level"] == "SEVERE"]
+
+    def _command(self, name, parameters):
+        """A command of Chromium's own protocol."""
+        return self._ask("POST", "/goog/cdp/execute", {"cmd": name, "params": parameters})
+
+    def show_as(self, width, height=900, dark=False):
+        """As on a screen of that many pixels; windows cannot be that narrow."""
+        self._command("Emulation.setDeviceMetricsOverride",
+                      {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
+        self._command("Emulation.setEmulatedMedia",
+                      {"features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
+
+    def picture(self):
+        """The window, as bytes of a PNG."""
+        return base64.b64decode(self._ask("GET", "/screenshot"))

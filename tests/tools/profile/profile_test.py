@@ -18,30 +18,64 @@ from browser import Browser, missing_browser
 
 HERE = Path(__file__).parent
 RIDGE = os.environ["RIDGE_BINARY"]
-SOURCE = HERE / "planted.cu"
+SOURCES = [HERE / "planted.cu", HERE / "planted_work.cu"]
 RIDGE_NVCC = os.environ["RIDGE_NVCC"]
 
-LOADS, STORES = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"
-LOAD_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
-SHARED_LOADS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
-REDUCTIONS = "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum"
 
-# kernel without _bad or _good: the advice, and the metric that taking it moves as predicted
+# What a kernel's advice promises is looked up in its twin: counters of all instructions, by what they reach and by
+# their unit.
+def total(kernel, counter, where=lambda i: True):
+    return sum(i["counters"].get(counter, 0) for line in kernel["lines"] for i in line["instructions"] if where(i))
+
+
+def is_global(instruction):
+    return instruction.get("reach") == "global"
+
+
+def is_local(instruction):
+    return instruction.get("reach") == "local"
+
+
+COUNTERS = {
+    "sectors": lambda k: total(k, "sectors", is_global),
+    "requests": lambda k: total(k, "requests", is_global),
+    "requests to local memory": lambda k: total(k, "requests", is_local),
+    "wavefronts": lambda k: total(k, "wavefronts"),
+    "divergent": lambda k: total(k, "divergent"),
+    "warps": lambda k: total(k, "warps"),
+    "warp instructions": lambda k: total(k, "warps"),
+    "fp64 instructions": lambda k: total(k, "warps", lambda i: i.get("unit") == "fp64"),
+    "spill bytes": lambda k: k["resources"]["spill_store_bytes"] + k["resources"]["spill_load_bytes"],
+    "occupancy": lambda k: round(100 * k["occupancy"]["fraction"]),
+    "SMs with a block": lambda k: min(132, k["blocks"]),
+}
+
+# Kernel without _bad or _good: the advice, and how far the counter may be from what was promised, as a part of it.
 PLANTED = {
-    "uncoalesced": ("uncoalesced", STORES),
-    "unused_bytes": ("unused bytes", LOADS),
-    "misaligned": ("misaligned", LOADS),
-    "redundant": ("redundant loads", LOAD_REQUESTS),
-    "bank_conflict": ("bank conflict", SHARED_LOADS),
-    "bank_conflict_wide": ("bank conflict", SHARED_LOADS),
-    "bank_conflict_stride": ("bank conflict", SHARED_LOADS),
-    "atomic": ("atomics in turns", REDUCTIONS),
-    "divergence": ("divergence", "ridge__ptx_branches_divergent"),
-    "partial_warp": ("partial warp", "ridge__ptx_warp_instructions"),
-    "local": ("local memory", None),
-    "spills": ("spills", None),
-    "occupancy": ("occupancy", "ridge__occupancy_percent"),
-    "idle_sms": ("idle SMs", None),
+    "uncoalesced": ("uncoalesced", 0),
+    "swapped": ("uncoalesced", 0),
+    "unused_bytes": ("unused bytes", 0),
+    "misaligned": ("misaligned", 0),
+    "pitch": ("misaligned", 0.02),  # some accesses stand for all
+    "redundant": ("redundant loads", 0),
+    "bank_conflict": ("bank conflict", 0),
+    "bank_conflict_wide": ("bank conflict", 0),
+    "bank_conflict_stride": ("bank conflict", 0),
+    "blur": ("bank conflict", 0.02),
+    "histogram": ("bank conflict", 0.25),  # it promises for the counting, not for adding up the copies
+    "register_tile": ("few operations per load", 0),
+    "atomic": ("atomics in turns", 0),
+    "global_counts": ("atomics in turns", 0),
+    "divergence": ("divergence", 0),
+    "partial_warp": ("partial warp", 0),
+    "doubles": ("accidental doubles", 0),
+    "functions_double": ("slow functions", 0.1),
+    "functions": ("slow functions", 0.15),
+    "functions_square": ("slow functions", 0.1),
+    "local": ("local memory", 0),
+    "spills": ("spills", 0),
+    "occupancy": ("occupancy", 0),
+    "idle_sms": ("idle SMs", 0),
 }
 OF_THE_KERNEL = {"spills", "partial warp", "occupancy", "idle SMs"}
 
@@ -68,15 +102,20 @@ class Planted(ProfileTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        done = cls.run_ridge(os.environ["RIDGE_PLANTED"], "--json", "p.json", "--csv", "p.csv", "--html", "p.html")
-        assert done.returncode == 0, done.stderr
-        cls.text = done.stdout
-        cls.kernels = {k["name"]: k for k in json.loads((cls.folder / "p.json").read_text())["kernels"]}
-        cls.rows = {row["kernel"]: row for row in csv.DictReader(io.StringIO((cls.folder / "p.csv").read_text()))}
-        cls.marks = {}
-        for number, line in enumerate(SOURCE.read_text().splitlines(), 1):
-            if mark := re.search(r"// <- ([a-zA-Z ]+)$", line):
-                cls.marks.setdefault(mark[1], set()).add(number)
+        cls.kernels, cls.rows, cls.text, cls.marks = {}, {}, {}, {}
+        for name in "planted", "planted_work":
+            done = cls.run_ridge(Path(os.environ["RIDGE_PLANTED"]) / f"profile_{name}", "--json", f"{name}.json",
+                                 "--csv", f"{name}.csv", "--html", f"{name}.html")
+            assert done.returncode == 0, done.stderr
+            cls.text[name] = done.stdout
+            record = json.loads((cls.folder / f"{name}.json").read_text())
+            cls.kernels.update({k["name"]: k for k in record["kernels"]})
+            rows = csv.DictReader(io.StringIO((cls.folder / f"{name}.csv").read_text()))
+            cls.rows.update({row["kernel"]: row for row in rows})
+        for source in SOURCES:
+            for number, line in enumerate(source.read_text().splitlines(), 1):
+                if mark := re.search(r"// <- ([a-zA-Z ]+)$", line):
+                    cls.marks.setdefault(mark[1], set()).add((source.name, number))
 
     def advice(self, kernel, kind):
         return [a for a in self.kernels[kernel]["advice"] if a["kind"] == kind]
@@ -90,66 +129,101 @@ class Planted(ProfileTest):
     def test_advice_is_for_the_one_and_not_for_its_twin(self):
         for stem, (kind, _) in PLANTED.items():
             with self.subTest(stem):
-                bad = self.advice(f"{stem}_bad", kind)
+                bad, good = self.advice(f"{stem}_bad", kind), self.advice(f"{stem}_good", kind)
                 self.assertTrue(bad)
-                if kind in OF_THE_KERNEL:
-                    self.assertNotIn("line", bad[0])
+                for advice in bad:
+                    if kind in OF_THE_KERNEL:
+                        self.assertNotIn("line", advice)
+                    else:
+                        self.assertIn((Path(advice["file"]).name, advice["line"]), self.marks[kind])
+                if stem == "functions_double":  # sinf has a faster cousin, too
+                    self.assertNotIn("sinf in place of sin", [a["fix"] for a in good])
                 else:
-                    self.assertIn(bad[0]["line"], self.marks[kind])
-                    self.assertEqual(Path(bad[0]["file"]).name, SOURCE.name)
-                self.assertEqual(self.advice(f"{stem}_good", kind), [])
+                    self.assertEqual(good, [])
 
-    def test_taking_it_moves_the_counter_as_predicted(self):
-        for stem, (kind, metric) in PLANTED.items():
-            if metric:
-                with self.subTest(stem):
-                    (advice,) = self.advice(f"{stem}_bad", kind)
-                    bad, good = (float(self.rows[f"{stem}_{end}"][metric]) for end in ("bad", "good"))
-                    self.assertLess(advice["then"], advice["now"] if kind != "occupancy" else 101)
-                    self.assertEqual(good, bad - advice["now"] + advice["then"])
+    def test_taking_it_moves_the_counter_as_promised(self):
+        for stem, (kind, tolerance) in PLANTED.items():
+            with self.subTest(stem):
+                bad, good = self.kernels[f"{stem}_bad"], self.kernels[f"{stem}_good"]
+                advice = self.advice(f"{stem}_bad", kind)
+                count = COUNTERS[advice[0]["counter"]]
+                now, then = sum(a["now"] for a in advice), sum(a["then"] for a in advice)
+                self.assertNotEqual(now, then)
+                self.assertGreaterEqual(count(bad), now)
+                promised = count(bad) - now + then
+                self.assertLessEqual(abs(count(good) - promised), tolerance * promised, (count(good), promised))
 
-    def test_taking_it_where_no_metric_has_a_name(self):
-        def local(kernel):
-            return sum(i["counters"].get("requests", 0) for line in self.kernels[kernel]["lines"]
-                       for i in line["instructions"] if i.get("reach") == "local")
-        advice = self.advice("local_bad", "local memory")
-        self.assertEqual(sum(a["now"] for a in advice), local("local_bad"))
-        self.assertEqual(local("local_good"), 0)
-
-        def spilled(kernel):
-            r = self.kernels[kernel]["resources"]
-            self.assertEqual(r["from"], "ptxas")
-            return r["spill_store_bytes"] + r["spill_load_bytes"]
-        (advice,) = self.advice("spills_bad", "spills")
-        self.assertEqual((advice["now"], spilled("spills_good")), (spilled("spills_bad"), advice["then"]))
-
-        (advice,) = self.advice("idle_sms_bad", "idle SMs")
-        self.assertEqual((advice["now"], advice["then"]), (1, self.kernels["idle_sms_good"]["blocks"]))
+    def test_it_saves_a_twentieth_at_least_and_the_most_rewarding_comes_first(self):
+        for name, kernel in self.kernels.items():
+            with self.subTest(name):
+                saves = [a["saves"] for a in kernel["advice"]]
+                self.assertEqual(saves, sorted(saves, reverse=True))
+                self.assertTrue(all(0.05 <= s <= 1 for s in saves), saves)
+                if name.endswith("_bad") and name != "spills_bad":  # spills are not in the counters
+                    twin = self.kernels[name.replace("_bad", "_good")]
+                    self.assertLess(twin["time_cycles"], kernel["time_cycles"])
 
     def test_reasons_are_computed(self):
         for kernel, kind, reason, fix in [
-                ("uncoalesced_bad", "uncoalesced", "512 bytes apart (128 elements of 4)", "neighbouring"),
+                ("uncoalesced_bad", "uncoalesced", "2,048 bytes apart (512 elements of 4)", "turn a tile in shared memory"),
+                ("swapped_bad", "uncoalesced", "neighbouring threadIdx.y", "exchange threadIdx.x and threadIdx.y"),
                 ("unused_bytes_bad", "unused bytes", "16 bytes apart", "structure of arrays"),
-                ("misaligned_bad", "misaligned", "touches 5 sectors where 4 would do: it starts 12 bytes into a sector", "multiple of 32"),
-                ("bank_conflict_bad", "bank conflict", "lanes 0 … 31 hit bank", "pad the row by one: 33 elements"),
-                ("bank_conflict_wide_bad", "bank conflict", "lanes 0 … 15", "pad the row by one: 33 elements"),
+                ("misaligned_bad", "misaligned", "touches 5 sectors where 4 would do: it starts 12 bytes into a sector", "start 116 bytes later, or 12 earlier"),
+                ("pitch_bad", "misaligned", "rows of 4004 bytes", "make rows 4096 bytes long"),
+                ("redundant_bad", "redundant loads", "loads the same bytes 8 times in a block", "tile"),
+                ("bank_conflict_bad", "bank conflict", "lanes 0 … 31 hit bank", "pad the rows of tile: 33 elements in place of 32 (index i becomes i + i / 32)"),
+                ("bank_conflict_wide_bad", "bank conflict", "lanes 0 … 15", "33 elements in place of 32"),
                 ("bank_conflict_stride_bad", "bank conflict", "lanes 0, 16 hit bank 0", "i + i / 32"),
+                ("blur_bad", "bank conflict", "2-way conflict", "pad the rows of tile: 48 elements in place of 20"),
+                ("histogram_bad", "bank conflict", "the data decide which bank each lane goes to", "keep 32 copies of bins side by side"),
+                ("register_tile_bad", "few operations per load", "each multiply-add loads its operands", "2×2 outputs"),
+                ("atomic_bad", "atomics in turns", "all blocks add to the same 4 B", "one thread of each block"),
+                ("global_counts_bad", "atomics in turns", "the same 1 KiB", "count in an array in shared memory"),
+                ("doubles_bad", "accidental doubles", "floats become doubles", "0.5f in place of 0.5"),
+                ("functions_double_bad", "slow functions", "inside sin: about 41 per call, in double precision", "call sinf in place of sin"),
+                ("functions_bad", "slow functions", "inside powf", "-use_fast_math"),
+                ("functions_square_bad", "slow functions", "inside pow", "multiply in place of pow: x * x"),
+                ("local_bad", "local memory", "64 bytes per thread", "unroll the loop"),
                 ("partial_warp_bad", "partial warp", "its last warp has 8 of 32 lanes", "32 or 64"),
-                ("occupancy_bad", "occupancy", "16 warps of 64", "27.5 KiB")]:
-            advice = self.advice(kernel, kind)[0]
-            self.assertIn(reason, advice["reason"])
-            self.assertIn(fix, advice["fix"])
+                ("occupancy_bad", "occupancy", "16 warps of 64", "27.5 KiB"),
+                ("idle_sms_bad", "idle SMs", "131 of 132 SMs are idle: there is 1 block of 1 thread", "132 blocks or more")]:
+            with self.subTest(kernel):
+                advice = self.advice(kernel, kind)[0]
+                self.assertIn(reason, advice["reason"])
+                self.assertIn(fix, advice["fix"])
+
+    def test_data_decide_and_no_layout_is_advised(self):
+        for advice in self.kernels["histogram_bad"]["advice"]:
+            self.assertNotRegex(advice["fix"], r"\bpad\b|\^")
+
+    def test_functions_of_the_library_are_named_at_the_line_that_calls_them(self):
+        for kernel, name in [("functions_bad", "powf"), ("functions_double_bad", "sin"), ("functions_square_bad", "pow")]:
+            inside = [line["inside"] for line in self.kernels[kernel]["lines"] if "inside" in line]
+            self.assertEqual(len(inside), 1)
+            self.assertRegex(inside[0], rf"^\d+ % of its instructions are inside {name}$")
+            self.assertIn(inside[0], self.text["planted_work"])
+        self.assertTrue(all(line.get("file") for k in self.kernels.values()
+                            for line in k["lines"]))  # none is PTX's
 
     def test_the_first_sentence_is_the_one_that_matters(self):
-        first = self.text.splitlines()[0]
-        self.assertRegex(first, r"^atomic_bad is bound by atomics: line \d+ has 32 lanes")
+        first = self.text["planted_work"].splitlines()[0]
+        self.assertEqual(first, "idle_sms_bad leaves 131 of 132 SMs idle: it has 1 block of 1 thread.")
+        verdict = self.kernels["atomic_bad"]["verdict"]
+        self.assertRegex(verdict, r"^atomic_bad is bound by atomics: line \d+ has 32 lanes")
         verdict = self.kernels["bank_conflict_bad"]["verdict"]
         self.assertRegex(verdict, r"^bank_conflict_bad is bound by shared memory: line \d+ is a 32-way bank conflict")
+
+    def test_the_roofline_sets_each_kind_of_bytes_against_its_own_rate(self):
+        roof = self.kernels["register_tile_bad"]["roofline"]
+        matrix = 512 * 512 * 4
+        self.assertEqual(roof["dram_bytes"], 3 * matrix)  # each of the three once
+        self.assertEqual(roof["l2_bytes"], (2 * 512 / 32 + 1) * matrix)
+        self.assertGreater(roof["l2_bytes_per_second"], roof["dram_bytes_per_second"])
 
     def test_columns_are_those_of_the_hardware_truth(self):
         truth = HERE.parent.parent / "vm" / "observe" / "truth" / "patterns.csv"
         columns = truth.read_text().splitlines()[0].split(",")
-        ours = (self.folder / "p.csv").read_text().splitlines()[0].split(",")
+        ours = (self.folder / "planted.csv").read_text().splitlines()[0].split(",")
         self.assertEqual(ours[:len(columns)], columns)
         more = [name for name in ours[len(columns):] if not name.startswith("ridge__")]
         self.assertTrue(all(name.startswith(("l1tex__", "smsp__")) for name in more))  # names of Nsight Compute
@@ -157,16 +231,16 @@ class Planted(ProfileTest):
         self.assertEqual([name for name in ours[1:] if f"`{name}`" not in docs], [])
         row = self.rows["bank_conflict_bad"]
         self.assertEqual(row["dram__bytes_read.sum"], "")
-        self.assertEqual(row["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"], str(16384 - 512))
+        self.assertEqual(row["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"], str(262144 - 8192))
 
     def test_the_page_has_it_all(self):
-        page = (self.folder / "p.html").read_text()
+        page = (self.folder / "planted.html").read_text()
         self.assertNotRegex(page, r'(src|href)\s*=|@import|url\(')  # nothing from elsewhere
         text = re.search(r'<script type="application/json" id="record">(.*?)</script>', page, re.S)[1]
         record = json.loads(text)
-        self.assertEqual({k["name"] for k in record["kernels"]}, set(self.kernels))
+        self.assertEqual(len(record["kernels"]), 28)
         (lines,) = [lines for file, lines in record["sources"].items() if file.endswith("planted.cu")]
-        self.assertEqual(lines, SOURCE.read_text().splitlines())
+        self.assertEqual(lines, SOURCES[0].read_text().splitlines())
         worst = [i["worst"] for line in self.kernels["bank_conflict_bad"]["lines"] for i in line["instructions"]
                  if i.get("reach") == "shared" and i.get("action") == "ld"]
         self.assertEqual([(w["cost"], w["least"]) for w in worst], [(32, 1)])
@@ -175,7 +249,7 @@ class Planted(ProfileTest):
         if missing := missing_browser():
             self.skipTest(missing)
         with Browser() as browser:
-            browser.open(f"file://{self.folder}/p.html#bank_conflict_bad")
+            browser.open(f"file://{self.folder}/planted.html#bank_conflict_bad")
             self.assertRegex(browser.text("#verdict"), "^bank_conflict_bad is bound by shared memory")
             self.assertEqual(browser.count("#picture svg"), 2)  # the lanes, and the banks
             self.assertRegex(browser.text("#widths"), r"^Access widths: .+\.$")
@@ -185,8 +259,8 @@ class Planted(ProfileTest):
             browser.click(f"#{store}")
             self.assertRegex(browser.text("#detail .title"), r"^Line \d+")
             browser.click("#kernels .more")
-            self.assertEqual(browser.count("#kernels button"), len(self.kernels))
-            for button in range(1, len(self.kernels) + 1):  # none of them breaks the page
+            self.assertEqual(browser.count("#kernels button"), 28)
+            for button in range(1, 29):  # none of them breaks the page
                 browser.click(f"#kernels button:nth-child({button})")
                 name = browser.text("#verdict").split(" ")[0]
                 self.assertTrue(browser.text("#kernels [aria-pressed=true]").startswith(name))

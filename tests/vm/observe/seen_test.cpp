@@ -56,14 +56,22 @@ TEST(Seen, OfOneBlockTheFirstAccessOfEachWarp) {
 
 TEST(Seen, SectorsThatATileWouldMoveOnce) {
   Seen seen(4, 0);
-  seen.begin(0, 0);
-  for (int turn = 0; turn < 8; ++turn) seen.take_sectors(row(1024), 4);
-  EXPECT_EQ(seen.staging().requests, 8u);
-  EXPECT_EQ(seen.staging().moved, 32u);
-  EXPECT_EQ(seen.staging().once, 4u);
-  seen.begin(1, 0);
-  seen.take_sectors(row(4096), 4);  // another block
-  EXPECT_EQ(seen.staging().moved, 32u);
+  const auto access = [&](uint64_t block, uint32_t warp, uint64_t at) {
+    seen.begin(block, warp);
+    seen.take(row(at));
+    seen.take_sectors(row(at), 4);
+  };
+  // Two warps walk over the same rows, one after the other.
+  for (uint32_t warp : {0, 1})
+    for (uint64_t turn = 0; turn < 64; ++turn) access(0, warp, turn * 128);
+  EXPECT_EQ(seen.staging().requests, 128u);
+  EXPECT_EQ(seen.staging().moved, 512u);
+  EXPECT_EQ(seen.staging().once, 256u);
+  // What comes back much later is moved again.
+  access(0, 0, 0);
+  EXPECT_EQ(seen.staging().once, 260u);
+  access(1, 0, 4096);  // another block
+  EXPECT_EQ(seen.staging().moved, 516u);
 }
 
 TEST(Footprint, EachSectorIsFirstOnce) {

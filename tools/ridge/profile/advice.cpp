@@ -1,13 +1,14 @@
 #include "profile/advice.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 namespace ridge::tools::profile {
 namespace {
 
-constexpr double kWorthIt = 0.02;  // of the kernel's cost
+constexpr double kWorthIt = 0.05;  // of the kernel's time
 
 // Instructions of one line with one trouble are one piece of advice: an unrolled loop has dozens.
 void join(std::vector<Advice>& list, Advice one) {
@@ -15,9 +16,10 @@ void join(std::vector<Advice>& list, Advice one) {
     if (known.kind == one.kind && known.line == one.line && known.file == one.file &&
         known.part == one.part) {
       const uint64_t now = known.now + one.now, then = known.then + one.then;
-      const double saves = known.saves + one.saves;
-      if (one.saves > known.saves) known = std::move(one);
-      known.now = now, known.then = then, known.saves = saves;
+      Work less = known.less;
+      less += one.less;
+      if (one.now - one.then > known.now - known.then) known = std::move(one);
+      known.now = now, known.then = then, known.less = less;
       return;
     }
   list.push_back(std::move(one));
@@ -28,13 +30,12 @@ std::string place(const std::string& file, uint32_t line) {
 }
 
 // The line with the largest share of a part.
-const Line* busiest(const Kernel& kernel, Part part, const GpuSpec& gpu) {
+const Line* busiest(const Case& of, Part part) {
   const Line* best = nullptr;
   double most = 0;
-  for (const Line& line : kernel.lines) {
+  for (const Line& line : of.kernel.lines) {
     double cycles = 0;
-    for (const size_t i : line.instructions)
-      cycles += cost_of(kernel.instructions[i], gpu).of(part);
+    for (const size_t i : line.instructions) cycles += of.works[i][part];
     if (cycles > most) most = cycles, best = &line;
   }
   return best;
@@ -51,8 +52,11 @@ const char* name_of(Kind kind) {
     case Kind::atomic: return "atomics in turns";
     case Kind::divergence: return "divergence";
     case Kind::redundant: return "redundant loads";
+    case Kind::register_tile: return "few operations per load";
     case Kind::local: return "local memory";
     case Kind::spills: return "spills";
+    case Kind::doubles: return "accidental doubles";
+    case Kind::functions: return "slow functions";
     case Kind::partial_warp: return "partial warp";
     case Kind::occupancy: return "occupancy";
     case Kind::idle_sms: return "idle SMs";
@@ -60,45 +64,74 @@ const char* name_of(Kind kind) {
   return "";
 }
 
+Case::Case(const Kernel& kernel, const GpuSpec& gpu)
+    : kernel(kernel),
+      gpu(gpu),
+      works(work_of(kernel, gpu)),
+      all(sum_of(works)),
+      spread(Spread::of(kernel, gpu)),
+      time(time_of(all, spread).total()) {}
+
+double Case::saved(const Work& less) const {
+  Work left = all;
+  left -= less;
+  return time > 0 ? 1 - time_of(left, spread).total() / time : 0;
+}
+
+double Case::saved(const Spread& other) const {
+  return time > 0 ? 1 - time_of(all, other).total() / time : 0;
+}
+
+const Work& Case::work(const Instruction& one) const {
+  return works[size_t(&one - kernel.instructions.data())];
+}
+
+Advice about(const Instruction& one, Kind kind) {
+  return Advice{.kind = kind, .file = one.file, .line = one.file.empty() ? one.ptx_line : one.line};
+}
+
+std::string times(double factor) {
+  return factor >= 9.95 || std::abs(factor - std::round(factor)) < 0.05
+             ? fmt::format("{:.0f}×", factor)
+             : fmt::format("{:.1f}×", factor);
+}
+
+uint64_t scaled(uint64_t count, double by) { return uint64_t(std::llround(double(count) * by)); }
+
 std::vector<Advice> advise(const Kernel& kernel, const GpuSpec& gpu) {
-  std::vector<Advice> list;
-  for (const Instruction& one : kernel.instructions) {
-    const bool atomic = one.action == Action::reduction || one.action == Action::atomic;
-    auto advice = atomic                       ? advise_atomic(kernel, one, gpu)
-                  : one.reach == Reach::shared ? advise_shared(kernel, one)
-                                               : advise_global(kernel, one);
-    if (advice) join(list, std::move(*advice));
-  }
-  for (Advice& advice : advise_launch(kernel, gpu)) join(list, std::move(advice));
-  const double all = cost_of(kernel, gpu).sum();
-  std::erase_if(list, [&](const Advice& advice) { return advice.saves < kWorthIt * all; });
+  const Case of(kernel, gpu);
+  std::vector<Advice> given, list;
+  advise_global(of, given);
+  advise_shared(of, given);
+  advise_atomics(of, given);
+  advise_arithmetic(of, given);
+  for (Advice& advice : given) join(list, std::move(advice));
+  for (Advice& advice : list) advice.saves = of.saved(advice.less);
+  advise_launch(of, list);
+  std::erase_if(list, [&](const Advice& advice) { return advice.saves < kWorthIt; });
   std::ranges::stable_sort(list, std::greater<>{}, &Advice::saves);
   return list;
 }
 
 std::string verdict(const Kernel& kernel, const std::vector<Advice>& advice, const GpuSpec& gpu) {
-  const Costs costs = cost_of(kernel, gpu);
-  if (costs.sum() == 0) return fmt::format("{} executed nothing.", kernel.name);
-  const Part part = costs.longest();
+  const Case of(kernel, gpu);
+  if (of.time == 0) return fmt::format("{} executed nothing.", kernel.name);
+  if (!advice.empty() && advice.front().line == 0)
+    return fmt::format("{} {}.", kernel.name, advice.front().brief);
+  const Part part = time_of(of.all, of.spread).longest();
   const std::string bound = fmt::format("{} is bound by {}", kernel.name, name_of(part));
-  for (const Advice& one : advice)
-    if (one.part == part && one.line != 0)
-      return fmt::format("{}: {} {}.", bound, place(one.file, one.line), one.brief);
+  if (!advice.empty() && advice.front().part == part)
+    return fmt::format("{}: {} {}.", bound, place(advice.front().file, advice.front().line),
+                       advice.front().brief);
   // Nothing there is wasted. Is there something worth doing elsewhere?
-  const Line* line = busiest(kernel, part, gpu);
-  const bool memory = part == Part::global_loads || part == Part::global_stores;
-  std::string text =
+  const Line* line = busiest(of, part);
+  const std::string text =
       fmt::format("{}{}{}", bound,
                   line ? fmt::format(", most of all by {}", place(line->file, line->line)) : "",
-                  memory                 ? ", and moves only sectors it needs"
-                  : part == Part::shared ? ", free of conflicts"
-                                         : "");
-  for (const Advice& one : advice)
-    if (one.kind != Kind::idle_sms)
-      return fmt::format("{}; but {} {}.", text,
-                         one.line ? place(one.file, one.line) : std::string("the kernel"),
-                         one.brief);
-  return text + ".";
+                  part == Part::dram ? ", and every sector is moved only once" : "");
+  if (advice.empty()) return text + ".";
+  return fmt::format("{}; but {} {}.", text, place(advice.front().file, advice.front().line),
+                     advice.front().brief);
 }
 
 }  // namespace ridge::tools::profile

@@ -1,15 +1,15 @@
-// Why a line is slow and what to do about it: computed from the addresses and the counters, with
-// the counter that the fix moves and what it should then be.
+// Why a line is slow and what to do about it. Every fix was tried on the accesses and counters that
+// were seen: the advice says which counter it moves, from what to what, and how much of the
+// kernel's time that saves.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/gpu_spec.h"
-#include "profile/bound.h"
 #include "profile/model.h"
+#include "profile/time.h"
 
 namespace ridge::tools::profile {
 
@@ -21,8 +21,11 @@ enum class Kind : uint8_t {
   atomic,
   divergence,
   redundant,
+  register_tile,
   local,
   spills,
+  doubles,
+  functions,
   partial_warp,
   occupancy,
   idle_sms,
@@ -40,18 +43,45 @@ struct Advice {
   std::string fix = {};      // another
   const char* counter = "";  // that the fix moves
   uint64_t now = 0, then = 0;
-  double saves = 0;  // cycles of an SM, to sort by
+  Work less = {};    // work that the fix takes away; what it adds is below zero
+  double saves = 0;  // of the kernel's time, 0 to 1
 };
 
-// The most rewarding first. What would save less than 2 % of the kernel is left out.
+// A kernel with what the model of time says about it.
+struct Case {
+  const Kernel& kernel;
+  const GpuSpec& gpu;
+  std::vector<Work> works;  // of each instruction
+  Work all;
+  Spread spread;
+  double time;  // cycles
+
+  Case(const Kernel& kernel, const GpuSpec& gpu);
+  // The part of the time that is saved if there were so much less to do.
+  double saved(const Work& less) const;
+  // The same, if it were spread over the GPU in another way.
+  double saved(const Spread& other) const;
+  const Work& work(const Instruction& one) const;
+};
+
+// The most rewarding first. What would save less than 5 % of the kernel's time is left out.
 std::vector<Advice> advise(const Kernel& kernel, const GpuSpec& gpu);
 
-// Parts of it: accesses to memory, one instruction at a time; and the kernel as a whole.
-std::optional<Advice> advise_global(const Kernel& kernel, const Instruction& one);
-std::optional<Advice> advise_shared(const Kernel& kernel, const Instruction& one);
-std::optional<Advice> advise_atomic(const Kernel& kernel, const Instruction& one,
-                                    const GpuSpec& gpu);
-std::vector<Advice> advise_launch(const Kernel& kernel, const GpuSpec& gpu);
+// Parts of it, one file each.
+void advise_global(const Case& of, std::vector<Advice>& out);
+void advise_shared(const Case& of, std::vector<Advice>& out);
+void advise_atomics(const Case& of, std::vector<Advice>& out);
+void advise_arithmetic(const Case& of, std::vector<Advice>& out);
+void advise_launch(const Case& of, std::vector<Advice>& out);
+
+// "98 % of its instructions are inside powf", where a line calls such functions.
+std::string functions_on(const Case& of, const Line& line);
+
+// What they share.
+Advice about(const Instruction& one, Kind kind);
+std::string times(double factor);            // "8×", "1.5×"
+uint64_t scaled(uint64_t count, double by);  // rounded
+constexpr double kWorthSaying = 1.1;         // a counter, in times of what it would be
 
 // The one sentence that matters.
 std::string verdict(const Kernel& kernel, const std::vector<Advice>& advice, const GpuSpec& gpu);

@@ -6,6 +6,7 @@
 
 #include "profile/advice.h"
 #include "profile/geometry.h"
+#include "profile/words.h"
 #include "terminal.h"
 
 namespace ridge::tools::profile {
@@ -16,18 +17,27 @@ constexpr double kWorthSplitting = 0.1;  // of the lanes' time lost
 
 Advice of_kernel(Kind kind) { return Advice{.kind = kind}; }
 
-// Instructions issued for lanes that were switched off, in cycles.
-double idle_lanes(const Kernel& kernel) {
-  double idle = 0;
-  for (const Instruction& one : kernel.instructions)
-    idle += double(one.counters.warps) - double(one.counters.threads) / 32;
-  return idle / 4;
+// The share of the lanes' time that lanes were switched off; those that a block does not have are
+// not counted.
+double lost_lanes(const Kernel& kernel) {
+  const double present =
+      double(kernel.block.count()) / double(std::max<uint64_t>(1, kernel.warps_per_block()));
+  return 1 - kernel.total.active_lanes() / present;
 }
 
-void add_divergence(const Kernel& kernel, std::vector<Advice>& out) {
+// What the lanes that are switched off do in the pipes and schedulers.
+Work arithmetic_of(const Work& all, double share) {
+  Work less;
+  for (const Part part : {Part::issue, Part::fp32, Part::fp64, Part::special, Part::latency})
+    less[part] = all[part] * share;
+  return less;
+}
+
+void add_divergence(const Case& of, std::vector<Advice>& out) {
+  const Kernel& kernel = of.kernel;
   // A guard around a few instructions, as `if (lane == 0)`, is how it should be.
-  const double lost = idle_lanes(kernel);
-  if (lost < kWorthSplitting * double(kernel.total.warps) / 4) return;
+  const double lost = lost_lanes(kernel);
+  if (lost < kWorthSplitting) return;
   uint64_t all = 0;
   for (const Instruction& one : kernel.instructions) all += one.counters.divergent;
   for (const Instruction& one : kernel.instructions) {
@@ -53,12 +63,13 @@ void add_divergence(const Kernel& kernel, std::vector<Advice>& out) {
     advice.fix =
         "decide by warp, not by lane (threadIdx.x / 32), or number the work so that neighbouring "
         "lanes decide alike";
-    advice.saves = lost * double(c.divergent) / double(all);
+    advice.saves = of.saved(arithmetic_of(of.all, lost * double(c.divergent) / double(all)));
     out.push_back(std::move(advice));
   }
 }
 
-void add_partial_warp(const Kernel& kernel, std::vector<Advice>& out) {
+void add_partial_warp(const Case& of, std::vector<Advice>& out) {
+  const Kernel& kernel = of.kernel;
   const uint64_t threads = kernel.block.count(), last = threads % 32;
   if (last == 0 || !kernel.total.warps) return;
   const uint64_t warps = kernel.warps_per_block();
@@ -70,54 +81,72 @@ void add_partial_warp(const Kernel& kernel, std::vector<Advice>& out) {
   advice.brief =
       fmt::format("leaves {} of 32 lanes idle in the last warp of every block", 32 - last);
   advice.reason = fmt::format(
-      "a block of {} threads fills {} of {} lanes, and its last warp has {} of 32 lanes: {:.0f} % "
-      "of all lanes "
-      "stay idle",
-      threads, threads, warps * 32, last, 100 * idle);
+      "a block of {} fills {} of {} lanes, and its last warp has {} of 32 lanes: {:.0f} % of all "
+      "lanes stay idle",
+      counted(threads, "thread"), threads, warps * 32, last, 100 * idle);
   advice.fix = threads < 32 ? std::string("use blocks of 32 threads or more, in multiples of 32")
                             : fmt::format("use a multiple of 32 threads: {} or {}",
                                           threads / 32 * 32, warps * 32);
-  advice.saves = double(advice.now - advice.then) / 4;
+  advice.saves = of.saved(arithmetic_of(of.all, idle));
   out.push_back(std::move(advice));
 }
 
-void add_local(const Kernel& kernel, std::vector<Advice>& out) {
-  for (const Instruction& one : kernel.instructions) {
-    if (one.reach != Reach::local || !one.counters.requests) continue;
+void add_local(const Case& of, std::vector<Advice>& out) {
+  if (is_local_in_registers(of.kernel)) return;
+  for (const Line& line : of.kernel.lines) {
+    Work less;
+    uint64_t requests = 0;
+    for (const size_t i : line.instructions) {
+      const Instruction& one = of.kernel.instructions[i];
+      if (one.reach != Reach::local) continue;
+      requests += one.counters.requests;
+      less += of.works[i];
+    }
+    if (!requests) continue;
     Advice advice = of_kernel(Kind::local);
-    advice.file = one.file;
-    advice.line = one.file.empty() ? one.ptx_line : one.line;
-    advice.part = Part::local;
-    advice.counter = "requests";
-    advice.now = one.counters.requests;
+    advice.file = line.file;
+    advice.line = line.line;
+    advice.part = Part::l1;
+    advice.counter = "requests to local memory";
+    advice.now = requests;
     advice.brief = "keeps variables in local memory";
     advice.reason = fmt::format(
-        "{} bytes a thread are in local memory, not in registers: an array whose index is not "
-        "known "
+        "{} per thread are in local memory, not in registers: an array whose index is not known "
         "when it is compiled, or something whose address is handed on",
-        kernel.resources.local_bytes);
+        counted(of.kernel.resources.local_bytes, "byte"));
     advice.fix =
         "unroll the loop over the array, so that every index is a constant (#pragma unroll), or "
-        "keep "
-        "it in shared memory; hand on values, not addresses";
-    advice.saves = double(one.counters.sectors) + double(one.counters.warps);
+        "keep it in shared memory; hand on values, not addresses";
+    advice.saves = of.saved(less);
     out.push_back(std::move(advice));
   }
-  const Resources& r = kernel.resources;
-  if (!r.from_ptxas || r.spill_stores + r.spill_loads == 0) return;
+}
+
+void add_spills(const Case& of, std::vector<Advice>& out) {
+  const Resources& r = of.kernel.resources;
+  const uint64_t spilled = r.spill_stores + r.spill_loads;
+  if (!r.from_ptxas || spilled == 0) return;
   Advice advice = of_kernel(Kind::spills);
-  advice.part = Part::local;
+  advice.part = Part::l1;
   advice.counter = "spill bytes";
-  advice.now = r.spill_stores + r.spill_loads;
-  advice.brief = fmt::format("spills {} bytes of registers to local memory", advice.now);
+  advice.now = spilled;
+  advice.brief = fmt::format("spills {} of registers to local memory", counted(spilled, "byte"));
   advice.reason = fmt::format(
-      "ptxas has {} registers a thread and spills: {} bytes of stores and {} of loads to local "
+      "ptxas has {} registers per thread and spills: {} bytes of stores and {} of loads to local "
       "memory, which the counters here do not see",
       r.registers, r.spill_stores, r.spill_loads);
   advice.fix =
       "allow more registers (__launch_bounds__ with fewer threads or blocks, no -maxrregcount), or "
       "keep fewer values alive at a time";
-  advice.saves = double(kernel.total.warps) * 0.05;
+  // Each of those instructions is executed as often as the others are on average, at a line each.
+  const double others = std::max(1.0, double(of.kernel.instructions.size()));
+  const double executed = double(of.kernel.total.warps) / others * double(spilled) / 4;
+  Work less;
+  less[Part::l1] = -2 * executed;
+  less[Part::issue] = -executed / 4;
+  // The counters do not have it: it comes on top of them.
+  const double more = -of.saved(less);
+  advice.saves = more / (1 + more);
   out.push_back(std::move(advice));
 }
 
@@ -129,7 +158,9 @@ uint32_t most_that(uint32_t now, uint32_t step, Fits fits) {
   return 0;
 }
 
-void add_occupancy(const Kernel& kernel, const GpuSpec& gpu, std::vector<Advice>& out) {
+void add_occupancy(const Case& of, std::vector<Advice>& out) {
+  const Kernel& kernel = of.kernel;
+  const GpuSpec& gpu = of.gpu;
   const Occupancy& o = kernel.occupancy;
   if (o.blocks_per_sm == 0 || o.fraction >= kLowOccupancy) return;
   const int threads = int(kernel.block.count());
@@ -138,10 +169,11 @@ void add_occupancy(const Kernel& kernel, const GpuSpec& gpu, std::vector<Advice>
   Advice advice = of_kernel(Kind::occupancy);
   advice.counter = "occupancy";
   advice.now = uint64_t(std::lround(100 * o.fraction));
+  Occupancy better_one;
   const auto reaches = [&](const KernelResources& r) {
-    const double fraction = occupancy(gpu, r).fraction;
-    if (fraction < kLowOccupancy) return false;
-    advice.then = uint64_t(std::lround(100 * fraction));
+    better_one = occupancy(gpu, r);
+    if (better_one.fraction < kLowOccupancy) return false;
+    advice.then = uint64_t(std::lround(100 * better_one.fraction));
     return true;
   };
   const std::string filled = fmt::format("{} warps of {} an SM can hold ({} %)", o.warps_per_sm,
@@ -152,7 +184,7 @@ void add_occupancy(const Kernel& kernel, const GpuSpec& gpu, std::vector<Advice>
         return reaches({threads, int(r), int64_t(shared)});
       });
       if (!fits) return;
-      advice.reason = fmt::format("{} registers a thread leave room for {}", registers, filled);
+      advice.reason = fmt::format("{} registers per thread leave room for {}", registers, filled);
       advice.fix = fmt::format(
           "with {} registers it would be {} %: __launch_bounds__({}, {}), or "
           "fewer values alive at a time",
@@ -166,7 +198,7 @@ void add_occupancy(const Kernel& kernel, const GpuSpec& gpu, std::vector<Advice>
       });
       if (!fits) return;
       advice.reason =
-          fmt::format("{} of shared memory a block leave room for {}", bytes(shared), filled);
+          fmt::format("{} of shared memory per block leave room for {}", bytes(shared), filled);
       advice.fix = fmt::format(
           "with {} it would be {} %: a smaller tile, or more threads that "
           "share the tile",
@@ -180,44 +212,63 @@ void add_occupancy(const Kernel& kernel, const GpuSpec& gpu, std::vector<Advice>
       if (!advice.then) return;
       advice.reason = fmt::format("blocks of {} threads: {} of them, the most an SM takes, make {}",
                                   threads, o.blocks_per_sm, filled);
-      advice.fix = fmt::format("with {} threads a block it would be {} %", better, advice.then);
+      advice.fix = fmt::format("with {} threads per block it would be {} %", better, advice.then);
       break;
     }
     case Limiter::does_not_fit: return;
   }
   advice.brief =
       fmt::format("fills {} % of an SM's warps, limited by {}", advice.now, to_string(o.limiter));
-  // What latency costs nobody can count; it is worth a word, not the first one.
-  advice.saves = 0.03 * cost_of(kernel, gpu).sum();
+  // More blocks at a time are fewer waves of them, whose latency is waited for.
+  Spread other = of.spread;
+  const double warps_now = std::max(1, o.warps_per_sm), warps_then = better_one.warps_per_sm;
+  other.waves = std::max(1.0, std::ceil(of.spread.waves * warps_now / warps_then));
+  advice.saves = of.saved(other);
   out.push_back(std::move(advice));
 }
 
-void add_idle_sms(const Kernel& kernel, const GpuSpec& gpu, std::vector<Advice>& out) {
-  const uint64_t blocks = kernel.grid.count();
-  if (blocks >= uint64_t(gpu.sm_count)) return;
+void add_idle_sms(const Case& of, std::vector<Advice>& out) {
+  const auto sms = uint64_t(of.gpu.sm_count), blocks = of.kernel.grid.count();
+  if (blocks >= sms) return;
+  const uint64_t threads = of.kernel.block.count();
   Advice advice = of_kernel(Kind::idle_sms);
-  advice.counter = "blocks";
+  advice.counter = "SMs with a block";
   advice.now = blocks;
-  advice.then = uint64_t(gpu.sm_count);
-  advice.brief = fmt::format("has {} blocks for {} SMs", blocks, gpu.sm_count);
+  advice.then = sms;
+  advice.brief = fmt::format("leaves {} of {} SMs idle: it has {} of {}", sms - blocks, sms,
+                             counted(blocks, "block"), counted(threads, "thread"));
   advice.reason =
-      fmt::format("{} block{} leave{} {} of {} SMs idle", blocks, blocks == 1 ? "" : "s",
-                  blocks == 1 ? "s" : "", uint64_t(gpu.sm_count) - blocks, gpu.sm_count);
-  advice.fix = "a larger problem, smaller blocks, or several kernels at a time fill the GPU";
-  advice.saves = 0.021 * cost_of(kernel, gpu).sum();
+      fmt::format("{} of {} SMs are idle: there {} {} of {}", sms - blocks, sms,
+                  blocks == 1 ? "is" : "are", counted(blocks, "block"), counted(threads, "thread"));
+  // How far smaller blocks go: one warp each.
+  const uint64_t warps = blocks * of.kernel.warps_per_block();
+  const uint64_t smaller = std::max<uint64_t>(32, blocks * threads / sms / 32 * 32);
+  advice.fix =
+      warps >= sms && threads > 32
+          ? fmt::format("blocks of {} threads would be {} blocks", smaller,
+                        (blocks * threads + smaller - 1) / smaller)
+          : fmt::format(
+                "give each thread less and start more of them: {} blocks or more (one thread for "
+                "each turn of the loop over the data), or run several such kernels side by side",
+                sms);
+  // The same work, spread evenly.
+  Spread other = of.spread;
+  const double part = double(blocks) / double(sms);
+  other.busiest *= part;
+  other.waves *= part;
+  advice.saves = of.saved(other);
   out.push_back(std::move(advice));
 }
 
 }  // namespace
 
-std::vector<Advice> advise_launch(const Kernel& kernel, const GpuSpec& gpu) {
-  std::vector<Advice> out;
-  add_divergence(kernel, out);
-  add_partial_warp(kernel, out);
-  add_local(kernel, out);
-  add_occupancy(kernel, gpu, out);
-  add_idle_sms(kernel, gpu, out);
-  return out;
+void advise_launch(const Case& of, std::vector<Advice>& out) {
+  add_divergence(of, out);
+  add_partial_warp(of, out);
+  add_local(of, out);
+  add_spills(of, out);
+  add_occupancy(of, out);
+  add_idle_sms(of, out);
 }
 
 }  // namespace ridge::tools::profile

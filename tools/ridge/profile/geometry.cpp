@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -18,7 +17,6 @@ namespace observe = vm::observe;
 
 constexpr uint64_t kSector = observe::kSectorBytes;
 constexpr uint64_t kWord = 4;
-constexpr uint64_t kShortestRow = 32;  // bytes; shorter ones are elements of an array of structures
 
 observe::Access absolute(const Access& access, uint64_t base) {
   observe::Access out;
@@ -37,6 +35,17 @@ observe::SharedAccess in_shared(const Access& access) {
 }
 
 }  // namespace
+
+std::vector<uint64_t> run_starts(const Access& access) {
+  std::vector<uint64_t> starts;
+  uint64_t before = 0;
+  for (const uint32_t lane : lanes_of(access.mask)) {
+    const uint64_t at = access.address[lane];
+    if (starts.empty() || (at != before + access.bytes && at != before)) starts.push_back(at);
+    before = at;
+  }
+  return starts;
+}
 
 std::vector<uint32_t> lanes_of(uint32_t mask) {
   std::vector<uint32_t> lanes;
@@ -66,34 +75,12 @@ uint64_t least_sectors(const Access& access) {
   return (bytes_used(access) + kSector - 1) / kSector;
 }
 
-namespace {
-
-// Lengths of the pieces of memory that the lanes cover without a hole.
-std::vector<uint64_t> runs(const Access& access) {
-  std::vector<uint64_t> starts, lengths;
-  for (const uint32_t lane : lanes_of(access.mask)) starts.push_back(access.address[lane]);
-  std::ranges::sort(starts);
-  uint64_t end = 0;
-  for (const uint64_t start : starts) {
-    if (lengths.empty() || start > end) lengths.push_back(0), end = start;
-    const uint64_t after = std::max(end, start + access.bytes);
-    lengths.back() += after - end;
-    end = after;
-  }
-  return lengths;
+uint64_t cache_lines_of(const Access& access) {
+  return observe::global_cost(absolute(access, access.base)).lines;
 }
 
-}  // namespace
-
-uint64_t runs_of(const Access& access) { return runs(access).size(); }
-
-uint64_t aligned_sectors(const Access& access) {
-  uint64_t each = 0;  // if every run had a start of its own
-  for (const uint64_t length : runs(access)) each += (length + kSector - 1) / kSector;
-  uint64_t least = each;
-  for (uint64_t start = 0; start < kSector; start += std::max(1u, access.bytes))
-    least = std::min<uint64_t>(least, observe::global_cost(absolute(access, 1024 + start)).sectors);
-  return least;
+uint64_t atomic_sectors_of(const Access& access) {
+  return observe::atomic_sectors(absolute(access, access.base));
 }
 
 Access once_a_place(const Access& access) {
@@ -126,8 +113,12 @@ std::optional<Stride> stride_of(const Access& access) {
   return Stride{most->first, most->second == pairs};
 }
 
+uint64_t shared_wavefronts_of(const Access& access, observe::Service service) {
+  return observe::shared_cost(in_shared(access), service).wavefronts;
+}
+
 uint64_t wavefronts_of(const Access& access) {
-  return observe::shared_cost(in_shared(access), observe::Service::load).wavefronts;
+  return shared_wavefronts_of(access, observe::Service::load);
 }
 
 uint64_t least_wavefronts(const Access& access) {
@@ -155,53 +146,6 @@ Conflict worst_conflict(const Access& access) {
       if (different.size() > worst.ways) worst = {bank, uint32_t(different.size()), lanes[bank]};
   }
   return worst;
-}
-
-namespace {
-
-// In the worst column: elements smaller than a word lie differently in the words of each.
-uint64_t wavefronts_anywhere(Access access) {
-  const uint64_t start = access.base / kWord * kWord;
-  uint64_t most = 0;
-  for (uint64_t column = 0; column < kWord; column += std::max(1u, access.bytes)) {
-    access.base = start + column;
-    most = std::max(most, wavefronts_of(access));
-  }
-  return most;
-}
-
-}  // namespace
-
-Access padded(const Access& access, const Padding& padding) {
-  Access out = access;
-  for (uint64_t& address : out.address) address += address / padding.row * padding.more;
-  return out;
-}
-
-std::optional<Padding> padding_for(const Access& access, const std::vector<Access>& others) {
-  // A row is the distance between lanes that walk down a column, or between the words that meet in
-  // a bank; where there is none, something can still be put behind every 32 words.
-  std::vector<uint64_t> rows;
-  if (const auto stride = stride_of(access); stride && stride->bytes >= int64_t(kShortestRow))
-    rows.push_back(uint64_t(stride->bytes));
-  const Conflict conflict = worst_conflict(access);
-  uint64_t apart = 0;
-  for (const uint32_t lane : conflict.lanes)
-    apart = std::gcd(apart, access.address[lane] - access.address[conflict.lanes.front()]);
-  if (apart >= observe::kBanks * kWord) rows.push_back(apart);
-  rows.push_back(observe::kBanks * kWord);
-
-  const auto cures = [&](const Padding& padding) {
-    return wavefronts_anywhere(padded(access, padding)) <= least_wavefronts(access) &&
-           std::ranges::none_of(others, [&](const Access& other) {
-             return padding.more % std::clamp(other.bytes, 1u, 16u) != 0 ||
-                    wavefronts_anywhere(padded(other, padding)) > wavefronts_anywhere(other);
-           });
-  };
-  for (const uint64_t row : rows)
-    for (const uint64_t elements : {1, 2, 4, 8})
-      if (const Padding padding = {row, elements * access.bytes}; cures(padding)) return padding;
-  return std::nullopt;
 }
 
 }  // namespace ridge::tools::profile

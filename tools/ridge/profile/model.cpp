@@ -6,13 +6,14 @@
 
 namespace ridge::tools::profile {
 
-const std::array<CounterName, 17> kCounterNames = {{
+const std::array<CounterName, 18> kCounterNames = {{
     {"warps", &Counters::warps},
     {"threads", &Counters::threads},
     {"requests", &Counters::requests},
     {"sectors", &Counters::sectors},
     {"lines", &Counters::lines},
     {"bytes_used", &Counters::bytes_used},
+    {"first_sectors", &Counters::first_sectors},
     {"shared_requests", &Counters::shared_requests},
     {"wavefronts", &Counters::wavefronts},
     {"ideal_wavefronts", &Counters::ideal_wavefronts},

@@ -18,6 +18,7 @@ struct Counters {
   uint64_t warps = 0, threads = 0;  // instructions executed
   // Global and local memory.
   uint64_t requests = 0, sectors = 0, lines = 0, bytes_used = 0;
+  uint64_t first_sectors = 0;  // of global memory, that a launch had not touched before
   // Shared memory.
   uint64_t shared_requests = 0, wavefronts = 0, ideal_wavefronts = 0, conflicts = 0;
   uint64_t by_line = 0;       // wavefronts as Nsight Compute computes them for a source line
@@ -35,7 +36,7 @@ struct CounterName {
   const char* name;
   uint64_t Counters::*field;
 };
-extern const std::array<CounterName, 17> kCounterNames;
+extern const std::array<CounterName, 18> kCounterNames;
 
 using vm::observe::Action;
 using vm::observe::name_of;
@@ -50,6 +51,15 @@ struct Access {
   uint64_t base = 0;
   uint64_t cost = 0;   // sectors or wavefronts
   uint64_t warps = 0;  // accesses that cost as much
+};
+
+// What was kept of an instruction's accesses; addresses are whole.
+struct Seen {
+  std::vector<Access> sample;           // `warps`: accesses that it stands for
+  std::map<uint32_t, Access> of_block;  // of one block: the first access of each warp
+  // Of that block, at the whole line: requests, sectors moved, and sectors that it would move if a
+  // tile of them were kept in shared memory.
+  uint64_t requests = 0, moved = 0, once = 0;
 };
 
 // A branch that lanes of one warp took and others did not: the most even one.
@@ -67,15 +77,25 @@ struct Instruction {
   std::string unit;
   Reach reach = Reach::none;
   bool matrices = false;  // ldmatrix, stmatrix and what is made of them
-  bool generic = false;  // which memory it reaches shows when it runs
+  bool generic = false;   // which memory it reaches shows when it runs
   Action action = Action::load;
   uint32_t bytes = 0;        // a lane
   uint32_t width = 0;        // a lane, as the machine moves it: ptxas merges neighbours
   uint32_t merged_into = 0;  // the PTX line whose access does this one's work
   bool unclear = false;      // machine code was read, and leaves open what it does here
+  bool waits = false;        // its result is on the longest chain of results that need each other
   Counters counters;
   std::optional<Access> worst;
   std::optional<Split> split;
+  Seen seen_global, seen_shared;
+  uint64_t lowest = 0, end = 0;  // bytes of global memory that it touched
+  std::string function;          // of the toolkit, without lines of its own, that it is in
+};
+
+// A variable in shared memory; the dynamic part has no name.
+struct SharedArray {
+  std::string name;
+  uint64_t at = 0, bytes = 0;
 };
 
 // A source line, or a PTX line where there is no line information.
@@ -85,7 +105,7 @@ struct Line {
   std::string text;
   Counters counters;
   bool unclear = false;              // some width is the model's though machine code was read
-  double cost = 0;                   // cycles of an SM (bound.h)
+  double cost = 0;                   // cycles of an SM (time.h)
   std::vector<size_t> instructions;  // of the kernel
 };
 
@@ -119,6 +139,7 @@ struct Kernel {
   std::string ptxas_said;       // the file with it, where ptxas was asked during the run
   Resources resources;
   Occupancy occupancy;
+  std::vector<SharedArray> arrays;
   std::vector<Instruction> instructions;  // in the order of the PTX
   std::vector<Line> lines;                // the costliest first
   Counters total;

@@ -25,9 +25,10 @@ function s(tag, attributes = {}, text) {
 }
 function fill(id, ...children) { $(id).replaceChildren(...children.filter(Boolean)); }
 const laneColor = (lane) => `hsl(${(lane * 137.5) % 360} var(--lane-s) var(--lane-l))`;
-const cost = (kernel) => sum(Object.values(kernel.cycles ?? {}));
+const cost = (kernel) => kernel.time_cycles ?? 0;
 const lanesOf = (mask) => [...Array(32).keys()].filter((lane) => (parseInt(mask, 16) >>> lane) & 1);
 const size = (d) => (d[2] > 1 ? d.join('×') : d[1] > 1 ? `${d[0]}×${d[1]}` : `${d[0]}`);
+const blocks = (d) => d[0] * d[1] * d[2];
 const bytes = (n) => (n >= 2 ** 20 ? `${+(n / 2 ** 20).toFixed(1)} MiB` : n >= 1024 ? `${+(n / 1024).toFixed(1)} KiB` : `${n} B`);
 
 // --- the kernel
@@ -36,7 +37,7 @@ const fact = (value, label, bad) => h('div', {class: bad ? 'fact bad' : 'fact'},
 
 function facts(k) {
   const c = k.counters, r = k.resources, list = [];
-  list.push(fact(size(k.grid), `blocks of ${size(k.block)} threads${k.launches > 1 ? `, ${count(k.launches)} launches` : ''}`));
+  list.push(fact(size(k.grid), `block${blocks(k.grid) === 1 ? '' : 's'} of ${size(k.block)} thread${blocks(k.block) === 1 ? '' : 's'}${k.launches > 1 ? `, ${count(k.launches)} launches` : ''}`));
   list.push(fact(count(c.warps), 'warp instructions (PTX)'));
   const lanes = c.warps ? c.threads / c.warps : 0;
   list.push(fact(lanes.toFixed(1), 'of 32 lanes active', lanes < 28));
@@ -50,8 +51,8 @@ function facts(k) {
     list.push(fact(count(conflicts), `bank conflicts in ${count(c.wavefronts)} wavefronts`, conflicts > c.wavefronts / 10));
   }
   list.push(fact(percent(k.occupancy.fraction), `occupancy, limited by ${k.occupancy.limiter}`, k.occupancy.fraction < 0.5));
-  list.push(fact(`${r.registers}`, r.from === 'ptxas' ? 'registers a thread (ptxas)' : 'registers a thread (an estimate)'));
-  if (r.static_shared + r.dynamic_shared) list.push(fact(bytes(r.static_shared + r.dynamic_shared), 'shared memory a block'));
+  list.push(fact(`${r.registers}`, r.from === 'ptxas' ? 'registers per thread (ptxas)' : 'registers per thread (an estimate)'));
+  if (r.static_shared + r.dynamic_shared) list.push(fact(bytes(r.static_shared + r.dynamic_shared), 'shared memory per block'));
   if (r.spill_store_bytes + r.spill_load_bytes) list.push(fact(bytes(r.spill_store_bytes + r.spill_load_bytes), 'spilled', true));
   fill('facts', ...list);
 }
@@ -75,57 +76,54 @@ function parts(k) {
     h('h3', {}, 'Instructions by unit'), mix(k));
 }
 
+// Two roofs: DRAM has to move every touched sector once, at least; the L2 moves what the SMs ask for. Each point stands
+// on its own roof. What they mean stands below the picture, where it hides nothing.
 function roofline(k) {
-  const r = k.roofline, W = 460, H = 262, left = 52, bottom = 40, right = 16, top = 14;
-  if (!r.bytes) return fill('roofline', h('p', {class: 'hint'}, 'It moves nothing to or from global memory.'));
-  const moved = r.flops / r.bytes, used = r.flops / Math.max(1, r.bytes_used), ridge = r.peak_flops / r.peak_bytes;
-  const floor = Math.min(0.01, moved > 0 ? moved / 4 : 1, used > 0 ? used / 4 : 1);
-  const xs = [Math.log10(floor), Math.log10(Math.max(1000, used * 4))];
-  const ys = [Math.log10(r.peak_bytes * floor), Math.log10(r.peak_flops * 3)];
+  const r = k.roofline, W = 460, H = 230, left = 52, bottom = 38, right = 14, top = 14;
+  const points = [['dram', 'DRAM', r.dram_bytes, r.dram_bytes_per_second], ['l2', 'L2', r.l2_bytes, r.l2_bytes_per_second]]
+    .filter(([, , moved]) => moved > 0).map(([kind, name, moved, rate]) => ({kind, name, moved, rate, each: r.flops / moved}));
+  $('roofline-panel').hidden = !r.flops || !points.length;
+  if ($('roofline-panel').hidden) return;
+  const xs = [Math.log10(Math.min(0.1, ...points.map((p) => p.each / 3))), Math.log10(Math.max(300, ...points.map((p) => p.each * 3)))];
+  const roof = (p, each) => Math.min(r.peak_flops, each * p.rate);
+  const ys = [Math.log10(Math.min(...points.map((p) => roof(p, 10 ** xs[0])))), Math.log10(r.peak_flops * 2)];
   const x = (v) => left + (W - left - right) * (Math.log10(v) - xs[0]) / (xs[1] - xs[0]);
   const y = (v) => H - bottom - (H - bottom - top) * (Math.log10(v) - ys[0]) / (ys[1] - ys[0]);
-  const roof = (ai) => Math.min(r.peak_flops, ai * r.peak_bytes);
   const svg = s('svg', {viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': 'roofline'});
   for (let e = Math.ceil(xs[0]); e <= xs[1]; ++e) {
     svg.append(s('line', {class: 'axis', x1: x(10 ** e), x2: x(10 ** e), y1: top, y2: H - bottom}));
-    svg.append(s('text', {x: x(10 ** e), y: H - bottom + 15, 'text-anchor': 'middle'}, e >= 0 ? `${10 ** e}` : (10 ** e).toFixed(-e)));
+    svg.append(s('text', {x: x(10 ** e), y: H - bottom + 14, 'text-anchor': 'middle'}, e >= 0 ? `${10 ** e}` : (10 ** e).toFixed(-e)));
   }
   for (let e = Math.ceil(ys[0]); e <= ys[1]; ++e) {
     svg.append(s('line', {class: 'axis', x1: left, x2: W - right, y1: y(10 ** e), y2: y(10 ** e)}));
-    const [unit, scale] = e >= 12 ? ['TFLOP/s', 12] : e >= 9 ? ['GFLOP/s', 9] : ['MFLOP/s', 6];
-    svg.append(s('text', {x: left - 6, y: y(10 ** e) + 4, 'text-anchor': 'end'}, `${10 ** (e - scale)} ${unit.slice(0, 2)}`));
+    const [unit, scale] = e >= 12 ? ['TF', 12] : e >= 9 ? ['GF', 9] : ['MF', 6];
+    svg.append(s('text', {x: left - 6, y: y(10 ** e) + 4, 'text-anchor': 'end'}, `${10 ** (e - scale)} ${unit}`));
   }
-  svg.append(s('text', {x: (left + W) / 2, y: H - 6, 'text-anchor': 'middle'}, 'floating-point operations a byte of global memory'));
-  svg.append(s('path', {class: 'roof', d: `M${x(10 ** xs[0])},${y(roof(10 ** xs[0]))}L${x(ridge)},${y(r.peak_flops)}L${x(10 ** xs[1])},${y(r.peak_flops)}`}));
-  svg.append(s('text', {x: W - right, y: y(r.peak_flops) - 7, 'text-anchor': 'end', class: 'strong'}, `${r.format} ${(r.peak_flops / 1e12).toFixed(0)} TFLOP/s`));
-  const mid = 10 ** ((xs[0] + Math.log10(ridge)) / 2);
-  const angle = Math.atan2(y(roof(mid * 2)) - y(roof(mid)), x(mid * 2) - x(mid)) * 180 / Math.PI;
-  svg.append(s('text', {x: x(mid), y: y(roof(mid)) - 8, 'text-anchor': 'middle', class: 'strong', transform: `rotate(${angle} ${x(mid)} ${y(roof(mid)) - 8})`}, `memory ${(r.peak_bytes / 1e12).toFixed(2)} TB/s`));
-  if (r.flops > 0) {
-    const rate = (f) => (f >= 1e12 ? `${(f / 1e12).toFixed(1)} TFLOP/s` : `${(f / 1e9).toFixed(0)} GFLOP/s`);
-    const wasteful = used > moved * 1.05;
-    const point = (ai, kind, label, row) => {
-      svg.append(s('line', {class: 'axis', x1: x(ai), x2: x(ai), y1: y(roof(ai)), y2: H - bottom, 'stroke-dasharray': '3 3'}));
-      svg.append(s('circle', {class: kind, cx: x(ai), cy: y(roof(ai)), r: 6}));
-      const at = H - bottom - 12 - 17 * row;  // below the roof on the right there is always room
-      svg.append(s('text', {x: W - right - 16, y: at, 'text-anchor': 'end'}, label));
-      svg.append(s('circle', {class: kind, cx: W - right - 6, cy: at - 4, r: 5}));
-    };
-    if (wasteful) point(used, 'used', `${used.toFixed(2)} if every moved byte were used: ${rate(roof(used))}`, 0);
-    point(moved, 'moved', `${moved.toFixed(2)} as it is: ${rate(roof(moved))} at most`, wasteful ? 1 : 0);
+  svg.append(s('text', {x: (left + W) / 2, y: H - 4, 'text-anchor': 'middle'}, 'floating-point operations per byte'));
+  for (const p of points) {
+    const ridge = r.peak_flops / p.rate;
+    svg.append(s('path', {class: `roof ${p.kind}-roof ${p.kind === 'l2' ? 'l2' : ''}`, d: `M${x(10 ** xs[0])},${y(roof(p, 10 ** xs[0]))}L${x(ridge)},${y(r.peak_flops)}L${x(10 ** xs[1])},${y(r.peak_flops)}`}));
   }
-  const time = (b) => `${+(b / r.peak_bytes * 1e6).toPrecision(2)} µs`;
-  fill('roofline', svg, h('p', {class: 'hint'}, r.flops > 0 ? `${count(r.flops)} operations; ` : 'No floating-point work. ',
-    `${bytes(r.bytes)} moved between L1 and the rest, ${time(r.bytes)} at the memory’s rate; ${bytes(r.bytes_used)} of them used, ${time(r.bytes_used)}.`));
+  for (const p of [...points].reverse()) {  // DRAM's is the smaller one, on top
+    const point = s('circle', {class: p.kind, cx: x(p.each), cy: y(roof(p, p.each)), r: p.kind === 'dram' ? 5 : 8});
+    point.append(s('title', {}, p.name));
+    svg.append(point);
+  }
+  const rate = (f) => (f >= 1e12 ? `${(f / 1e12).toFixed(1)} TFLOP/s` : `${(f / 1e9).toFixed(0)} GFLOP/s`);
+  const time = (seconds) => `${+(seconds * 1e6).toPrecision(2)} µs`;
+  const least = Math.min(...points.map((p) => roof(p, p.each)));
+  fill('roofline', svg,
+    h('div', {}, ...points.map((p) => h('p', {class: 'hint'}, h('span', {class: `dot ${p.kind}`}, '● '),
+      `${p.name}: ${bytes(p.moved)}, ${time(p.moved / p.rate)} at ${(p.rate / 1e12).toFixed(1)} TB/s; ${+p.each.toPrecision(3)} operations per byte allow ${rate(roof(p, p.each))}.`)),
+    h('p', {class: 'hint'}, `${count(r.flops)} operations, at most ${rate(least)} (${r.format} peak ${(r.peak_flops / 1e12).toFixed(0)} TFLOP/s).`)));
 }
 
 function adviceCard(k, a, link = true) {
-  const quiet = a.kind === 'idle SMs' || a.kind === 'occupancy';
-  return h('div', {class: quiet ? 'advice quiet' : 'advice'},
+  return h('div', {class: 'advice'},
     h('p', {}, h('span', {class: 'kind'}, a.kind), ' ',
       link && a.line ? h('button', {onclick: () => choose(k, lineOf(k, a.file, a.line), true)}, `${a.file ? '' : 'PTX '}line ${a.line}`) : ''),
     h('p', {}, `${a.reason}.`), h('p', {class: 'fix'}, `${a.fix}.`),
-    h('p', {class: 'moves'}, `${a.counter} ${count(a.now)} → ${count(a.then)}`));
+    h('p', {class: 'moves'}, `${a.counter} ${count(a.now)} → ${count(a.then)}; saves about ${percent(a.saves)} of the kernel’s time`));
 }
 
 // --- the source
@@ -134,18 +132,22 @@ const lineOf = (k, file, line) => k.lines.find((l) => l.line === line && (l.file
 const adviceOf = (k, l) => k.advice.filter((a) => a.line === l.line && (a.file ?? '') === (l.file ?? ''));
 let rows = new Map();
 
+// The counters beside the source: those that some line of the kernel has.
+const kColumns = [
+  {head: 'warp instr.', of: (c) => c.warps, wide: true},
+  {head: 'lanes', of: (c) => (c.warps ? Math.round(c.threads / c.warps) : 0), wide: true},
+  {head: 'sectors', of: (c) => c.sectors, bad: (c) => (c.bytes_used ?? 0) < SECTOR * c.sectors / 2},
+  {head: 'wavefronts', of: (c) => c.wavefronts, bad: (c) => (c.conflicts ?? 0) > c.wavefronts / 10}];
+let columns = kColumns;
+const columnClass = (column, c) => ['counter', column.wide ? 'wide' : '', c && column.of(c) && column.bad?.(c) ? 'bad' : ''].join(' ').trim();
+
 function row(k, number, text, l) {
-  if (!l) return h('tr', {class: 'idle'}, h('td', {class: 'number'}, `${number}`), ...Array(5).fill(0).map(() => h('td')), h('td', {class: 'text'}, text));
+  if (!l) return h('tr', {class: 'idle'}, h('td', {class: 'number'}, `${number}`), h('td'), ...columns.map((column) => h('td', {class: columnClass(column)})), h('td', {class: 'text'}, text));
   const c = l.counters, advised = adviceOf(k, l).length > 0;
-  const conflicts = c.conflicts ?? 0;
-  const used = c.sectors ? (c.bytes_used ?? 0) / (SECTOR * c.sectors) : 1;
   const tr = h('tr', {class: 'counted', tabindex: 0, onclick: () => choose(k, l), onkeydown: (e) => { if (e.key === 'Enter') choose(k, l); }},
     h('td', {class: 'number'}, `${number}`),
     h('td', {class: 'heat', style: `--share:${l.share}`}, l.share >= 0.005 ? percent(l.share) : ''),
-    h('td', {}, count(c.warps)),
-    h('td', {}, c.warps ? (c.threads / c.warps).toFixed(0) : ''),
-    h('td', {class: used < 0.5 ? 'bad' : ''}, c.sectors ? count(c.sectors) : ''),
-    h('td', {class: conflicts > (c.wavefronts ?? 0) / 10 ? 'bad' : ''}, c.wavefronts ? count(c.wavefronts) : ''),
+    ...columns.map((column) => h('td', {class: columnClass(column, c)}, column.of(c) ? count(column.of(c)) : '')),
     h('td', {class: 'text'}, advised ? h('span', {class: 'dot'}, '● ') : '', text));
   rows.set(l, tr);
   return tr;
@@ -153,6 +155,7 @@ function row(k, number, text, l) {
 
 function source(k) {
   rows = new Map();
+  columns = kColumns.filter((column) => k.lines.some((l) => column.of(l.counters)));
   const files = [...new Set(k.lines.map((l) => l.file ?? ''))];
   const weight = (f) => sum(k.lines.filter((l) => (l.file ?? '') === f).map((l) => l.share));
   files.sort((a, b) => weight(b) - weight(a));
@@ -170,7 +173,7 @@ function source(k) {
       if (upcoming - next > 2 * around + 2) {
         const from = next + around, to = upcoming - around - 1;
         for (; next < from; ++next) body.append(row(k, next, text[next - 1] ?? ''));
-        const gap = h('tr', {class: 'gap'}, h('td', {colspan: 7}, `… lines ${from} – ${to}`));
+        const gap = h('tr', {class: 'gap'}, h('td', {colspan: columns.length + 3}, `… lines ${from} – ${to}`));
         gap.addEventListener('click', () => gap.replaceWith(...Array.from({length: to - from + 1}, (_, i) => row(k, from + i, text[from + i - 1] ?? ''))));
         body.append(gap);
         next = to + 1;
@@ -178,10 +181,15 @@ function source(k) {
       for (; next <= upcoming; ++next) body.append(row(k, next, text[next - 1] ?? counted.get(next)?.text ?? '', counted.get(next)));
       if (upcoming === last) for (; next <= last; ++next) body.append(row(k, next, text[next - 1] ?? ''));
     }
-    const head = h('thead', {}, h('tr', {}, ...['', 'cost', 'warp instr.', 'lanes', 'sectors', 'wavefronts', ''].map((t) => h('th', {}, t))));
+    const head = h('thead', {}, h('tr', {}, h('th'), h('th', {}, 'cost'), ...columns.map((column) => h('th', {class: columnClass(column)}, column.head)), h('th')));
     return [file && h('div', {class: 'file', title: file}, file.split('/').slice(-2).join('/')), h('table', {class: 'lines'}, head, body)];
   });
-  fill('source', ...blocks.flat());
+  // In a long listing the costliest lines are far apart.
+  const hottest = k.lines.filter((l) => l.share >= 0.05).slice(0, 5);
+  const links = sum(blocks.map(([, table]) => table.rows.length)) > 40 && hottest.length
+    ? h('div', {class: 'hottest'}, ...hottest.map((l) => h('button', {onclick: () => choose(k, l, true)}, `${percent(l.share)} line ${l.line} `, h('code', {}, (l.text ?? '').trim()))))
+    : '';
+  fill('source', links, ...blocks.flat());
 }
 
 // --- one line
@@ -191,15 +199,24 @@ const kLabels = [['warps', 'warp instructions'], ['threads', 'thread instruction
   ['wavefronts', 'wavefronts'], ['conflicts', 'bank conflicts'], ['branches', 'branches'], ['divergent', 'of them divergent'],
   ['barriers', 'barrier waits']];
 
+// The first of a long list, and a button for the others.
+function shortened(list, shown = 12, slack = 3) {
+  if (list.length <= shown + slack) return list;
+  const more = h('button', {class: 'more hint', onclick: () => more.replaceWith(...list.slice(shown))}, `${list.length - shown} more`);
+  return [...list.slice(0, shown), more];
+}
+
+// Opens a line where it stands.
 function choose(k, l, scroll) {
   if (!l) return;
+  document.querySelector('tr.opened')?.remove();
   for (const tr of rows.values()) tr.classList.remove('chosen');
   const tr = rows.get(l);
-  tr?.classList.add('chosen');
-  if (scroll && tr) {
-    const box = $('source'), at = tr.getBoundingClientRect().top - box.getBoundingClientRect().top;
-    box.scrollTop += at - box.clientHeight / 3;
-  }
+  if (!tr) return;
+  tr.classList.add('chosen');
+  const detail = h('div', {id: 'detail', 'aria-live': 'polite'});
+  tr.after(h('tr', {class: 'opened'}, h('td', {colspan: columns.length + 3}, detail)));
+  if (scroll) tr.scrollIntoView({block: 'center'});
   const pictured = l.instructions.filter((i) => i.worst || i.split);
   const picture = h('div', {id: 'picture'});
   const buttons = new Map();
@@ -216,17 +233,18 @@ function choose(k, l, scroll) {
     return button;
   });
   const c = l.counters;
-  fill('detail',
+  const words = h('div', {},
     h('p', {class: 'title'}, `${l.file ? 'Line' : 'PTX line'} ${l.line}`),
-    h('p', {class: 'hint'}, `${percent(l.share)} of the kernel’s cost, ${c.warps ? (c.threads / c.warps).toFixed(1) : 0} of 32 lanes active`),
-    h('pre', {}, (l.text || '').trim()),
+    h('p', {class: 'hint'}, `${percent(l.share)} of the kernel’s cost, ${c.warps ? (c.threads / c.warps).toFixed(1) : 0} of 32 lanes active${l.inside ? `; ${l.inside}` : ''}`),
     l.widths === 'model' && k.widths !== 'model' ? h('p', {class: 'hint'}, 'The machine code leaves open how wide its accesses are: they are counted as modelled.') : null,
     ...adviceOf(k, l).map((a) => adviceCard(k, a, false)),
+    h('h3', {}, 'Counters'),
+    h('div', {class: 'counts'}, ...kLabels.filter(([key]) => c[key]).flatMap(([key, label]) => [h('span', {}, label), h('span', {}, count(c[key]))])));
+  const pictures = h('div', {},
     pictured.length ? h('h3', {}, pictured.every((i) => i.split) ? 'How a warp parts' : 'The costliest access of a warp') : null,
     picture,
-    h('h3', {}, 'Counters'),
-    h('div', {class: 'counts'}, ...kLabels.filter(([key]) => c[key]).flatMap(([key, label]) => [h('span', {}, label), h('span', {}, count(c[key]))])),
-    h('h3', {}, `${l.instructions.length} PTX instruction${l.instructions.length === 1 ? '' : 's'}`), ...list);
+    h('h3', {}, `${l.instructions.length} PTX instruction${l.instructions.length === 1 ? '' : 's'}`), ...shortened(list));
+  detail.append(words, pictures);
   const wasted = (i) => i.split ? 1.5 : i.worst.cost / Math.max(1, i.worst.least) + i.worst.cost / 1000;
   if (pictured.length) show(pictured.reduce((a, b) => (wasted(b) > wasted(a) ? b : a)));
 }
@@ -328,17 +346,23 @@ function accessPicture(i) {
 
 // --- all of it
 
+// Template arguments of a long name are for those who ask: the tooltip has them.
+const kLongName = 44;
+const short = (k) => (k.name.length <= kLongName || !k.name.includes('<') ? k.name : `${k.name.slice(0, k.name.indexOf('<'))}<…>`);
+const fullName = (k) => k.full_name || k.name;
+
 function show(k) {
   for (const button of $('kernels').children) button.setAttribute('aria-pressed', button.dataset.index === `${record.kernels.indexOf(k)}`);
-  $('verdict').textContent = k.verdict;
+  const rest = k.verdict.startsWith(k.name) ? k.verdict.slice(k.name.length) : ` ${k.verdict}`;
+  fill('verdict', h('span', {title: fullName(k)}, short(k)), rest);
   if (decodeURIComponent(location.hash.slice(1)) !== k.name && k !== order[0]) history.replaceState(null, '', `#${encodeURIComponent(k.name)}`);
   facts(k);
   parts(k);
   roofline(k);
-  fill('advice', ...(k.advice.length ? k.advice.map((a) => adviceCard(k, a)) : [h('p', {class: 'hint'}, 'Nothing that the addresses and counters would show.')]));
+  fill('advice', ...(k.advice.length ? shortened(k.advice.map((a) => adviceCard(k, a)), 2, 1) : [h('p', {class: 'hint'}, 'Nothing that would save a twentieth of its time.')]));
   source(k);
   const first = k.advice.find((a) => a.line);
-  choose(k, first ? lineOf(k, first.file, first.line) : k.lines[0], true);
+  choose(k, first ? lineOf(k, first.file, first.line) : k.lines[0]);
 }
 
 const order = [...record.kernels].sort((a, b) => cost(b) - cost(a));
@@ -347,9 +371,10 @@ const program = record.program.startsWith('/') ? record.program.split('/').pop()
 $('origin').textContent = `ridge profile ${program} · on ${record.device.name}, software GPU`;
 document.title = `ridge profile ${program}`;
 if (record.widths_note) $('widths').textContent = `${record.widths_note[0].toUpperCase()}${record.widths_note.slice(1)}.`;
-const kShown = 10;
-const kernelButton = (k) => h('button', {'data-index': record.kernels.indexOf(k), style: `--share:${cost(k) / all}`, onclick: () => show(k)},
-  k.name, h('small', {}, [k.launches > 1 ? `×${count(k.launches)}` : '', k.sampled ? `sampled ${count(k.blocks_run)} of ${count(k.blocks)} blocks` : '', k.faulted ? 'crashed' : '', percent(cost(k) / all)].filter(Boolean).join(' · ')));
+const kShown = matchMedia('(max-width: 600px)').matches ? 4 : 10;
+const about = (k) => [k.launches > 1 ? `×${count(k.launches)}` : '', k.sampled ? `sampled ${count(k.blocks_run)} of ${count(k.blocks)} blocks` : '', k.faulted ? 'crashed' : '', percent(cost(k) / all)].filter(Boolean).join(' · ');
+const kernelButton = (k) => h('button', {'data-index': record.kernels.indexOf(k), title: fullName(k), style: `--share:${cost(k) / all}`, onclick: () => show(k)},
+  short(k), h('small', {}, about(k)));
 fill('kernels', ...order.slice(0, kShown).map(kernelButton));
 if (order.length > kShown) {
   const more = h('button', {class: 'more', onclick: () => more.replaceWith(...order.slice(kShown).map(kernelButton))}, `${order.length - kShown} more`);

@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 
 #include "profile/advice.h"
-#include "profile/bound.h"
+#include "profile/time.h"
+#include "profile/words.h"
 #include "terminal.h"
 
 namespace ridge::tools::profile {
@@ -42,8 +43,9 @@ std::string resources_text(const Kernel& kernel, const GpuSpec& gpu) {
 std::string title(const Kernel& kernel) {
   std::string text = bold(kernel.name);
   if (kernel.launches > 1) text += fmt::format(" ×{}", thousands(kernel.launches));
-  text += fmt::format("  {} block{} of {} threads", to_string(kernel.grid),
-                      kernel.grid.count() == 1 ? "" : "s", to_string(kernel.block));
+  text += fmt::format("  {} block{} of {} thread{}", to_string(kernel.grid),
+                      kernel.grid.count() == 1 ? "" : "s", to_string(kernel.block),
+                      kernel.block.count() == 1 ? "" : "s");
   if (kernel.sampled())
     text += fmt::format("  {}",
                         dim(fmt::format("sampled {} of {} blocks; counts are scaled",
@@ -68,9 +70,7 @@ void add_memory_row(std::vector<std::vector<std::string>>& rows, const Kernel& k
   rows.push_back(
       {fmt::format("{} {}", name_of(reach), noun_of(action)), thousands(requests), thousands(cost),
        shared ? "wavefronts" : "sectors", fmt::format("{:.1f}", double(cost) / double(requests)),
-       shared
-           ? fmt::format("{} bank conflicts",
-                         thousands(sum.conflicts))
+       shared ? fmt::format("{} bank conflicts", thousands(sum.conflicts))
        : action == Action::reduction || action == Action::atomic
            ? ""
            : fmt::format("{} of the bytes used", percent(double(sum.bytes_used) / moved))});
@@ -137,8 +137,8 @@ std::string counters_text(const Counters& c) {
 void add_advice(std::string& text, const Advice& advice, std::string_view indent) {
   text += fmt::format("{}{}: {}.\n{}{} {}.", indent, red(name_of(advice.kind)), advice.reason,
                       indent, green("fix:"), advice.fix);
-  text += dim(
-      fmt::format(" ({} {} → {})", advice.counter, thousands(advice.now), thousands(advice.then)));
+  text += dim(fmt::format(" ({} {} → {}; saves about {} of the kernel's time)", advice.counter,
+                          thousands(advice.now), thousands(advice.then), percent(advice.saves)));
   text += '\n';
 }
 
@@ -147,7 +147,14 @@ std::string kernel_text(const Kernel& kernel, const std::vector<Advice>& advice,
   std::string text = title(kernel) + '\n';
   text += fmt::format("  {}\n", resources_text(kernel, gpu));
   text += counts(kernel);
-  const double all = cost_of(kernel, gpu).sum();
+  bool first = true;
+  for (const Advice& one : advice)
+    if (one.line == 0) {
+      if (std::exchange(first, false)) text += "\n  the kernel as a whole\n";
+      add_advice(text, one, "    ");
+    }
+  const Case of(kernel, gpu);
+  const double all = of.time;
   std::string file;
   size_t shown = 0;
   for (const Line& line : kernel.lines) {
@@ -163,6 +170,8 @@ std::string kernel_text(const Kernel& kernel, const std::vector<Advice>& advice,
                         bold(trimmed(line.text)));
     text += fmt::format("    {} of the cost: {}\n", percent(all > 0 ? line.cost / all : 0),
                         counters_text(line.counters));
+    if (const std::string inside = functions_on(of, line); !inside.empty())
+      text += fmt::format("    {}\n", inside);
     if (line.unclear)
       text +=
           dim("    the machine code leaves open how wide its accesses are: counted as modelled") +
@@ -171,12 +180,6 @@ std::string kernel_text(const Kernel& kernel, const std::vector<Advice>& advice,
       if (belongs(one)) add_advice(text, one, "    ");
     ++shown;
   }
-  bool first = true;
-  for (const Advice& one : advice)
-    if (one.line == 0 && one.kind != Kind::idle_sms) {  // that stands above
-      if (std::exchange(first, false)) text += "\n  the kernel as a whole\n";
-      add_advice(text, one, "    ");
-    }
   return text;
 }
 
@@ -191,7 +194,7 @@ std::string to_text(const Profile& profile, const GpuSpec& gpu, size_t top) {
   std::vector<Entry> entries;
   double all = 0;
   for (const Kernel& kernel : profile.kernels) {
-    entries.push_back({&kernel, advise(kernel, gpu), cost_of(kernel, gpu).sum()});
+    entries.push_back({&kernel, advise(kernel, gpu), time_of(kernel, gpu).total()});
     all += entries.back().cost;
   }
   std::ranges::stable_sort(entries, std::greater<>{}, &Entry::cost);

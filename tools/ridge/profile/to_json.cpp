@@ -6,9 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "profile/advice.h"
-#include "profile/bound.h"
 #include "profile/geometry.h"
 #include "profile/metrics.h"
+#include "profile/roofline.h"
+#include "profile/time.h"
 
 namespace ridge::tools::profile {
 namespace {
@@ -56,7 +57,8 @@ json instruction_json(const Instruction& one) {
 
 json advice_json(const Advice& advice) {
   json out = {{"kind", name_of(advice.kind)}, {"reason", advice.reason}, {"fix", advice.fix},
-              {"counter", advice.counter},    {"now", advice.now},       {"then", advice.then}};
+              {"counter", advice.counter},    {"now", advice.now},       {"then", advice.then},
+              {"saves", advice.saves}};
   if (advice.line) out["line"] = advice.line;
   if (!advice.file.empty()) out["file"] = advice.file;
   return out;
@@ -64,7 +66,9 @@ json advice_json(const Advice& advice) {
 
 json kernel_json(const Kernel& kernel, const GpuSpec& gpu) {
   const std::vector<Advice> advice = advise(kernel, gpu);
-  const Costs costs = cost_of(kernel, gpu);
+  const Case of(kernel, gpu);
+  const Time time = time_of(of.all, of.spread);
+  const double total = of.time;
   const Roofline roof = roofline_of(kernel, gpu);
   const Resources& r = kernel.resources;
   json out = {
@@ -95,10 +99,11 @@ json kernel_json(const Kernel& kernel, const GpuSpec& gpu) {
       {"counters", counters_json(kernel.total)},
       {"roofline",
        {{"flops", roof.flops},
-        {"bytes", roof.bytes},
-        {"bytes_used", roof.bytes_used},
+        {"dram_bytes", roof.dram_bytes},
+        {"l2_bytes", roof.l2_bytes},
         {"peak_flops", roof.peak_flops},
-        {"peak_bytes", roof.peak_bytes},
+        {"dram_bytes_per_second", roof.dram_rate},
+        {"l2_bytes_per_second", roof.l2_rate},
         {"format", roof.fp64 ? "FP64" : "FP32"}}},
       {"lines", json::array()},
       {"advice", json::array()},
@@ -107,8 +112,9 @@ json kernel_json(const Kernel& kernel, const GpuSpec& gpu) {
   out["widths"] = kernel.machine_code ? "machine code" : "model";
   if (!kernel.no_machine_code.empty()) out["no_machine_code"] = kernel.no_machine_code;
   if (!kernel.not_sampled.empty()) out["not_sampled"] = kernel.not_sampled;
+  out["time_cycles"] = total;
   for (size_t i = 0; i < kParts; ++i)
-    if (costs.cycles[i] > 0) out["cycles"][name_of(Part(i))] = costs.cycles[i];
+    if (time.cycles[i] > 0) out["cycles"][name_of(Part(i))] = time.cycles[i];
   std::map<std::string, uint64_t> units;
   for (const Instruction& one : kernel.instructions)
     units[one.unit.empty() ? "other" : one.unit] += one.counters.warps;
@@ -119,11 +125,13 @@ json kernel_json(const Kernel& kernel, const GpuSpec& gpu) {
   for (const Line& line : kernel.lines) {
     json entry = {{"line", line.line},
                   {"text", line.text},
-                  {"share", costs.sum() > 0 ? line.cost / costs.sum() : 0},
+                  {"share", total > 0 ? line.cost / total : 0},
                   {"counters", counters_json(line.counters)},
                   {"instructions", json::array()}};
     if (!line.file.empty()) entry["file"] = line.file;
     if (line.unclear) entry["widths"] = "model";
+    if (const std::string inside = functions_on(of, line); !inside.empty())
+      entry["inside"] = inside;
     for (const size_t i : line.instructions)
       entry["instructions"].push_back(instruction_json(kernel.instructions[i]));
     out["lines"].push_back(std::move(entry));

@@ -1,0 +1,27 @@
+// Operations counted against bytes moved, and the device's peaks for both.
+#pragma once
+
+#include "core/gpu_spec.h"
+#include "profile/model.h"
+
+namespace ridge::tools::profile {
+
+// Floating-point operations: a fused multiply-add is two, a product of matrices what it multiplies.
+double flops_of(const Instruction& instruction);
+double flops_of(const Kernel& kernel);
+
+double memory_bytes_per_second(const GpuSpec& gpu);
+
+// Two kinds of bytes, each with the rate that bounds it: DRAM has to move each sector that a launch
+// touches once, at least; the L2 moves what the SMs' first caches ask for.
+struct Roofline {
+  double flops = 0;
+  double dram_bytes = 0, l2_bytes = 0;
+  double peak_flops = 0;  // per second, FP32 (FP64 where that is most of it)
+  double dram_rate = 0;   // bytes per second
+  double l2_rate = 0;
+  bool fp64 = false;
+};
+Roofline roofline_of(const Kernel& kernel, const GpuSpec& gpu);
+
+}  // namespace ridge::tools::profile
