@@ -86,8 +86,9 @@ struct Fragment {
   Frame* frame = nullptr;
 };
 
-// Why a handler returned nullptr.
-enum class Stop : uint8_t { reschedule, yield, fault };
+// Why a handler returned nullptr. other_loop: the fragment goes on where it says, but it has
+// become a full warp, or is one no longer.
+enum class Stop : uint8_t { reschedule, other_loop, yield, fault };
 
 struct Warp {
   // Registers of the running frame; constant vectors of its function.
@@ -200,8 +201,11 @@ const Inst* raise(Warp& w, const Inst* inst, FaultKind kind, uint32_t lane, uint
 // else nullptr; remembers the allocation for `inst`.
 bool check_range(Warp& w, const Inst* inst, uint64_t begin, uint64_t end);
 
+inline const CheckedRange& known_range(const Warp& w, const Inst* inst) {
+  return w.worker->ranges[(reinterpret_cast<uintptr_t>(inst) >> 5) & 63];
+}
 inline bool range_is_known(const Warp& w, const Inst* inst, uint64_t begin, uint64_t end) {
-  const CheckedRange& r = w.worker->ranges[(reinterpret_cast<uintptr_t>(inst) >> 5) & 63];
+  const CheckedRange& r = known_range(w, inst);
   return begin >= r.begin && end <= r.end;
 }
 
