@@ -22,12 +22,22 @@ constexpr int32_t kTurn = 8192, kShortTurn = 128, kFirstTurn = 1;
 
 enum class WarpState : uint8_t { waiting, yielded, stopped };
 
+// Lanes waiting at a join are a second fragment in all but name.
+int32_t budget_of(const Warp& w) {
+  return w.fragments.size() > 1 || !w.joins.empty() ? std::min(kShortTurn, w.turn) : w.turn;
+}
+
 // The interpreter's loop: the handlers do everything.
 void execute(Warp& w, const Inst* pc) {
-  if (w.mask == kAllLanes)
-    while (pc) pc = pc->full(w, pc);
-  else
-    while (pc) pc = pc->masked(w, pc);
+  while (true) {
+    if (w.mask == kAllLanes)
+      while (pc) pc = pc->full(w, pc);
+    else
+      while (pc) pc = pc->masked(w, pc);
+    if (w.stop != Stop::other_loop) return;
+    w.budget = budget_of(w);
+    pc = w.fragments[w.current].pc;
+  }
 }
 // The same with every instruction counted.
 void execute_counting(Warp& w, const Inst* pc) {
@@ -55,7 +65,8 @@ class Watched {
     if (inst->full == internal::kGuard.full) return run_guarded(inst);
     const uint32_t lanes = w_.mask;
     const Inst* pc = full ? inst->full(w_, inst) : inst->masked(w_, inst);
-    if (!pc && w_.stop == Stop::reschedule) put_off(inst, lanes);
+    const bool goes_on = w_.stop == Stop::reschedule || w_.stop == Stop::other_loop;
+    if (!pc && goes_on) put_off(inst, lanes);
     return pc;
   }
 
@@ -150,9 +161,7 @@ WarpState run_warp(Warp& w, const GridRun& grid) {
     w.sync_open = f.sync_open;
     f.sync_open = false;
     enter_frame(w, f.frame);
-    // Lanes waiting at a join are a second fragment in all but name.
-    if (!grid.schedule || w.budget <= 0)
-      w.budget = n > 1 || !w.joins.empty() ? std::min(kShortTurn, w.turn) : w.turn;
+    if (!grid.schedule || w.budget <= 0) w.budget = budget_of(w);
     bool interrupted = false;
     if (grid.schedule) interrupted = execute_scheduled(w, f.pc, grid);
     else if (grid.observer) execute_observed(w, f.pc, *grid.observer);
@@ -169,7 +178,8 @@ WarpState run_warp(Warp& w, const GridRun& grid) {
         }
         if (++yields >= w.fragments.size()) return WarpState::yielded;
         break;
-      case Stop::reschedule: w.next_fragment = w.current; break;
+      case Stop::reschedule:
+      case Stop::other_loop: w.next_fragment = w.current; break;
     }
   }
 }

@@ -54,7 +54,9 @@ const Inst* go_on(Warp& w, uint32_t mask, const Inst* pc) {
   Fragment& f = running(w);
   f.mask = w.mask = mask;
   f.pc = pc;
-  return same_loop ? pc : reschedule(w);
+  if (same_loop) return pc;
+  w.stop = Stop::other_loop;
+  return nullptr;
 }
 const Inst* leave(Warp& w) {
   w.fragments[w.current] = w.fragments.back();

@@ -86,8 +86,9 @@ struct Fragment {
   Frame* frame = nullptr;
 };
 
-// Why a handler returned nullptr.
-enum class Stop : uint8_t { reschedule, yield, fault };
+// Why a handler returned nullptr. other_loop: the fragment goes on where it says, but it has
+// become a full warp, or is one no longer.
+enum class Stop : uint8_t { reschedule, other_loop, yield, fault };
 
 struct Warp {
   // Registers of the running frame; constant vectors of its function.

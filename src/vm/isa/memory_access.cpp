@@ -25,6 +25,21 @@ inline Span<A> span(uint32_t mask, const A* address, A offset) {
   return {low, high, bits};
 }
 
+// Are all active lanes aligned, and in the range that `inst` was last seen to touch? Addresses are
+// compared as signed numbers, which CPUs can do to several at once: memory has positive ones.
+bool all_known(const Warp& w, const Inst* inst, const uint64_t* address, uint64_t offset,
+               uint32_t bytes) {
+  const CheckedRange& r = range_of(w, inst);
+  const auto first = int64_t(r.begin), last = int64_t(r.end - bytes);
+  const uint64_t any = address[__builtin_ctz(w.mask)];
+  int64_t wrong = 0;
+  for (int i = 0; i < kWarpSize; ++i) {
+    const auto at = int64_t(((w.mask >> i) & 1 ? address[i] : any) + offset);
+    wrong |= (at & int64_t(bytes - 1)) | (at < first ? -1 : 0) | (at > last ? -1 : 0);
+  }
+  return !wrong;
+}
+
 // Lane by lane, for the one to blame: aligned, and `inside(lane, at)`?
 template <class A, class Inside>
 bool check_lanes(Warp& w, const Inst* inst, const A* address, A offset, uint32_t bytes,
@@ -46,11 +61,11 @@ bool check_lanes(Warp& w, const Inst* inst, const A* address, A offset, uint32_t
 GlobalPlaces check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t offset,
                           uint32_t bytes, const char* what) {
   if (!is_few(w.mask)) {
+    if (all_known(w, inst, address, uint64_t(offset), bytes))
+      return {address, uint64_t(offset) + range_of(w, inst).shift};
     const auto [low, high, bits] = span(w.mask, address, uint64_t(offset));
-    if (!(bits & (bytes - 1)) && high + bytes > high) {
-      if (range_is_known(w, inst, low, high + bytes) || check_range(w, inst, low, high + bytes))
-        return {address, uint64_t(offset) + range_of(w, inst).shift};
-    }
+    if (!(bits & (bytes - 1)) && high + bytes > high && check_range(w, inst, low, high + bytes))
+      return {address, uint64_t(offset) + range_of(w, inst).shift};
   }
   // Few lanes, lanes in different allocations, or outside of them.
   const auto inside = [&](int lane, uint64_t at) {
