@@ -26,6 +26,13 @@ bool is_ours(const char* module) {
          name.starts_with("libcuda.so");
 }
 
+// The C and C++ libraries: what faults there was handed its pointer by somebody else.
+bool is_of_system(const std::string& module) {
+  const std::string_view name = std::string_view(module).substr(module.rfind('/') + 1);
+  return name.starts_with("libc.so") || name.starts_with("libm.so") ||
+         name.starts_with("libstdc++.so") || name.starts_with("ld-linux");
+}
+
 // One function that covers an address; several where calls were inlined, the innermost first.
 struct Level {
   std::string function, file;
@@ -112,7 +119,7 @@ std::vector<Level> levels_of(const HostCall& call) {
     if (!frame) break;
     const uintptr_t address = frame - 1;  // in the call, not behind it
     const Module module = module_of(address);
-    if (module.path.empty()) continue;
+    if (module.path.empty() || is_of_system(module.path)) continue;
     addresses.push_back(address);
     auto& command = commands[module.path];
     if (command.empty()) command = {"addr2line", "-a", "-f", "-C", "-i", "-e", module.path};

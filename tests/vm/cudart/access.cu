@@ -46,7 +46,8 @@ void past_the_end() {
   for (int k = 0; k < 3; ++k) fill<<<1, 128>>>(d, 120);
   int* out = on_device(sizeof(int));
   sum<<<1, 1>>>(d, 99, 121, out);  // 100 + 101 + … + 120, and a zero
-  std::printf("%d %s\n", first_of(out), cudaGetErrorName(cudaGetLastError()));
+  const int total = first_of(out);
+  std::printf("%d %s\n", total, cudaGetErrorName(cudaGetLastError()));
 }
 
 // A page that nobody has.

@@ -27,10 +27,11 @@ __global__ void stored(int* d, int at) {
   __shared__ int b[32];
   const int t = threadIdx.x;
   b[t] = t;
+  if (t < 16) a[t] = 1;
   __syncwarp();
   if (t == 0) a[at] = 7;  // BUG stored
   __syncwarp();
-  d[t] = b[t] + a[0] * 0;
+  d[t] = b[t] + a[t / 2];
 }
 
 __global__ void counted(int* d, int bins) {
