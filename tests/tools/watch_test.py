@@ -105,7 +105,7 @@ class Watch(WatchTest):
         program = self.cxx("program", "#include <cstdio>\nint main() { std::puts(\"old\"); }")
         ridge = self.start("run", "--device", "vm", "--watch", str(program))
         self.assertIn("old\n", self.read_until(ridge.stdout.fileno(), "(Ctrl-C ends)"))
-        self.cxx("program", "#include <cstdio>\nint main() { std::puts(\"new\"); }")
+        os.replace(self.cxx("other", "#include <cstdio>\nint main() { std::puts(\"new\"); }"), program)
         self.assertIn("new\n", self.read_until(ridge.stdout.fileno(), "(Ctrl-C ends)"))
         ridge.terminate()
         ridge.wait(30)

@@ -59,7 +59,7 @@ std::vector<fs::path> own_files(const ProgramRequest& request,
 }
 
 // Until one of the files is another than it was, and all have been at rest for a while: some
-// editors write twice, or remove a file before they write the new one.
+// editors write twice, or remove or empty a file before they write the new one.
 void wait_for_change(const ProgramRequest& request, const Stamps& before,
                      const std::vector<fs::path>& files) {
   Stamps last = before;
@@ -69,7 +69,7 @@ void wait_for_change(const ProgramRequest& request, const Stamps& before,
     Stamps now = stamps_of(files);
     const bool at_rest = now == last;
     changed = changed || now != before;
-    if (changed && at_rest && fs::exists(request.file)) return;
+    if (changed && at_rest && stamp_of(request.file).size > 0) return;
     last = std::move(now);
   }
 }
