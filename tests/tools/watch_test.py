@@ -65,7 +65,7 @@ class Watch(WatchTest):
         out = ridge.stdout.fileno()
         text = self.read_until(out, "(Ctrl-C ends)")
         self.assertIn("one\nalpha\n", text)
-        self.assertRegex(text, r"ridge: \d\d:\d\d:\d\d: exit code 0 after \d+\.\d s; waiting for a change of a.cu or one of its 1 headers")
+        self.assertRegex(text, r"ridge: \d\d:\d\d:\d\d: exit code 0 after \d+\.\d s; waiting for a change of a.cu or its header")
         self.source.write_text("two")
         self.assertIn("two\nalpha\n", self.read_until(out, "(Ctrl-C ends)"))
         self.header.write_text("beta")

@@ -81,6 +81,11 @@ std::string time_of_day() {
   return text;
 }
 
+std::string or_headers(size_t count) {
+  if (count == 0) return "";
+  return count == 1 ? " or its header" : fmt::format(" or one of its {} headers", count);
+}
+
 // What was on the screen belongs to the run before.
 void clear_screen() {
   if (!understands_escapes(STDOUT_FILENO)) return;
@@ -117,10 +122,9 @@ int watch(ProgramRequest& request, const std::function<int()>& once) {
     std::erase_if(before,
                   [&](const auto& entry) { return !std::ranges::count(files, entry.first); });
     std::fflush(stdout);
-    complain(fmt::format(
-        "{}: exit code {} after {:.1f} s; waiting for a change of {}{} (Ctrl-C ends)",
-        time_of_day(), code, seconds, request.file,
-        files.size() > 1 ? fmt::format(" or one of its {} headers", files.size() - 1) : ""));
+    complain(
+        fmt::format("{}: exit code {} after {:.1f} s; waiting for a change of {}{} (Ctrl-C ends)",
+                    time_of_day(), code, seconds, request.file, or_headers(files.size() - 1)));
     wait_for_change(request, before, files);
     before = stamps_of(files);
     clear_screen();
