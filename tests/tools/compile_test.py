@@ -41,7 +41,7 @@ class Hints(CliTest):
         self.ridge(program, "--device", "vm", code=7)
         self.ridge("./program", "--device", "vm", code=7)
         self.write("list", "")  # a verb stays a verb
-        self.assertIn("usage: ridge list", self.ridge("list", "--help")[0].replace("Usage", "usage").replace("OPTIONS", ""))
+        self.assertIn("ridge list", self.ridge("list", "--help")[0])
         self.assertIn("ridge FILE.cu", self.ridge("help")[0])
 
 

@@ -29,6 +29,7 @@ class Output(CliTest):
         """What appears on the screen."""
         child, screen = pty.fork()
         if child == 0:
+            os.chdir(self.folder)
             os.execve(RIDGE, [RIDGE, *map(str, arguments)], {**self.env, **variables})
         text = b""
         try:
@@ -42,12 +43,12 @@ class Output(CliTest):
 
     def test_escapes_only_where_they_are_understood(self):
         self.env.pop("NO_COLOR", None)
-        for device in ["device", "--device", "vm"],:
-            self.assertIn("\033[", self.on_a_terminal(*device, TERM="xterm"))
-            for variables in {"TERM": "dumb"}, {"TERM": ""}, {"TERM": "xterm", "NO_COLOR": "1"}:
-                self.assertNotIn("\033", self.on_a_terminal(*device, **variables))
-            self.assertNotIn("\033", self.on_a_terminal(*device, "--no-color", TERM="xterm"))
-            self.assertIn("\033[", self.on_a_terminal(*device, TERM="xterm", NO_COLOR=""))  # empty is not set
+        device = ["device", "--device", "vm"]
+        self.assertIn("\033[", self.on_a_terminal(*device, TERM="xterm"))
+        for variables in {"TERM": "dumb"}, {"TERM": ""}, {"TERM": "xterm", "NO_COLOR": "1"}:
+            self.assertNotIn("\033", self.on_a_terminal(*device, **variables))
+        self.assertNotIn("\033", self.on_a_terminal(*device, "--no-color", TERM="xterm"))
+        self.assertIn("\033[", self.on_a_terminal(*device, TERM="xterm", NO_COLOR=""))  # empty is not set
 
     def test_progress_on_a_plain_terminal(self):
         nvcc = self.write("bin/nvcc", FAKE_NVCC)
@@ -56,7 +57,6 @@ class Output(CliTest):
         self.cxx("bin/nvcc.program", "int main() {}")
         self.write("some folder/b.h", "")
         self.env["PATH"] = f"{nvcc.parent}:{self.env['PATH']}"
-        os.chdir(self.folder)
         for terminal, shown in ("dumb", "compiling a.cu …\r\n"), ("xterm", "\r\033[Kcompiling a.cu … 2 s"):
             source = self.write("a.cu", "// SLOW on " + terminal)
             text = self.on_a_terminal("run", "--device", "vm", source, TERM=terminal)

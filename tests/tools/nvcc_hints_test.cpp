@@ -47,7 +47,7 @@ TEST(NvccHints, Libraries) {
                  "a.cpp:(.text+0x1f): undefined reference to `cublasDestroy_v2'\n"),
             "--nvcc \"-lcublas -lcuda\"");
   EXPECT_EQ(hint("undefined reference to `omp_get_max_threads'"), "--nvcc \"-Xcompiler -fopenmp\"");
-  EXPECT_EQ(hint("undefined reference to `helper(int)'"), "--nvcc \"other.cu\"");
+  EXPECT_EQ(hint("undefined reference to `smooth(int)'"), "--nvcc \"other.cu\"");
   EXPECT_EQ(hint("(.text+0x17): undefined reference to `main'"), "--nvcc \"main.cu\"");
 }
 

@@ -1,11 +1,14 @@
 #include "ending.h"
 
+#include <poll.h>
 #include <signal.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -26,6 +29,7 @@ struct State {
   bool ending = false;
   std::atomic<bool> interrupted = false;
   sigset_t before;  // the blocked signals that we were started with
+  sigset_t obeyed;
   bool listens = false;
 };
 State& state() {
@@ -66,26 +70,36 @@ void remove_folders() {
   }
 }
 
-void listen(sigset_t signals) {
-  State& s = state();
-  while (true) {
-    siginfo_t info = {};
-    const int signal = sigwaitinfo(&signals, &info);
-    if (signal < 0) continue;
-    std::unique_lock lock(s.mutex);
+[[noreturn]] void end_of(int signal, std::unique_lock<std::mutex>& lock) {
+  state().ending = true;
+  end_programs(lock, signal);
+  remove_folders();
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, signal);
+  pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+  raise(signal);  // with the default action, so that whoever started us sees why we ended
+  std::_Exit(128 + signal);
+}
+
+// Takes what has been sent to us, with the lock held: a Ctrl-C belongs to the program that was
+// running when it came, and that program may end before anyone here has looked.
+void take_signals(std::unique_lock<std::mutex>& lock, bool program_runs) {
+  const timespec at_once = {};
+  siginfo_t info = {};
+  for (int signal; (signal = sigtimedwait(&state().obeyed, &info, &at_once)) > 0;) {
     const bool from_keyboard = info.si_code == SI_KERNEL && (signal == SIGINT || signal == SIGQUIT);
-    if (from_keyboard && !s.programs.empty()) {
-      s.interrupted = true;
-      continue;
-    }
-    s.ending = true;
-    end_programs(lock, signal);
-    remove_folders();
-    sigset_t one;
-    sigemptyset(&one);
-    sigaddset(&one, signal);
-    pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
-    raise(signal);  // with the default action, so that whoever started us sees why we ended
+    if (!from_keyboard || !program_runs) end_of(signal, lock);
+    state().interrupted = true;
+  }
+}
+
+void listen(int signals) {
+  while (true) {
+    pollfd event = {signals, POLLIN, 0};
+    poll(&event, 1, -1);
+    std::unique_lock lock(state().mutex);
+    if (!state().ending) take_signals(lock, !state().programs.empty());
   }
 }
 
@@ -93,10 +107,10 @@ void listen(sigset_t signals) {
 
 void listen_for_signals() {
   State& s = state();
-  const sigset_t signals = obeyed_signals();
-  pthread_sigmask(SIG_BLOCK, &signals, &s.before);  // in all threads: only listen() takes them
+  s.obeyed = obeyed_signals();
+  pthread_sigmask(SIG_BLOCK, &s.obeyed, &s.before);  // in all threads
   s.listens = true;
-  std::thread(listen, signals).detach();
+  std::thread(listen, signalfd(-1, &s.obeyed, SFD_CLOEXEC)).detach();
 }
 
 void restore_signals() {
@@ -114,6 +128,7 @@ RunningProgram::~RunningProgram() {
   std::unique_lock lock(state().mutex);
   state().programs.erase(id_);
   state().program_ended.notify_all();
+  if (state().listens && !state().ending) take_signals(lock, /*program_runs=*/true);
   const bool ending = state().ending;
   lock.unlock();
   while (ending) pause();  // there is nothing left to report

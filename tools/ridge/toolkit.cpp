@@ -48,30 +48,37 @@ std::string after(const std::string& text, const std::string& key) {
 
 }  // namespace
 
-Expected<Toolkit> find_toolkit() {
+Expected<Compiler> find_compiler() {
   for (const fs::path& nvcc : candidates()) {
     if (!can_run(nvcc)) continue;
-    Toolkit toolkit;
-    toolkit.nvcc = nvcc;
-    toolkit.version =
+    const std::string version =
         after(run({.program = nvcc, .arguments = {"--version"}, .capture = true}).output, ", V");
-    // nvcc may be a wrapper script somewhere else, so it is asked where its toolkit lies.
-    const std::string root =
-        after(run({.program = nvcc, .arguments = {"--dryrun", "none.cu"}, .capture = true}).output,
-              "TOP=");
-    if (!toolkit.version.starts_with("13.") || root.empty()) continue;
-    std::error_code error;
-    toolkit.root = fs::weakly_canonical(root, error);
-    for (const char* folder : {"lib64", "lib", "targets/x86_64-linux/lib"})
-      if (toolkit.library.empty() && fs::exists(toolkit.root / folder / "libcudart.so.13", error))
-        toolkit.library = toolkit.root / folder;
-    return toolkit;
+    if (version.starts_with("13.")) return Compiler{nvcc, version};
   }
   return Error{kMissing,
                "no CUDA compiler: nvcc of CUDA 13 is neither on PATH nor in $CUDA_HOME/bin nor in "
                "/usr/local/cuda/bin.\n"
                "  ./ridge gets one by itself where it can reach PyPI; otherwise install the CUDA "
                "toolkit, version 13."};
+}
+
+Expected<Toolkit> find_toolkit() {
+  const auto compiler = find_compiler();
+  if (!compiler) return compiler.error();
+  // nvcc may be a wrapper script somewhere else, so it is asked where its toolkit lies.
+  const Command question = {
+      .program = compiler->nvcc, .arguments = {"--dryrun", "none.cu"}, .capture = true};
+  const std::string root = after(run(question).output, "TOP=");
+  if (root.empty())
+    return Error{kMissing, compiler->nvcc.string() + " does not say where its toolkit lies"};
+  Toolkit toolkit;
+  static_cast<Compiler&>(toolkit) = *compiler;
+  std::error_code error;
+  toolkit.root = fs::weakly_canonical(root, error);
+  for (const char* folder : {"lib64", "lib", "targets/x86_64-linux/lib"})
+    if (toolkit.library.empty() && fs::exists(toolkit.root / folder / "libcudart.so.13", error))
+      toolkit.library = toolkit.root / folder;
+  return toolkit;
 }
 
 fs::path find_nvdisasm(const Toolkit& toolkit) {

@@ -59,7 +59,7 @@ std::vector<fs::path> own_files(const ProgramRequest& request,
 }
 
 // Until one of the files is another than it was, and all have been at rest for a while: some
-// editors write twice, or remove a file before they write the new one.
+// editors write twice, or remove or empty a file before they write the new one.
 void wait_for_change(const ProgramRequest& request, const Stamps& before,
                      const std::vector<fs::path>& files) {
   Stamps last = before;
@@ -69,7 +69,7 @@ void wait_for_change(const ProgramRequest& request, const Stamps& before,
     Stamps now = stamps_of(files);
     const bool at_rest = now == last;
     changed = changed || now != before;
-    if (changed && at_rest && fs::exists(request.file)) return;
+    if (changed && at_rest && stamp_of(request.file).size > 0) return;
     last = std::move(now);
   }
 }
@@ -79,6 +79,11 @@ std::string time_of_day() {
   char text[16] = {};
   std::strftime(text, sizeof text, "%H:%M:%S", std::localtime(&now));
   return text;
+}
+
+std::string or_headers(size_t count) {
+  if (count == 0) return "";
+  return count == 1 ? " or its header" : fmt::format(" or one of its {} headers", count);
 }
 
 // What was on the screen belongs to the run before.
@@ -117,10 +122,9 @@ int watch(ProgramRequest& request, const std::function<int()>& once) {
     std::erase_if(before,
                   [&](const auto& entry) { return !std::ranges::count(files, entry.first); });
     std::fflush(stdout);
-    complain(fmt::format(
-        "{}: exit code {} after {:.1f} s; waiting for a change of {}{} (Ctrl-C ends)",
-        time_of_day(), code, seconds, request.file,
-        files.size() > 1 ? fmt::format(" or one of its {} headers", files.size() - 1) : ""));
+    complain(
+        fmt::format("{}: exit code {} after {:.1f} s; waiting for a change of {}{} (Ctrl-C ends)",
+                    time_of_day(), code, seconds, request.file, or_headers(files.size() - 1)));
     wait_for_change(request, before, files);
     before = stamps_of(files);
     clear_screen();
