@@ -100,6 +100,7 @@ void Checker::report_conflict(const Access& a, const Word& word, Record other, b
   conflict.second = a.s.id;
   conflict.first_writes = other_writes;
   conflict.second_writes = writes;
+  conflict.several = several;
   conflict.scope = same_warp && !several ? Scope::lanes
                    : same_block          ? Scope::block
                    : same_launch         ? Scope::grid

@@ -198,15 +198,21 @@ void mark_turns(const Code& code, CodeSites& all) {
   }
 }
 
-SiteInfo info_of(const Code& code, const InstMeta& meta, Act act) {
+SiteInfo info_of(const Code& code, const InstMeta& meta, const Site& site) {
   SiteInfo info;
-  info.act = act;
+  info.act = site.act;
   info.kernel = code.kernel->entry->name;
   const Instruction& source = *meta.source;
   info.code = &code;
   const auto& all = code.function->instructions;
-  if (&source >= all.data() && &source < all.data() + all.size())
-    info.index = uint32_t(&source - all.data());
+  const auto add = [&](const Instruction* i) {
+    if (i >= all.data() && i < all.data() + all.size())
+      info.indices.push_back(uint32_t(i - all.data()));
+  };
+  if (!site.merged) add(&source);
+  else
+    for (uint32_t k = 0; k < site.bytes / 4u; ++k) add(code.merged[size_t(meta.merged) + k]);
+  if (!info.indices.empty()) info.index = info.indices[0];
   const report::Place place = place_of(code, meta.source);
   info.ptx_line = place.ptx_line;
   info.mnemonic = place.instruction;
@@ -238,7 +244,7 @@ const CodeSites& Sites::of(const Code& code) {
     Site& site = slot->sites[k] = site_of(code.insts[k], code.meta[k]);
     if (site.act == Act::none || infos_.size() > kMostSites || !code.meta[k].source) continue;
     site.id = uint16_t(infos_.size());
-    infos_.push_back(info_of(code, code.meta[k], site.act));
+    infos_.push_back(info_of(code, code.meta[k], site));
   }
   trust_optimistic_loads(code, slot->sites);
   slot->listing = std::make_unique<Listing>(*code.function);

@@ -69,6 +69,7 @@ struct SiteInfo {
   Act act = Act::none;
   const Code* code = nullptr;       // null: the host's
   uint32_t index = Listing::kNone;  // in the function's PTX
+  std::vector<uint32_t> indices;    // that, and of the loads that were merged with it
 };
 
 // The sites of one function's instructions.
