@@ -84,6 +84,7 @@ class Checker : public Observer {
   void write_global(const Access& a, Range& range, Cell& cell, uint64_t at, uint32_t mask,
                     uint32_t thread, uint32_t part, uint32_t flags);
   Range* range_of(const Access& a, uint64_t address);
+  bool is_in_step(const Access& a, Record write);
   bool same_value(const Access& a, const Word& word, Record other) const;
 
   // copies.cpp

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "vm/check/shape.h"
 #include "vm/exec/place.h"
 #include "vm/isa/internal.h"
 
@@ -178,6 +179,17 @@ void mark_speculated(const Code& code, CodeSites& all) {
   }
 }
 
+// A volatile load whose value is waited for orders what comes behind it. Others rely on the lanes
+// of a warp being in step, which nothing promises.
+void mark_steps(const Code& code, CodeSites& all) {
+  for (uint32_t k = 0; k < all.sites.size(); ++k) {
+    Site& s = all.sites[k];
+    if (s.act != Act::load || !s.is_volatile || !s.strong) continue;
+    const uint32_t i = all.listing->index_of(code.meta[k].source);
+    s.in_step = i != Listing::kNone && !decides_branch(*all.listing, i);
+  }
+}
+
 // Loops that write memory: whether two accesses belong to the same turn says where a barrier is
 // missing.
 void mark_turns(const Code& code, CodeSites& all) {
@@ -250,6 +262,7 @@ const CodeSites& Sites::of(const Code& code) {
   slot->listing = std::make_unique<Listing>(*code.function);
   mark_speculated(code, *slot);
   mark_turns(code, *slot);
+  mark_steps(code, *slot);
   for (const Site& site : slot->sites) slot->acts.push_back(site.act);
   return *slot;
 }
