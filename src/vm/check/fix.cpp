@@ -126,11 +126,11 @@ void mend_writes(Cause& c, const RacePair& pair) {
 }
 
 // Directed ways past no barrier: where one is missing.
-void find_missing_barriers(Cause& c) {
+void find_missing_barriers(Cause& c, bool asks_turns) {
   const bool lanes = lanes_only(c);
   for (const RacePair* p : c.pairs) {
     const bool one_loop = p->relation.one_loop;
-    const bool turns_known = one_loop && (p->same_turn || p->other_turn);
+    const bool turns_known = asks_turns && one_loop && (p->same_turn || p->other_turn);
     const auto take = [&](const SiteInfo& from, const SiteInfo& to, const Listing::Paths& ways) {
       const bool backwards = from.file == to.file && from.line >= to.line;
       const bool within = ways.within_turn && (!turns_known || p->same_turn || backwards);
@@ -249,7 +249,10 @@ Cause decide_cause(std::vector<const RacePair*> pairs) {
   constexpr const char* names[] = {"lanes", "block", "grid", "launches"};
   c.finding.scope = names[size_t(scope)];
   c.barrier = scope == Scope::lanes ? "__syncwarp()" : "__syncthreads()";
-  if (scope <= Scope::block) find_missing_barriers(c);
+  if (scope <= Scope::block) {
+    find_missing_barriers(c, true);
+    if (!c.between && !c.loop_end) find_missing_barriers(c, false);
+  }
 
   const auto mixed = [](const RacePair* p) {
     return is_atomic(p->at_first) || is_atomic(p->at_second);

@@ -200,14 +200,17 @@ void mark_turns(const Code& code, CodeSites& all) {
     writes |= s.act == Act::store;
   }
   if (!reads || !writes) return;
-  for (uint32_t k = 0; k < code.insts.size(); ++k) {
-    const InstMeta& meta = code.meta[k];
-    if (!meta.source || all.sites[k].act != Act::none) continue;
-    const uint32_t i = l.index_of(meta.source);
-    if (i == Listing::kNone || l.root(i) != "bra") continue;
+  std::unordered_map<const Instruction*, uint32_t> idle;  // that the checker has nothing to do with
+  for (uint32_t k = uint32_t(code.insts.size()); k-- > 0;)
+    if (code.meta[k].source && all.sites[k].act == Act::none) idle[code.meta[k].source] = k;
+  const auto mark = [&](uint32_t i) {
+    const auto found = idle.find(&l.at(i));
+    if (found != idle.end()) all.sites[found->second].act = Act::turn;
+    return found != idle.end();
+  };
+  for (uint32_t i = 0; i < l.size(); ++i)
     for (const uint32_t head : l.next(i))
-      if (l.is_back_edge(i, head) && l.loop_stores(i, head)) all.sites[k].act = Act::turn;
-  }
+      if (l.is_back_edge(i, head) && l.loop_stores(i, head) && !mark(head)) mark(i);
 }
 
 SiteInfo info_of(const Code& code, const InstMeta& meta, const Site& site) {

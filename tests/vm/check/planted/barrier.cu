@@ -51,7 +51,7 @@ __global__ void left_at_different_turns(int* d, int fixed) {
   for (int k = 0; k < (fixed ? 3 : t / 32 + 1); ++k) {
     s[t] = t + k;
     __syncthreads();               // BUG left_at_different_turns
-    d[t] += s[t ^ 1];
+    d[t] += s[t];
   }
 }
 
