@@ -258,12 +258,21 @@ Range* Checker::range_of(const Access& a, uint64_t address) {
   return range.get();
 }
 
+// Whether a volatile load relies on its warp being in step with the lane that stored the value.
+bool Checker::is_in_step(const Access& a, Record write) {
+  if (write.segment() == Record::kNotOver) return false;
+  const Segment& then = segments_[write.segment()];
+  return then.launch == a.b.launch->id && then.block == a.b.index && then.warp == a.w.index &&
+         sites_.info(write.site()).act == Act::store;
+}
+
 inline void Checker::read_global(const Access& a, Range& range, Cell& cell, uint64_t at,
                                  uint32_t mask, uint32_t thread, uint32_t part) {
   const Record write = get(cell.write);
   if (write.segment() >= a.b.launch->bound && (write.bytes() & mask) &&
       !(write.segment() == a.segment && write.thread() == thread) &&
-      !(a.s.strong && write.flags() & Record::kStrong)) [[unlikely]]
+      (!(a.s.strong && write.flags() & Record::kStrong) || (a.s.in_step && is_in_step(a, write))))
+      [[unlikely]]
     report_conflict(a, {thread, mask, at, part, false}, write, true, false, false);
   if ((write.bytes() & mask) != mask && range.starts_empty && !range.page_is_written(at) &&
       (range.written(at) & mask) != mask) [[unlikely]]

@@ -92,6 +92,7 @@ class Checker : public Observer {
   void write_global(const Access& a, Range& range, Cell& cell, uint64_t at, uint32_t mask,
                     uint32_t thread, uint32_t part, uint32_t flags);
   Range* range_of(const Access& a, uint64_t address);
+  bool is_in_step(const Access& a, Record write);
   bool same_value(const Access& a, const Word& word, Record other) const;
 
   // copies.cpp
@@ -103,6 +104,7 @@ class Checker : public Observer {
   bool ordered(const Access& a, const Segment& then, uint32_t thread, const Word& word);
   void on_barrier(const Access& a);
   void reach_barrier(const Access& a, uint32_t id);
+  void look_for_leavers(BlockState& b, const Block& block, uint32_t id);
   void on_lanes(const Access& a);
   void on_fence(const Access& a);
   void on_token(const Access& a);
@@ -143,7 +145,8 @@ class Checker : public Observer {
   void report_empty(const Access& a, const Word& word);
   void report_barriers(const Access& a, uint32_t other_site);
   void report_part_of_warp(BlockState& b, uint32_t warp);
-  void report_early_leavers(const Access& a, const Warp& other, uint32_t gone);
+  void report_leavers(const BlockState& b, uint32_t warp, uint32_t lanes, uint32_t other,
+                      uint32_t gone);
   void report_mask(const Access& a, uint32_t lane, bool differs);
   bool is_part_of_wide_load(const Access& a, const Word& word);
   bool is_padding(const Access& a, const Word& word);

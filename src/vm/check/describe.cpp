@@ -100,6 +100,7 @@ void Checker::report_conflict(const Access& a, const Word& word, Record other, b
   conflict.second = a.s.id;
   conflict.first_writes = other_writes;
   conflict.second_writes = writes;
+  conflict.several = several;
   conflict.scope = same_warp && !several ? Scope::lanes
                    : same_block          ? Scope::block
                    : same_launch         ? Scope::grid
@@ -265,18 +266,19 @@ void Checker::report_part_of_warp(BlockState& b, uint32_t warp) {
   findings_.add(f);
 }
 
-void Checker::report_early_leavers(const Access& a, const Warp& other, uint32_t gone) {
-  if (!findings_.is_new("barrier", 0, a.s.id)) return;
-  const GridRun& grid = *a.w.worker->grid;
-  const auto who = [&](uint32_t warp, uint32_t lanes) {
-    const uint32_t thread = warp * kWarpSize + uint32_t(__builtin_ctz(lanes));
-    return thread_text(*grid.launch, thread, a.b.index);
+void Checker::report_leavers(const BlockState& b, uint32_t warp, uint32_t lanes, uint32_t other,
+                             uint32_t gone) {
+  const uint32_t site = b.warps[warp].barrier_site;
+  if (!findings_.is_new("barrier", 0, site)) return;
+  const GridRun& grid = *b.launch->grid;
+  const auto who = [&](uint32_t w, uint32_t mask) {
+    return thread_text(*grid.launch, w * kWarpSize + uint32_t(__builtin_ctz(mask)), b.index);
   };
   Finding f;
   f.kind = "barrier";
   f.kernel = kernel_name(grid);
-  f.second = {a.s.id, "barrier", who(a.w.index, a.w.mask)};
-  f.what = say("the barrier is reached again, and ", who(other.index, gone),
+  f.second = {site, "barrier", who(warp, lanes)};
+  f.what = say("the barrier is reached again, and ", who(other, gone),
                ", which waited here in an earlier turn, has left the kernel");
   f.fix =
       "let all threads of the block make the same number of turns: those with nothing left to do "

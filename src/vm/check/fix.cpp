@@ -126,11 +126,11 @@ void mend_writes(Cause& c, const RacePair& pair) {
 }
 
 // Directed ways past no barrier: where one is missing.
-void find_missing_barriers(Cause& c) {
+void find_missing_barriers(Cause& c, bool asks_turns) {
   const bool lanes = lanes_only(c);
   for (const RacePair* p : c.pairs) {
     const bool one_loop = p->relation.one_loop;
-    const bool turns_known = one_loop && (p->same_turn || p->other_turn);
+    const bool turns_known = asks_turns && one_loop && (p->same_turn || p->other_turn);
     const auto take = [&](const SiteInfo& from, const SiteInfo& to, const Listing::Paths& ways) {
       const bool backwards = from.file == to.file && from.line >= to.line;
       const bool within = ways.within_turn && (!turns_known || p->same_turn || backwards);
@@ -213,7 +213,7 @@ void mend_in_place(Cause& c, const RacePair& pair) {
 // No barrier of the kernel orders blocks.
 void mend_blocks(Cause& c, const RacePair& pair) {
   const SiteInfo &a = pair.at_first, &b = pair.at_second;
-  if (any(c, [](const RacePair* p) { return p->relation.in_place; }))
+  if (any(c, [](const RacePair* p) { return p->named && p->relation.in_place; }))
     return set(c, "second-buffer",
                "a thread writes where a thread of another block still reads: write to a second "
                "buffer, and swap the two between launches");
@@ -249,15 +249,18 @@ Cause decide_cause(std::vector<const RacePair*> pairs) {
   constexpr const char* names[] = {"lanes", "block", "grid", "launches"};
   c.finding.scope = names[size_t(scope)];
   c.barrier = scope == Scope::lanes ? "__syncwarp()" : "__syncthreads()";
-  if (scope <= Scope::block) find_missing_barriers(c);
+  if (scope <= Scope::block) {
+    find_missing_barriers(c, true);
+    if (!c.between && !c.loop_end) find_missing_barriers(c, false);
+  }
 
   const auto mixed = [](const RacePair* p) {
     return is_atomic(p->at_first) || is_atomic(p->at_second);
   };
-  const auto updates = [](const RacePair* p) { return p->relation.update.has_value(); };
+  const auto updates = [](const RacePair* p) { return p->named && p->relation.update; };
   const RacePair* updating = nullptr;
   for (const RacePair* p : c.pairs)
-    if (p->relation.update) updating = p;
+    if (updates(p)) updating = p;
   const bool one_line = same_place(pair.at_first, pair.at_second);
   const bool initialises =
       mixed(&pair) && c.between && scope <= Scope::block &&
@@ -272,7 +275,7 @@ Cause decide_cause(std::vector<const RacePair*> pairs) {
   else if (all(c, writes_twice) && one_line) mend_writes(c, pair);
   else if (scope == Scope::grid) mend_blocks(c, pair);
   else if (one_line && any(c, [](const RacePair* p) {
-             return p->relation.in_place && (p->same_turn || !p->other_turn);
+             return p->named && p->relation.in_place && (p->same_turn || !p->other_turn);
            }))
     mend_in_place(c, pair);
   else {

@@ -80,13 +80,23 @@ void Checker::reach_barrier(const Access& a, uint32_t id) {
   if (a.ws.barrier_site != a.s.id) a.ws.barrier_lanes = 0;
   a.ws.barrier_site = a.s.id;
   a.ws.barrier_lanes |= a.w.mask;
-  const Block& block = *a.w.block;
+}
+
+// Threads that have left the kernel are not waited for. But who came to this barrier in an earlier
+// turn of a loop should have come again.
+void Checker::look_for_leavers(BlockState& b, const Block& block, uint32_t id) {
   if (block.exited_threads == block.warps.size() * kWarpSize - block.threads) return;
-  for (const Warp& other : block.warps) {
-    const WarpState& ws = b.warps[other.index];
-    const uint32_t gone = other.exited & other.present & ws.barrier_lanes;
-    if (gone && ws.barrier_site == a.s.id) return report_early_leavers(a, other, gone);
-  }
+  for (const Warp& w : block.warps)
+    for (const Fragment& f : w.fragments) {
+      if (f.state != Fragment::State::at_barrier || f.barrier != id) continue;
+      for (const Warp& other : block.warps) {
+        const WarpState& ws = b.warps[other.index];
+        const uint32_t gone = other.exited & other.present & ws.barrier_lanes;
+        if (gone && ws.barrier_site && ws.barrier_site == b.warps[w.index].barrier_site)
+          return report_leavers(b, w.index, f.mask, other.index, gone);
+      }
+      return;
+    }
 }
 
 void Checker::barrier_opens(const Block& block, uint32_t id) {
@@ -94,6 +104,7 @@ void Checker::barrier_opens(const Block& block, uint32_t id) {
   b.barrier_site[id] = 0;
   for (uint32_t w = 0; w < b.warps.size(); ++w)
     if (b.warps[w].waiting.site && b.warps[w].waiting.id == id) report_part_of_warp(b, w);
+  if (block.barriers[id].whole_block) look_for_leavers(b, block, id);
   uint32_t waiting = 0;  // threads
   for (const Warp& w : block.warps)
     for (const Fragment& f : w.fragments)

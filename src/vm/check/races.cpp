@@ -18,6 +18,11 @@ Relation::Ways ways(const Listing& l, uint32_t first, uint32_t second,
   return {l.paths(first, second, stopped), l.paths(second, first, stopped)};
 }
 
+// Several loads may be one instruction; which of them a race is about is not known.
+bool is_all_at(const Listing& l, const SiteInfo& loads, const std::optional<Listing::Address>& at) {
+  return std::ranges::all_of(loads.indices, [&](uint32_t i) { return l.address(i) == at; });
+}
+
 bool uses_rows(const KernelCode& kernel) {
   const auto is_row = [](const Operand& op) {
     return op.kind == Operand::Kind::special &&
@@ -54,6 +59,7 @@ bool Races::see(const Conflict& c) {
   if (more) pair.widest = c;
   if (c.same_turn) (*c.same_turn ? pair.same_turn : pair.other_turn) = true;
   pair.rows_only &= c.rows;
+  pair.named |= !c.several;
   return more;
 }
 
@@ -90,10 +96,12 @@ Relation Races::relate(const RacePair& pair) const {
     r.claim |= is_claim(l, write->index);
     if (!r.update)
       if (const auto update = update_of(l, write->index);
-          update && (is_store(*other) || l.address(other->index) == l.address(write->index)))
+          update && (is_store(*other) || is_all_at(l, *other, l.address(write->index))))
         r.update = update;
     if (l.root(other->index) == "ld" && !r.update)
-      r.in_place |= is_computed_from(l, write->index, other->index);
+      for (const uint32_t load : other->indices)
+        r.in_place |=
+            l.address(load) != l.address(write->index) && is_computed_from(l, write->index, load);
   }
   r.looked_at_again =
       is_looked_at_again(l, a.index, b.index) || is_looked_at_again(l, b.index, a.index);

@@ -43,6 +43,9 @@ struct Conflict {
   Scope scope = Scope::lanes;
   std::optional<bool> same_turn;  // of the loops around them
   bool rows = false;              // threads of a block with the same threadIdx.x
+  // Several threads have read the word; the last, whose instruction `first` is, was the writer
+  // itself. Which instruction of the others read it is not known.
+  bool several = false;
 };
 
 // Two instructions that race.
@@ -52,6 +55,7 @@ struct RacePair {
   uint64_t count = 0;
   bool same_turn = false, other_turn = false;
   bool rows_only = true;
+  bool named = false;      // both instructions are known to be those that race
   bool idle_rows = false;  // the kernel never asks for threadIdx.y and .z, and there are several
   Finding example;         // of the widest scope: places, threads, memory
   uint64_t id = 0;         // it was told under

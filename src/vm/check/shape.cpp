@@ -246,6 +246,12 @@ bool is_looked_at_again(const Listing& l, uint32_t load, uint32_t atomic) {
   });
 }
 
+bool decides_branch(const Listing& l, uint32_t load) {
+  std::set<uint32_t> users;
+  for (const int32_t reg : l.defs(load)) follow(l, reg, users);
+  return std::ranges::any_of(users, [&](uint32_t i) { return l.root(i) == "bra"; });
+}
+
 bool is_claim(const Listing& l, uint32_t store) {
   std::vector<uint32_t> conditions;
   const auto add = [&](int32_t reg) {

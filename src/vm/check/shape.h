@@ -25,6 +25,9 @@ bool is_computed_from(const Listing& listing, uint32_t store, uint32_t load);
 // again, is executed.
 bool is_looked_at_again(const Listing& listing, uint32_t load, uint32_t atomic);
 
+// Whether what the load finds has a say in where control goes, as in a loop that waits for a flag.
+bool decides_branch(const Listing& listing, uint32_t load);
+
 // `if (found) *where = threadIdx.x`: only some threads, as their data say, get to the store, and
 // what each stores is its own number, or one of the kernel's arguments.
 bool is_claim(const Listing& listing, uint32_t store);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "vm/check/bounds.h"
+#include "vm/check/shape.h"
 #include "vm/exec/place.h"
 #include "vm/isa/internal.h"
 
@@ -180,6 +181,17 @@ void mark_speculated(const Code& code, CodeSites& all) {
   }
 }
 
+// A volatile load whose value is waited for orders what comes behind it. Others rely on the lanes
+// of a warp being in step, which nothing promises.
+void mark_steps(const Code& code, CodeSites& all) {
+  for (uint32_t k = 0; k < all.sites.size(); ++k) {
+    Site& s = all.sites[k];
+    if (s.act != Act::load || !s.is_volatile || !s.strong) continue;
+    const uint32_t i = all.listing->index_of(code.meta[k].source);
+    s.in_step = i != Listing::kNone && !decides_branch(*all.listing, i);
+  }
+}
+
 // Loops that write memory: whether two accesses belong to the same turn says where a barrier is
 // missing.
 void mark_turns(const Code& code, CodeSites& all) {
@@ -190,25 +202,34 @@ void mark_turns(const Code& code, CodeSites& all) {
     writes |= s.act == Act::store;
   }
   if (!reads || !writes) return;
-  for (uint32_t k = 0; k < code.insts.size(); ++k) {
-    const InstMeta& meta = code.meta[k];
-    if (!meta.source || all.sites[k].act != Act::none) continue;
-    const uint32_t i = l.index_of(meta.source);
-    if (i == Listing::kNone || l.root(i) != "bra") continue;
+  std::unordered_map<const Instruction*, uint32_t> idle;  // that the checker has nothing to do with
+  for (uint32_t k = uint32_t(code.insts.size()); k-- > 0;)
+    if (code.meta[k].source && all.sites[k].act == Act::none) idle[code.meta[k].source] = k;
+  const auto mark = [&](uint32_t i) {
+    const auto found = idle.find(&l.at(i));
+    if (found != idle.end()) all.sites[found->second].act = Act::turn;
+    return found != idle.end();
+  };
+  for (uint32_t i = 0; i < l.size(); ++i)
     for (const uint32_t head : l.next(i))
-      if (l.is_back_edge(i, head) && l.loop_stores(i, head)) all.sites[k].act = Act::turn;
-  }
+      if (l.is_back_edge(i, head) && l.loop_stores(i, head) && !mark(head)) mark(i);
 }
 
-SiteInfo info_of(const Code& code, const InstMeta& meta, Act act) {
+SiteInfo info_of(const Code& code, const InstMeta& meta, const Site& site) {
   SiteInfo info;
-  info.act = act;
+  info.act = site.act;
   info.kernel = code.kernel->entry->name;
   const Instruction& source = *meta.source;
   info.code = &code;
   const auto& all = code.function->instructions;
-  if (&source >= all.data() && &source < all.data() + all.size())
-    info.index = uint32_t(&source - all.data());
+  const auto add = [&](const Instruction* i) {
+    if (i >= all.data() && i < all.data() + all.size())
+      info.indices.push_back(uint32_t(i - all.data()));
+  };
+  if (!site.merged) add(&source);
+  else
+    for (uint32_t k = 0; k < site.bytes / 4u; ++k) add(code.merged[size_t(meta.merged) + k]);
+  if (!info.indices.empty()) info.index = info.indices[0];
   const report::Place place = place_of(code, meta.source);
   info.ptx_line = place.ptx_line;
   info.mnemonic = place.instruction;
@@ -252,7 +273,7 @@ const CodeSites& Sites::of(const Code& code) {
     Site& site = slot->sites[k] = site_of(code.insts[k], code.meta[k]);
     if (site.act == Act::none || infos_.size() > kMostSites || !code.meta[k].source) continue;
     site.id = uint16_t(infos_.size());
-    infos_.push_back(info_of(code, code.meta[k], site.act));
+    infos_.push_back(info_of(code, code.meta[k], site));
     infos_.back().speaks_to_host = speaks;
   }
   trust_optimistic_loads(code, slot->sites);
@@ -265,6 +286,7 @@ const CodeSites& Sites::of(const Code& code) {
   slot->listing = std::make_unique<Listing>(*code.function);
   mark_speculated(code, *slot);
   mark_turns(code, *slot);
+  mark_steps(code, *slot);
   for (const Site& site : slot->sites) slot->acts.push_back(site.act);
   return *slot;
 }

@@ -55,6 +55,7 @@ struct Site {
   bool cluster = false;  // a barrier of the cluster, which is the block
   bool decides = false;  // it acts, and what speculated loads depend on is known before it
   bool is_volatile = false;
+  bool in_step = false;    // a volatile load, not of a flag: its warp may be taken for ordered
   uint8_t mask_field = 0;  // lanes: which operand is the member mask; 0: a, 1: b, 2: c, 3: x[0]
   uint16_t id = 0;         // in Sites; 0: none left
   uint8_t shuffle = 0;     // lanes: 1 and the mode of a shuffle (../isa/shuffle.h)
@@ -72,6 +73,7 @@ struct SiteInfo {
   bool speaks_to_host = false;  // its kernel uses volatile accesses or fences of the system
   const Code* code = nullptr;       // null: the host's
   uint32_t index = Listing::kNone;  // in the function's PTX
+  std::vector<uint32_t> indices;    // that, and of the loads that were merged with it
 };
 
 // The sites of one function's instructions.

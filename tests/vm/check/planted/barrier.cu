@@ -44,6 +44,17 @@ __global__ void one_warp_stays_away(int* d, int fixed) {
   }
 }
 
+// Warps with less to do leave the loop, and the kernel, while the others still wait for each other.
+__global__ void left_at_different_turns(int* d, int fixed) {
+  __shared__ int s[kThreads];
+  const int t = threadIdx.x;
+  for (int k = 0; k < (fixed ? 3 : t / 32 + 1); ++k) {
+    s[t] = t + k;
+    __syncthreads();               // BUG left_at_different_turns
+    d[t] += s[t];
+  }
+}
+
 __global__ void too_many_expected(int* d, int fixed) {
   const int t = threadIdx.x;
   d[t] = t;
@@ -63,6 +74,7 @@ const Planted kAll[] = {
     {"two_barriers", "barrier", ON_ONE_BLOCK(two_barriers)},
     {"loop_of_lanes", "barrier", ON_ONE_BLOCK(loop_of_lanes)},
     {"one_warp_stays_away", "deadlock", ON_ONE_BLOCK(one_warp_stays_away)},
+    {"left_at_different_turns", "barrier", ON_ONE_BLOCK(left_at_different_turns)},
     {"too_many_expected", "deadlock", ON_ONE_BLOCK(too_many_expected)},
 };
 PLANTED_MAIN(kAll)

@@ -51,6 +51,26 @@ __global__ void dynamic(const int* in, int* out, int fixed) {
   out[t] = buffer[t ^ 1];          // BUG dynamic
 }
 
+// nvcc loads all of them and selects: what counts is where the condition holds.
+template <int W>
+__device__ __forceinline__ int largest(int m, const int* part, int n) {
+  if constexpr (W < 8) {
+    if (W * 32 < n) {
+      const int x = part[W];       // BUG selected
+      m = m > x ? m : x;
+    }
+    return largest<W + 1>(m, part, n);
+  }
+  return m;
+}
+__global__ void selected(const int* in, int* out, int fixed) {
+  __shared__ int part[8];
+  const int t = threadIdx.x;
+  if (t % 32 == 0) part[t / 32] = in[t];
+  __syncthreads();
+  if (t == 0) *out = largest<1>(in[0], part, fixed ? int(blockDim.x) : int(blockDim.x) + 32);
+}
+
 #define ON_ONE_BLOCK(kernel)                     \
   [](int fixed) {                                \
     Array<int> in(kThreads), out(kThreads);      \
@@ -68,6 +88,7 @@ const Planted kAll[] = {
        cudaDeviceSynchronize();
      }},
     {"warp_sums", "uninitialised", ON_ONE_BLOCK(warp_sums)},
+    {"selected", "uninitialised", ON_ONE_BLOCK(selected)},
     {"dynamic", "uninitialised", ON_ONE_BLOCK(dynamic)},
 };
 PLANTED_MAIN(kAll)

@@ -52,6 +52,11 @@ __global__ void plain_read_of_counter(int* d, int* out, int fixed) {
   else out[blockIdx.x] = *d;                           // BUG plain_read_of_counter
 }
 
+__global__ void looked_at_before(int* d, int fixed) {
+  const int v = int(blockIdx.x * blockDim.x + threadIdx.x);
+  if (fixed || d[0] < v) atomicMax(d, v);  // BUG looked_at_before
+}
+
 __global__ void overlapping_tiles(int* d, int fixed) {
   const int stride = fixed ? kThreads : kThreads - 1;
   d[blockIdx.x * stride + threadIdx.x] = int(threadIdx.x);  // BUG overlapping_tiles
@@ -92,6 +97,7 @@ const Planted kAll[] = {
     {"last_block", "race", ON_PARTS(last_block)},
     {"signal_too_early", "race", ON_PARTS(signal_too_early)},
     {"plain_read_of_counter", "race", ON_TWO(plain_read_of_counter)},
+    {"looked_at_before", "race-recheck", ON_ONE(looked_at_before)},
     {"overlapping_tiles", "race", ON_ONE(overlapping_tiles)},
     {"block_fence", "race", ON_PARTS(block_fence)},
 };

@@ -104,6 +104,27 @@ __global__ void flag_is_plain(int* d, int fixed) {
   if (t == 0) d[0] = found;
 }
 
+// nvcc loads part[2] in any case; it races only where its value is used.
+template <int W>
+__device__ __forceinline__ int largest(int m, const int* part, int n) {
+  if constexpr (W < 8) {
+    if (W * 32 < n) {
+      const int x = part[W];       // BUG selected
+      m = m > x ? m : x;
+    }
+    return largest<W + 1>(m, part, n);
+  }
+  return m;
+}
+__global__ void selected(int* d, int fixed) {
+  __shared__ int part[8];
+  const int t = threadIdx.x;
+  if (t < 8) part[t] = d[t];
+  __syncthreads();
+  if (t == 32) part[2] = d[t];     // BUG selected
+  if (t == 0) d[0] = largest<1>(d[0], part, fixed ? 64 : int(blockDim.x));
+}
+
 #define ON_ONE_BLOCK(kernel, T, shared) \
   [](int fixed) {                       \
     Array<T> d(kThreads);               \
@@ -124,6 +145,7 @@ const Planted kAll[] = {
      }},
     {"broadcast_overwritten", "race", ON_ONE_BLOCK(broadcast_overwritten, float, 0)},
     {"halves", "race", ON_ONE_BLOCK(halves, half, 0)},
+    {"selected", "race", ON_ONE_BLOCK(selected, int, 0)},
     {"two_warps_one_barrier", "race", ON_ONE_BLOCK(two_warps_one_barrier, float, 512)},
     {"flag_is_plain", "race-any-winner",
      [](int fixed) {

@@ -60,6 +60,27 @@ __global__ void lanes_store_one_word(int* d, int fixed) {
   if (t < 16) d[t] = s[t];
 }
 
+// Not inlined, so that the compiler does not see which memory it is.
+__device__ __noinline__ int neighbour(volatile int* v, int t, int fixed) {
+  v[t] = t * t;                    // BUG volatile_pointer
+  if (fixed) __syncwarp();
+  return v[t ^ 1];                 // BUG volatile_pointer
+}
+__global__ void volatile_pointer(int* d, int fixed) {
+  __shared__ int s[32];
+  d[threadIdx.x] = neighbour(s, threadIdx.x, fixed);
+}
+
+__global__ void volatile_global(int* d, int fixed) {
+  volatile int* v = d;
+  const int t = threadIdx.x;
+  v[t] = t * t;                    // BUG volatile_global
+  if (fixed) __syncwarp();
+  const int other = v[t ^ 1];      // BUG volatile_global
+  __syncwarp();
+  v[t] = other;
+}
+
 #define ON_ONE_WARP(kernel)       \
   [](int fixed) {                 \
     Array<int> d(64);             \
@@ -70,6 +91,8 @@ __global__ void lanes_store_one_word(int* d, int fixed) {
 const Planted kAll[] = {
     {"no_syncwarp", "race", ON_ONE_WARP(no_syncwarp)},
     {"volatile_is_no_order", "race", ON_ONE_WARP(volatile_is_no_order)},
+    {"volatile_pointer", "race", ON_ONE_WARP(volatile_pointer)},
+    {"volatile_global", "race", ON_ONE_WARP(volatile_global)},
     {"shuffle_is_no_order", "race", ON_ONE_WARP(shuffle_is_no_order)},
     {"half_a_warp_meets", "race", ON_ONE_WARP(half_a_warp_meets)},
     {"leader_writes", "race", ON_ONE_WARP(leader_writes)},
