@@ -2,7 +2,9 @@
 #include <sstream>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include "operator_page.h"
 #include "profile/advice.h"
 #include "profile/geometry.h"
 #include "profile/metrics.h"
@@ -171,6 +173,23 @@ TEST(ProfileReplay, ExchangedThreads) {
   EXPECT_FALSE(try_swap(kernel));
 }
 
+TEST(OperatorPage, ASingleValueHasNoBrackets) {
+  OperatorEntry op;
+  op.name = "sum";
+  const auto tensor = [](const char* name, const char* shape) {
+    return nlohmann::json{{"name", name}, {"shape", shape}, {"role", "in"}, {"layout", "any"}};
+  };
+  op.json = {{"dimensions", nlohmann::json::array()},
+             {"tensors", {tensor("in", "rows, cols"), tensor("total", "")}},
+             {"parameters", nlohmann::json::array()}};
+  testing::internal::CaptureStdout();
+  print_operator(FamilyEntry{}, op);
+  const std::string page = testing::internal::GetCapturedStdout();
+  EXPECT_NE(page.find("in[rows, cols]"), std::string::npos);
+  EXPECT_NE(page.find("total"), std::string::npos);
+  EXPECT_EQ(page.find("[]"), std::string::npos);
+}
+
 TEST(ProfileWords, Numbers) {
   EXPECT_EQ(counted(1, "thread"), "1 thread");
   EXPECT_EQ(counted(1024, "thread"), "1,024 threads");
@@ -213,6 +232,22 @@ TEST(ProfileRead, WhatIsNotThereIsNothing) {
       1u);
   EXPECT_TRUE(read("{\"kernel\": \"k\", \"instructions\": [\n  {\"ptx\": \"re")
                   .kernels.empty());  // cut off
+}
+
+TEST(ProfileRead, KeptAccesses) {
+  const Profile profile = read(
+      R"({"kernel": "k", "arrays": [{"name": "_ZZ1kPfE4tile", "at": 16, "bytes": 4096}], "instructions": [{"ptx": "ld.shared.f32", "reach": "shared", "seen_shared": {"bytes": 4, "accesses": ["3 0000000f 64 4*2 -8", "5 80000001 0 128", "x", 7, "1 ff"], "block": ["2 00000001 32"], "requests": 4, "moved": 8, "once": 2}, "range": [1, "x"]}]})"
+      "\n");
+  const Kernel& kernel = profile.kernels[0];
+  ASSERT_EQ(kernel.arrays.size(), 1u);
+  EXPECT_EQ(kernel.arrays[0].name, "tile");
+  const Seen& seen = kernel.instructions[0].seen_shared;
+  ASSERT_EQ(seen.sample.size(), 2u);  // what is not whole is left out
+  EXPECT_EQ(seen.sample[0].warps, 3u);
+  EXPECT_EQ(seen.sample[0].address[2], 72u);
+  EXPECT_EQ(seen.sample[0].address[3], 64u);
+  EXPECT_EQ(seen.sample[1].address[31], 128u);
+  EXPECT_EQ(seen.of_block.at(2).address[0], 32u);
 }
 
 TEST(ProfileRead, SampledCountsAreScaled) {

@@ -49,6 +49,12 @@ std::string notes_of(const json& tensor) {
   return fmt::format("{}", fmt::join(notes, "; "));
 }
 
+// "in[rows, cols]"; a single value has no sizes, and no brackets.
+std::string tensor_text(const json& tensor) {
+  const std::string name = tensor["name"], shape = tensor["shape"];
+  return shape.empty() ? name : fmt::format("{}[{}]", name, shape);
+}
+
 std::string role_text(const std::string& role) {
   return role == "in" ? "read" : role == "out" ? "written" : "read, written";
 }
@@ -89,9 +95,7 @@ void print_operator(const FamilyEntry& family, const OperatorEntry& op) {
   for (const json& d : op.json["dimensions"])
     sizes.push_back({"--" + d["name"].get<std::string>(), d["meaning"]});
   for (const json& t : op.json["tensors"])
-    tensors.push_back(
-        {fmt::format("{}[{}]", t["name"].get<std::string>(), t["shape"].get<std::string>()),
-         role_text(t["role"]), formats_text(t), dim(notes_of(t))});
+    tensors.push_back({tensor_text(t), role_text(t["role"]), formats_text(t), dim(notes_of(t))});
   for (const json& p : op.json["parameters"])
     parameters.push_back({"--" + p["name"].get<std::string>(), p["type"], default_text(p),
                           range_text(p), p.value("meaning", "")});

@@ -8,9 +8,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -20,6 +22,20 @@ HERE = Path(__file__).parent
 RIDGE = os.environ["RIDGE_BINARY"]
 SOURCES = [HERE / "planted.cu", HERE / "planted_work.cu"]
 RIDGE_NVCC = os.environ["RIDGE_NVCC"]
+
+
+RUNNING = "forever"  # in the command line of a program that runs
+
+
+def children_of(process):
+    """Command lines of the processes that it started."""
+    found = []
+    for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
+        try:
+            found.append(Path(f"/proc/{child}/cmdline").read_text().split("\0"))
+        except OSError:  # it has ended
+            pass
+    return found
 
 
 # What a kernel's advice promises is looked up in its twin: counters of all instructions, by what they reach and by
@@ -268,10 +284,96 @@ class Planted(ProfileTest):
             self.assertEqual(browser.errors(), [])
 
 
+LONG = "DeviceScanKernel<cub::policy_hub<int, int, unsigned, cuda::std::plus<void>>::Policy1000, thrust::detail::" \
+       "normal_iterator<thrust::device_ptr<int>>, thrust::detail::normal_iterator<thrust::device_ptr<int>>, int>"
+
+
+class Page(ProfileTest):
+    """The page in a browser, at the widths of a telephone, a tablet and a screen."""
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        if missing := missing_browser():
+            raise unittest.SkipTest(missing)
+        cls.program = Path(os.environ["RIDGE_PLANTED"]) / "profile_planted_work"
+        done = cls.run_ridge(cls.program, "--html", "planted.html", "-q")
+        assert done.returncode == 0, done.stderr
+        done = cls.run_ridge(HERE / "small.cu", "--html", "tiny.html", "-q")
+        assert done.returncode == 0, done.stderr
+        page = (cls.folder / "planted.html").read_text()
+        begin = page.index('id="record">') + len('id="record">')
+        end = page.index("</script>", begin)
+        record = json.loads(page[begin:end])
+
+        def write(name, kernels, source=None):
+            changed = dict(record, kernels=kernels)
+            if source:
+                changed["sources"] = {file: source(lines) for file, lines in record["sources"].items()}
+            (cls.folder / name).write_text(page[:begin] + json.dumps(changed).replace("</", "<\\/") + page[end:])
+        write("long.html", [dict(k, name=f"{LONG}_{i}>", verdict=k["verdict"].replace(k["name"], f"{LONG}_{i}>"))
+                            for i, k in enumerate(record["kernels"])])
+        write("many.html", [dict(k, name=f"{k['name']}_{i}") for i in range(4) for k in record["kernels"]][:61],
+              lambda lines: lines + ["// and on"] * (20000 - len(lines)))
+
+    def test_nothing_is_wider_than_the_screen_and_source_is_seen(self):
+        measure = """
+            const texts = [...document.querySelectorAll("tr.counted td.text")].map((t) => t.getBoundingClientRect());
+            const clipped = [...document.querySelectorAll("td.text, .advice p, h1, #kernels button")]
+                .filter((e) => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).textOverflow !== "ellipsis");
+            const inner = [...document.querySelectorAll("main *")].filter((e) => /auto|scroll/.test(getComputedStyle(e).overflow));
+            return {page: document.documentElement.scrollWidth, screen: innerWidth, clipped: clipped.length, inner: inner.length,
+                    text: Math.min(...texts.map((t) => t.width)), rows: texts.length, top: Math.min(...texts.map((t) => t.top))};"""
+        with Browser() as browser:
+            for page in "planted", "tiny", "long", "many":
+                for width, least in (390, 250), (768, 420), (1400, 800):
+                    for dark in False, True:
+                        with self.subTest(page=page, width=width, dark=dark):
+                            browser.show_as(width, 1000, dark)
+                            browser.open(f"file://{self.folder}/{page}.html")
+                            seen = browser.run(measure)
+                            self.assertLessEqual(seen["page"], seen["screen"])
+                            self.assertEqual((seen["clipped"], seen["inner"]), (0, 0))
+                            self.assertGreater(seen["rows"], 1)
+                            self.assertGreaterEqual(seen["text"], least)
+                            self.assertLess(seen["top"], 1000)
+                            self.assertEqual(browser.errors(), [])
+
+    def test_long_names_are_short_and_whole_in_the_tooltip(self):
+        with Browser() as browser:
+            browser.show_as(1400)
+            browser.open(f"file://{self.folder}/long.html")
+            self.assertTrue(browser.text("#verdict").startswith("DeviceScanKernel<…> "))
+            self.assertEqual(browser.text("#kernels button").split()[0], "DeviceScanKernel<…>")
+            title = browser.run('return document.querySelector("#kernels button").title')
+            self.assertTrue(title)
+
+    def test_columns_without_numbers_are_not_there(self):
+        with Browser() as browser:
+            browser.show_as(1400)
+            browser.open(f"file://{self.folder}/tiny.html")
+            heads = browser.run('return [...document.querySelectorAll("th")].map((t) => t.textContent).filter(Boolean)')
+            self.assertEqual(heads, ["cost", "warp instr.", "lanes", "sectors"])  # no wavefronts
+
+    def test_the_roofline_is_there_where_there_is_something_to_draw(self):
+        with Browser() as browser:
+            browser.show_as(1400)
+            for kernel, shown in ("functions_bad", True), ("idle_sms_good", True), ("partial_warp_bad", True):
+                browser.open("about:blank")
+                browser.open(f"file://{self.folder}/planted.html#{kernel}")
+                self.assertEqual(browser.run('return !document.getElementById("roofline-panel").hidden'), shown, kernel)
+            browser.open("about:blank")
+            browser.open(f"file://{self.folder}/tiny.html")
+            overlap = """
+                const boxes = [...document.querySelectorAll("#roofline svg text")].map((t) => t.getBoundingClientRect());
+                return [...document.querySelectorAll("#roofline svg circle")].map((c) => c.getBoundingClientRect())
+                    .filter((c) => boxes.some((b) => b.left < c.right && c.left < b.right && b.top < c.bottom && c.top < b.bottom)).length"""
+            self.assertEqual(browser.run(overlap), 0)
+
+
 class Input(ProfileTest):
     def test_help(self):
         out, _ = self.profile("--help")
-        for flag in ("--blocks", "--kernel", "--top", "--json", "--csv", "--html", "--shape", "--dtype", "--gpu",
+        for flag in ("--blocks", "--against", "--kernel", "--top", "--json", "--csv", "--html", "--shape", "--dtype", "--gpu",
                      "--threads", "--timeout", "--nvcc"):
             self.assertIn(flag, out)
 
@@ -285,7 +387,9 @@ class Input(ProfileTest):
                 ([source, "--device", "gpu"], "only the software GPU", 2),
                 ([source, "--html", "no/such/page.html"], "cannot write no/such/page.html", 8),
                 ([source, "--json", "/"], "it is a folder", 8),
-                ([source, "--csv", "/proc/x.csv"], "cannot write /proc/x.csv", 8)]:
+                ([source, "--csv", "/proc/x.csv"], "cannot write /proc/x.csv", 8),
+                ([source, "--against", "before.json"], "--against: cannot read before.json", 8),
+                ([source, "--against", source], "is no record of `ridge profile --json`", 2)]:
             out, err = self.profile(*arguments, code=code)
             self.assertIn(complaint, err)
             self.assertNotIn("said:", out)  # before the run, not after
@@ -316,6 +420,19 @@ class Input(ProfileTest):
         _, err = self.profile(HERE / "small.cu", "--kernel", "other", code=2)
         self.assertIn("no kernel whose name contains 'other'", err)
 
+    def test_an_interrupt_is_not_called_no_launch(self):
+        ridge = subprocess.Popen([RIDGE, "profile", HERE / "small.cu", "--timeout", "60", "--", "forever"], cwd=self.folder,
+                                 env=self.env, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        while not any(RUNNING in arguments for arguments in children_of(ridge.pid)):
+            self.assertIsNone(ridge.poll())
+            time.sleep(0.05)
+        time.sleep(0.5)  # until the kernel is launched
+        os.killpg(ridge.pid, signal.SIGINT)
+        _, err = ridge.communicate(timeout=60)
+        self.assertEqual(ridge.returncode, 130)
+        self.assertIn("no kernel had ended when the program was stopped", err)
+        self.assertNotIn("no kernel was launched", err)
+
     def test_without_line_information(self):
         program = self.folder / "small"
         subprocess.run([os.environ["RIDGE_NVCC"], "-cudart", "shared", "-gencode", "arch=compute_90,code=compute_90",
@@ -327,6 +444,83 @@ class Input(ProfileTest):
         self.assertEqual(kernel["ptx"]["lines"][line - kernel["ptx"]["first"]], kernel["lines"][0]["text"])
         self.assertRegex(out, r"PTX line +\d+  .*ld\.global\.f32")
         self.assertIn("build the program with nvcc -lineinfo", out)
+
+
+TURN = """
+constexpr int kRow = 32;
+__global__ void turn(const float* in, float* out) {
+  __shared__ float tile[32][kRow];
+  tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
+  __syncthreads();
+  out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+int main() {
+  float *a, *b;
+  cudaMalloc(&a, 4096);
+  cudaMalloc(&b, 4096);
+  turn<<<1, dim3(32, 32)>>>(a, b);
+  return cudaDeviceSynchronize();
+}
+"""
+
+
+class Against(ProfileTest):
+    """Two profiles beside each other."""
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.folder.joinpath("turn.cu").write_text(TURN)
+        done = cls.run_ridge("turn.cu", "--json", "before.json")
+        assert done.returncode == 0, done.stderr
+
+    def against(self, text, name="turn.cu"):
+        (self.folder / name).write_text(text)
+        out, _ = self.profile(name, "--against", "before.json", "--json", "after.json")
+        return out, json.loads((self.folder / "after.json").read_text())["against"]
+
+    def test_lines_are_matched_by_their_text(self):
+        out, against = self.against(TURN.replace("kRow = 32", "kRow = 33").replace("constexpr", "// padded\n\nconstexpr"))
+        (kernel,) = against["kernels"]
+        self.assertEqual(against["file"], "before.json")
+        self.assertEqual(kernel["counters"]["wavefronts"], [32 + 1024, 64])
+        self.assertGreater(*kernel["time_cycles"])
+        (line,) = [line for line in kernel["lines"] if line["counters"].get("conflicts")]
+        self.assertEqual((line["line_before"], line["line"]), (7, 9))
+        self.assertEqual(line["text"], line["text_before"])
+        self.assertEqual(line["counters"]["conflicts"], [992, 0])
+        self.assertRegex(out, r"wavefronts +1,056 +64 +−94 %")
+        self.assertRegex(out, r"line 7 → 9\n +out\[.*\n.*wavefronts 1,024 → 32 \(−97 %\), bank conflicts 992 → 0 \(gone\)")
+
+    def test_the_same_program(self):
+        out, against = self.against(TURN)
+        self.assertIn("no line changed", out)
+        for line in against["kernels"][0]["lines"]:
+            self.assertEqual((line["line"], line["text"]), (line["line_before"], line["text_before"]))
+
+    def test_edited_new_and_lost_lines(self):
+        edited = TURN.replace("tile[threadIdx.x][threadIdx.y]", "tile[threadIdx.y][threadIdx.x] * 2").replace(
+            "  __syncthreads();\n", "").replace("__global__", "__device__ float spare;\n__global__").replace(
+            "\n}\nint", "\n  if (out == in) spare = 1;\n}\nint")
+        out, against = self.against(edited)
+        (kernel,) = against["kernels"]
+        by_text = {line.get("text_before", line.get("text")): line for line in kernel["lines"]}
+        changed = by_text["out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];"]
+        self.assertIn("* 2", changed["text"])
+        self.assertNotIn("line", by_text["__syncthreads();"])
+        self.assertNotIn("line_before", by_text["if (out == in) spare = 1;"])
+        self.assertRegex(out, r"- out\[.*\n +\+ out\[.* \* 2;")
+        self.assertIn(", gone", out)
+        self.assertIn(", new", out)
+
+    def test_kernels_that_were_renamed_added_or_lost(self):
+        out, against = self.against(TURN.replace("turn(", "turn_around(").replace("turn<", "turn_around<"), "other.cu")
+        self.assertEqual([(k["name_before"], k["name"]) for k in against["kernels"]], [("turn", "turn_around")])
+        self.assertIn("turn → turn_around", out)
+        two = TURN.replace("int main", "__global__ void clear(float* x) { x[threadIdx.x] = 0; }\nint main").replace(
+            "  return", "  clear<<<1, 32>>>(a);\n  return")
+        out, against = self.against(two)
+        self.assertEqual((len(against["kernels"]), against["only_after"]), (1, ["clear"]))
+        self.assertRegex(out, r"clear +is new")
 
 
 # Shows loads from shared memory as the test wants them, whatever the machine code has, and other accesses as they are
@@ -474,12 +668,12 @@ class Truth(ProfileTest):
 
 class Rungs(ProfileTest):
     def test_a_rung(self):
-        out, err = self.profile("transpose/02_shared_tile", "--shape", "64x64", "--dtype", "f16")
-        self.assertIn("transpose 64x64 f16, rung shared_tile", err)
+        out, err = self.profile("transpose/02_shared_tile", "--shape", "512x512", "--dtype", "f16")
+        self.assertIn("transpose 512x512 f16, rung shared_tile", err)
         self.assertRegex(out, r"^transpose_shared_tile<.*> is bound by shared memory: line \d+ is a 16-way bank conflict")
         self.assertRegex(out, r"lanes 0, 2 … 30 hit bank \d+ in different words; 16-way conflict")
-        self.assertIn("pad the row by 2: 34 elements in place of 32", out)
-        out, _ = self.profile("transpose/padded", "--shape", "64x64")
+        self.assertIn("34 elements in place of 32", out)
+        out, _ = self.profile("transpose/padded", "--shape", "512x512")
         self.assertNotIn("bank conflict:", out)
 
     def test_a_sample_of_its_blocks(self):

@@ -13,6 +13,10 @@ __global__ void run_off(float* x) {
   if (blockIdx.x == 3) x[i + (1 << 20)] = 2;
 }
 
+__global__ void forever(volatile float* x) {
+  while (*x == 0) {}
+}
+
 int main(int count, char** words) {
   const char* what = count > 1 ? words[1] : "";
   float* x;
@@ -21,6 +25,7 @@ int main(int count, char** words) {
   if (!std::strcmp(what, "thrice"))
     for (int i = 0; i < 3; ++i) scale<<<4, 256>>>(x);
   else if (!std::strcmp(what, "run_off")) run_off<<<4, 256>>>(x);
+  else if (!std::strcmp(what, "forever")) forever<<<1, 1>>>(x);
   else if (std::strcmp(what, "nothing") != 0) scale<<<4, 256>>>(x);
   const cudaError_t error = cudaDeviceSynchronize();
   std::printf("said: %s\n", cudaGetErrorName(error));

@@ -359,22 +359,23 @@ function show(k) {
   facts(k);
   parts(k);
   roofline(k);
-  fill('advice', ...(k.advice.length ? shortened(k.advice.map((a) => adviceCard(k, a)), 2, 1) : [h('p', {class: 'hint'}, 'Nothing that would save a twentieth of its time.')]));
+  fill('advice', ...(k.advice.length ? shortened(k.advice.map((a) => adviceCard(k, a)), narrow ? 1 : 2, narrow ? 0 : 1) : [h('p', {class: 'hint'}, 'Nothing that would save a twentieth of its time.')]));
   source(k);
   const first = k.advice.find((a) => a.line);
   choose(k, first ? lineOf(k, first.file, first.line) : k.lines[0]);
 }
 
+const narrow = matchMedia('(max-width: 600px)').matches;
 const order = [...record.kernels].sort((a, b) => cost(b) - cost(a));
 const all = sum(order.map(cost)) || 1;
 const program = record.program.startsWith('/') ? record.program.split('/').pop() : record.program;
 $('origin').textContent = `ridge profile ${program} · on ${record.device.name}, software GPU`;
 document.title = `ridge profile ${program}`;
 if (record.widths_note) $('widths').textContent = `${record.widths_note[0].toUpperCase()}${record.widths_note.slice(1)}.`;
-const kShown = matchMedia('(max-width: 600px)').matches ? 4 : 10;
+const kShown = narrow ? 4 : 10;
 const about = (k) => [k.launches > 1 ? `×${count(k.launches)}` : '', k.sampled ? `sampled ${count(k.blocks_run)} of ${count(k.blocks)} blocks` : '', k.faulted ? 'crashed' : '', percent(cost(k) / all)].filter(Boolean).join(' · ');
 const kernelButton = (k) => h('button', {'data-index': record.kernels.indexOf(k), title: fullName(k), style: `--share:${cost(k) / all}`, onclick: () => show(k)},
-  short(k), h('small', {}, about(k)));
+  short(k), ' ', h('small', {}, about(k)));
 fill('kernels', ...order.slice(0, kShown).map(kernelButton));
 if (order.length > kShown) {
   const more = h('button', {class: 'more', onclick: () => more.replaceWith(...order.slice(kShown).map(kernelButton))}, `${order.length - kShown} more`);

@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "profile/read_seen.h"
 #include "verb.h"
 
 namespace ridge::tools::profile {
@@ -110,67 +110,6 @@ std::optional<Access> access(const json& object, uint32_t bytes) {
   return access.mask ? std::optional(access) : std::nullopt;
 }
 
-// "ffffffff 4096 4*31": the active lanes, the first one's address, distances in runs.
-bool read_lanes(std::istream& text, Access& access) {
-  uint64_t at = 0;
-  if (!(text >> std::hex >> access.mask >> std::dec >> at)) return false;
-  int64_t step = 0;
-  uint32_t run = 0;
-  bool first = true;
-  for (uint32_t lane = 0; lane < 32; ++lane) {
-    if (!(access.mask >> lane & 1)) continue;
-    if (!first) {
-      if (!run) {
-        if (!(text >> step)) return false;
-        run = 1;
-        if (text.peek() == '*') text.ignore() >> run;
-      }
-      at += uint64_t(step);
-      --run;
-    }
-    first = false;
-    access.address[lane] = at;
-  }
-  return access.mask != 0;
-}
-
-Seen seen(const json& object, const char* key, double scale) {
-  Seen seen;
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_object()) return seen;
-  const auto bytes = uint32_t(std::max<uint64_t>(1, number(*found, "bytes")));
-  const auto each = [&](const char* list, auto use) {
-    const auto entries = found->find(list);
-    if (entries == found->end() || !entries->is_array()) return;
-    for (const json& entry : *entries) {
-      if (!entry.is_string()) continue;
-      std::istringstream text(entry.get<std::string>());
-      Access access;
-      access.bytes = bytes;
-      double head = 0;
-      if (text >> head && read_lanes(text, access)) use(head, access);
-    }
-  };
-  each("accesses", [&](double weight, Access& access) {
-    access.warps = uint64_t(std::max(1.0, std::round(weight * scale)));
-    seen.sample.push_back(access);
-  });
-  each("block",
-       [&](double warp, const Access& access) { seen.of_block.emplace(uint32_t(warp), access); });
-  seen.requests = number(*found, "requests");
-  seen.moved = number(*found, "moved");
-  seen.once = number(*found, "once");
-  return seen;
-}
-
-void add(Seen& sum, const Seen& more) {
-  sum.sample.insert(sum.sample.end(), more.sample.begin(), more.sample.end());
-  if (sum.of_block.empty()) sum.of_block = more.of_block;
-  sum.requests += more.requests;
-  sum.moved += more.moved;
-  sum.once += more.once;
-}
-
 std::optional<Split> split(const json& object) {
   const auto found = object.find("split");
   if (found == object.end() || !found->is_object()) return std::nullopt;
@@ -225,16 +164,10 @@ Instruction instruction(const json& object, double scale) {
   one.width = number(object, "width") ? uint32_t(number(object, "width")) : one.bytes;
   one.worst = access(object, one.width);
   one.split = split(object);
-  one.seen_global = seen(object, "seen_global", scale);
-  one.seen_shared = seen(object, "seen_shared", scale);
+  one.seen_global = read_seen(object, "seen_global", scale);
+  one.seen_shared = read_seen(object, "seen_shared", scale);
   one.function = text(object, "function");
-  if (const auto range = object.find("range"); range != object.end() && range->size() == 2) {
-    one.lowest = (*range)[0].get<uint64_t>();
-    one.end = (*range)[1].get<uint64_t>();
-    // Blocks that did not run may touch the same sectors.
-    const uint64_t all = (one.end - one.lowest) / 32 + 1;
-    one.counters.first_sectors = std::min(one.counters.first_sectors, all);
-  }
+  read_range(object, one);
   // A generic access is what its lanes turned out to reach.
   one.matrices = object.value("matrices", false);
   one.generic = text(object, "reach") == "generic";
@@ -315,28 +248,6 @@ Kernel launch(const json& object) {
     before = &one;
   }
   return kernel;
-}
-
-// The instructions of a line go to the same tile: what is known of one is known of all.
-void share_tiles(Kernel& kernel, const Line& line) {
-  for (const bool stores : {false, true}) {
-    Seen sum;
-    const auto each = [&](auto use) {
-      for (const size_t i : line.instructions)
-        if ((kernel.instructions[i].action == Action::store) == stores)
-          use(kernel.instructions[i].seen_global);
-    };
-    each([&](const Seen& one) {
-      sum.requests += one.requests;
-      sum.moved += one.moved;
-      sum.once += one.once;
-    });
-    each([&](Seen& one) {
-      one.requests = sum.requests;
-      one.moved = sum.moved;
-      one.once = sum.once;
-    });
-  }
 }
 
 std::vector<std::string> lines_of(const std::filesystem::path& file) {

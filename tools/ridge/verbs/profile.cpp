@@ -13,6 +13,7 @@
 #include "flags.h"
 #include "ladders.h"
 #include "process.h"
+#include "profile/against.h"
 #include "profile/metrics.h"
 #include "profile/page.h"
 #include "profile/read.h"
@@ -43,7 +44,8 @@ struct ProfileFlags {
   DeviceFlags device;
   CaseFlags of_case;  // of an operator
   std::string blocks, kernel, top = "8";
-  std::string json, csv, html;
+  std::string json, csv, html, against;
+  nlohmann::json before;  // the record that `against` names
   size_t top_lines = 8;
   bool to_stdout() const { return json == "-" || csv == "-" || html == "-"; }
 };
@@ -114,13 +116,19 @@ Status write(const std::string& text, const std::string& file) {
 }
 
 Status show(const profile::Profile& profile, const ProfileFlags& flags, const Target& target) {
-  if (!flags.to_stdout()) fmt::print("{}", profile::to_text(profile, target.gpu, flags.top_lines));
-  if (!flags.csv.empty())
-    if (const Status written = write(profile::to_csv(profile), flags.csv); !written) return written;
-  if (flags.json.empty() && flags.html.empty()) return Status::ok();
   nlohmann::json record = record_of(target);
   record["program"] = flags.program.file;
   record.update(profile::to_json(profile, target.gpu));
+  if (!flags.against.empty()) {
+    record["against"] = profile::compare(flags.before, record);
+    record["against"]["file"] = flags.against;
+  }
+  if (!flags.to_stdout())
+    fmt::print("{}", flags.against.empty()
+                         ? profile::to_text(profile, target.gpu, flags.top_lines)
+                         : profile::to_text(record["against"], flags.against, flags.top_lines));
+  if (!flags.csv.empty())
+    if (const Status written = write(profile::to_csv(profile), flags.csv); !written) return written;
   if (!flags.json.empty())
     if (const Status written = write_record(record, flags.json); !written) return written;
   if (flags.html.empty()) return Status::ok();
@@ -129,6 +137,20 @@ Status show(const profile::Profile& profile, const ProfileFlags& flags, const Ta
   if (!flags.program.quiet && flags.html != "-")
     complain(fmt::format("the page is {}; any browser shows it", flags.html));
   return Status::ok();
+}
+
+// Why there are no kernels; a signal is 128 and more in the exit code.
+std::string nothing_to_show(const ProfileFlags& flags, int code) {
+  const std::string name =
+      flags.kernel.empty() ? "" : fmt::format(" whose name contains '{}'", flags.kernel);
+  if (code > 128 || code == kTimeout)
+    return fmt::format(
+        "no kernel{} had ended when the program was stopped: there is nothing to show (--blocks N "
+        "runs some blocks of each launch only)",
+        name);
+  return name.empty() ? fmt::format("no kernel was launched by {}: there is nothing to show",
+                                    flags.program.file)
+                      : fmt::format("no kernel{} was launched", name);
 }
 
 int profile_on(const Target& target, const ProfileFlags& flags) {
@@ -166,10 +188,7 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
     return profile.error().code;
   }
   if (profile->kernels.empty()) {
-    complain(flags.kernel.empty()
-                 ? fmt::format("no kernel was launched by {}: there is nothing to show",
-                               flags.program.file)
-                 : fmt::format("no kernel whose name contains '{}' was launched", flags.kernel));
+    complain(nothing_to_show(flags, code));
     return code ? code : int(kUsage);
   }
   profile->nvdisasm = nvdisasm;
@@ -204,9 +223,12 @@ int profile_main(const Arguments& arguments) {
   line.add_json(flags.json);
   line.add_option(
       "--csv", flags.csv, "FILE",
-      "one row a kernel, under Nsight Compute's names; - is stdout, in place of the table");
+      "one row per kernel, under Nsight Compute's names; - is stdout, in place of the table");
   line.add_option("--html", flags.html, "FILE",
                   "one page: the source beside its counters, pictures of accesses, a roofline");
+  line.add_option("--against", flags.against, "BEFORE.json",
+                  "compare with an earlier profile, kernel by kernel and line by line; --json "
+                  "writes such a record");
   line.add_observed_device(flags.device);
   line.add_threads(flags.device);
   line.add_timeout(flags.program.timeout);
@@ -235,6 +257,11 @@ int profile_main(const Arguments& arguments) {
       ready = blocks.error();
   for (const std::string* file : {&flags.json, &flags.csv, &flags.html})
     if (ready) ready = check_writable(*file);
+  if (ready && !flags.against.empty()) {
+    auto before = profile::read_record(flags.against);
+    if (before) flags.before = std::move(*before);
+    else ready = before.error();
+  }
   if (!ready) {
     complain(ready.message());
     return ready.code();
