@@ -1,5 +1,6 @@
 #include "vm/check/site.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -184,6 +185,20 @@ SiteInfo info_of(const Code& code, const InstMeta& meta, Act act) {
   return info;
 }
 
+// Those that act, and what follows an instruction whose result has to be looked at when it has run.
+std::vector<uint8_t> told_of(const std::vector<Site>& sites) {
+  constexpr size_t kLongest = 2;  // slots of such an instruction
+  std::vector<uint8_t> told(sites.size(), 0);
+  for (size_t k = 0; k < sites.size(); ++k) {
+    const Site& s = sites[k];
+    if (s.act == Act::none) continue;
+    const bool has_result = s.strong || (s.act != Act::load && s.act != Act::store);
+    const size_t last = std::min(k + (has_result ? kLongest : 0), sites.size() - 1);
+    for (size_t at = k; at <= last; ++at) told[at] = 1;
+  }
+  return told;
+}
+
 }  // namespace
 
 bool is_of_toolkit(const std::string& path) {
@@ -213,6 +228,7 @@ const CodeSites& Sites::of(const Code& code) {
   }
   trust_optimistic_loads(code, slot->sites);
   for (const Site& site : slot->sites) slot->acts.push_back(site.act);
+  slot->told = told_of(slot->sites);
   return *slot;
 }
 
