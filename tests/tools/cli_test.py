@@ -293,6 +293,7 @@ class Formats(CliTest):
 
 FAKE_NVCC = """#!/bin/sh
 # Stands in for nvcc: answers as it does, and links a C++ file instead of compiling CUDA.
+case $1 in --version|--dryrun) echo "$1" >>"$0.asked" ;; esac
 case $1 in
   --version) echo "Cuda compilation tools, release 13.0, V13.0.$(cat "$0.version")"; exit ;;
   --dryrun) echo "#$ TOP=$(dirname "$0")"; exit ;;
@@ -319,6 +320,7 @@ class Cache(CliTest):
 
     def version(self, number):
         self.write("bin/nvcc.version", number)
+        self.nvcc.touch()  # another compiler is another file
 
     def run_and_count(self, *arguments, code=0):
         """How many times nvcc was called."""
@@ -333,6 +335,17 @@ class Cache(CliTest):
         self.assertEqual(self.out, "--count\n")  # what follows -- is the program's
         self.assertEqual(self.run_and_count("a.cu"), 0)
         self.assertEqual(self.run_and_count(self.source), 0)
+
+    def test_asks_the_compiler_once(self):
+        asked = Path(str(self.nvcc) + ".asked")
+        self.run_and_count("a.cu")
+        self.assertEqual(asked.read_text().split(), ["--version", "--dryrun"])
+        asked.unlink()
+        self.run_and_count("a.cu")
+        self.assertFalse(asked.exists())
+        self.nvcc.touch()
+        self.run_and_count("a.cu")
+        self.assertEqual(asked.read_text().split(), ["--version", "--dryrun"])
 
     def test_source_header_flags_and_compiler_count(self):
         self.assertEqual(self.run_and_count("a.cu"), 1)

@@ -210,7 +210,7 @@ void note_inputs(const CompileRequest& request, const std::vector<std::string>& 
   if (request.inputs) request.inputs->assign(inputs.begin(), inputs.end());
 }
 
-Outcome call_nvcc(const Compiler& compiler, const std::vector<std::string>& flags,
+Outcome call_nvcc(const Toolkit& compiler, const std::vector<std::string>& flags,
                   const fs::path& source, const fs::path& work, const CompileRequest& request) {
   const std::string shown = request.source.filename();
   // nvcc leaves its temporary files behind when it is ended: here they go with the folder.
@@ -235,7 +235,7 @@ Outcome call_nvcc(const Compiler& compiler, const std::vector<std::string>& flag
 
 Expected<fs::path> compile_into(const fs::path& cache, const CompileRequest& request,
                                 const Target& target) {
-  const auto compiler = find_compiler();
+  const auto compiler = find_toolkit();
   if (!compiler) return compiler.error();
   const auto extra = split(request.extra_flags);
   if (!extra) return extra.error();

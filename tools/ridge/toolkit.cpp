@@ -1,12 +1,17 @@
 #include "toolkit.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <sstream>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "layout.h"
 #include "process.h"
 #include "verb.h"
 
@@ -46,39 +51,80 @@ std::string after(const std::string& text, const std::string& key) {
   return text.substr(begin, text.find_first_of("\n", begin) - begin);
 }
 
+// What an nvcc says of itself.
+struct Answer {
+  std::string version, root;
+};
+Answer ask(const fs::path& nvcc) {
+  Answer answer;
+  answer.version =
+      after(run({.program = nvcc, .arguments = {"--version"}, .capture = true}).output, ", V");
+  // It may be a wrapper script somewhere else, so it is asked where its toolkit lies.
+  answer.root = after(
+      run({.program = nvcc, .arguments = {"--dryrun", "none.cu"}, .capture = true}).output, "TOP=");
+  return answer;
+}
+
+// Size and time of a file: one that has changed is asked again.
+std::string stamp(const fs::path& file) {
+  struct stat s {};
+  if (stat(file.c_str(), &s) != 0) return "none";
+  return fmt::format("{}-{}.{}", s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
+}
+
+// Asking takes longer than a small program runs, so the answer is kept among the compiled programs:
+// four lines, of which the second is about the toolkit behind a wrapper.
+Answer ask_once(const fs::path& nvcc) {
+  const auto folder = cache_folder();
+  if (!folder) return ask(nvcc);
+  const fs::path file =
+      *folder / fmt::format("nvcc-{:016x}", std::hash<std::string>()(nvcc.string()));
+  const auto behind = [](const Answer& a) { return stamp(fs::path(a.root) / "bin" / "nvcc"); };
+  Answer kept;
+  std::string own, wrapped;
+  std::ifstream in(file);
+  if (std::getline(in, own) && std::getline(in, wrapped) && std::getline(in, kept.version) &&
+      std::getline(in, kept.root) && own == nvcc.string() + " " + stamp(nvcc) &&
+      wrapped == behind(kept))
+    return kept;
+  const Answer answer = ask(nvcc);
+  if (answer.version.empty() || answer.root.empty()) return answer;  // perhaps only this time
+  const fs::path made = file.string() + fmt::format("-{}", getpid());  // readers see whole files
+  std::ofstream(made) << nvcc.string() << ' ' << stamp(nvcc) << '\n'
+                      << behind(answer) << '\n'
+                      << answer.version << '\n'
+                      << answer.root << '\n';
+  std::error_code error;
+  fs::rename(made, file, error);
+  return answer;
+}
+
+Toolkit toolkit_of(const fs::path& nvcc, const Answer& answer) {
+  Toolkit toolkit;
+  toolkit.nvcc = nvcc;
+  toolkit.version = answer.version;
+  std::error_code error;
+  toolkit.root = fs::weakly_canonical(answer.root, error);
+  for (const char* folder : {"lib64", "lib", "targets/x86_64-linux/lib"})
+    if (toolkit.library.empty() && fs::exists(toolkit.root / folder / "libcudart.so.13", error))
+      toolkit.library = toolkit.root / folder;
+  return toolkit;
+}
+
 }  // namespace
 
-Expected<Compiler> find_compiler() {
+Expected<Toolkit> find_toolkit() {
   for (const fs::path& nvcc : candidates()) {
     if (!can_run(nvcc)) continue;
-    const std::string version =
-        after(run({.program = nvcc, .arguments = {"--version"}, .capture = true}).output, ", V");
-    if (version.starts_with("13.")) return Compiler{nvcc, version};
+    const Answer answer = ask_once(nvcc);
+    if (answer.version.starts_with("13.") && !answer.root.empty())
+      return toolkit_of(nvcc, answer);
   }
   return Error{kMissing,
                "no CUDA compiler: nvcc of CUDA 13 is neither on PATH nor in $CUDA_HOME/bin nor in "
                "/usr/local/cuda/bin.\n"
                "  ./ridge gets one by itself where it can reach PyPI; otherwise install the CUDA "
                "toolkit, version 13."};
-}
-
-Expected<Toolkit> find_toolkit() {
-  const auto compiler = find_compiler();
-  if (!compiler) return compiler.error();
-  // nvcc may be a wrapper script somewhere else, so it is asked where its toolkit lies.
-  const Command question = {
-      .program = compiler->nvcc, .arguments = {"--dryrun", "none.cu"}, .capture = true};
-  const std::string root = after(run(question).output, "TOP=");
-  if (root.empty())
-    return Error{kMissing, compiler->nvcc.string() + " does not say where its toolkit lies"};
-  Toolkit toolkit;
-  static_cast<Compiler&>(toolkit) = *compiler;
-  std::error_code error;
-  toolkit.root = fs::weakly_canonical(root, error);
-  for (const char* folder : {"lib64", "lib", "targets/x86_64-linux/lib"})
-    if (toolkit.library.empty() && fs::exists(toolkit.root / folder / "libcudart.so.13", error))
-      toolkit.library = toolkit.root / folder;
-  return toolkit;
 }
 
 fs::path find_nvdisasm(const Toolkit& toolkit) {

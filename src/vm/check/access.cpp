@@ -11,6 +11,8 @@ uint32_t mask_of(uint64_t at, uint32_t bytes) {
   return bytes >= 4 ? 15 : ((1u << bytes) - 1) << (at & 3) & 15;
 }
 
+uint32_t lanes_from(int first) { return first < kWarpSize ? kAllLanes << first : 0; }
+
 // Options of wmma's loads and stores (src/vm/isa/wmma.cpp).
 constexpr uint32_t kRole = 3, kByColumn = 4, kStrided = 8, kInShared = 16;
 
@@ -22,15 +24,16 @@ Checker::Lanes Checker::addresses_of(const Access& a, uint64_t* at) {
   const int64_t offset = int32_t(a.inst->b);
   if (a.s.space == Space::shared) {
     const uint32_t* base = w.src<uint32_t>(a.inst->a);
-    each_active(w.mask, [&](int i) { at[i] = uint32_t(base[i] + uint32_t(offset)); });
+    for (int i = 0; i < kWarpSize; ++i) at[i] = uint32_t(base[i] + uint32_t(offset));
     return {.shared = w.mask, .global = 0};
   }
   const uint64_t* base = w.src<uint64_t>(a.inst->a);
+  for (int i = 0; i < kWarpSize; ++i) at[i] = base[i] + uint64_t(offset);
+  if (a.s.space == Space::global) return {.shared = 0, .global = w.mask};
   Lanes lanes;
   each_active(w.mask, [&](int i) {
-    at[i] = base[i] + uint64_t(offset);
     const uint64_t window = at[i] - kSharedWindow;
-    if (a.s.space == Space::global || window >> 32 >= 3) {
+    if (window >> 32 >= 3) {
       lanes.global |= 1u << i;
     } else if (window < kWindowSize) {
       lanes.shared |= 1u << i;
@@ -160,7 +163,10 @@ void Checker::on_shared(const Access& a, uint32_t lanes, const uint64_t* at, uin
   if (a.s.strong) release(a, lanes, at, true);
   else a.ws.fenced_now = false;
   const uint32_t flags = a.s.strong ? Record::kStrong : 0;
-  each_active(lanes, [&](int i) {
+  uint32_t left = lanes;
+  if (lanes == kAllLanes && bytes == 4 && a.s.act == Act::store)
+    left = lanes_from(write_whole_words(whole_words(a, flags), at));
+  each_active(left, [&](int i) {
     if (at[i] + bytes > a.w.shared_size) return;  // it faults
     const uint32_t mask = mask_of(at[i], bytes), thread = a.base + uint32_t(i);
     uint64_t word = at[i] / 4;
@@ -170,17 +176,27 @@ void Checker::on_shared(const Access& a, uint32_t lanes, const uint64_t* at, uin
   if (a.s.strong && a.s.returns) wait_for_result(a, lanes, at, true);
 }
 
+WholeWords Checker::whole_words(const Access& a, uint32_t flags) {
+  return {a.b.cells.data(), a.w.shared_size, a.b.first, a.b.bound,
+          Record::of(a.segment, flags, 15, a.base, a.s.id).bits};
+}
+
 // Whole words: what most loads read, and what costs most. A lane that reads where the lane before
 // it reads adds nothing but that it is there.
 void Checker::read_shared_words(const Access& a, uint32_t lanes, const uint64_t* at,
                                 uint32_t words) {
+  if (lanes == kAllLanes && words == 1)
+    lanes = lanes_from(read_whole_words(whole_words(a, a.s.strong), at));
   Cell* const cells = a.b.cells.data();
   const uint32_t bound = a.b.bound, first = a.b.first;
   const uint64_t template_bits = Record::of(a.segment, a.s.strong, 15, 0, a.s.id).bits;
   constexpr uint64_t kMany = uint64_t(Record::kMany) << 30;
   uint64_t before = ~0ull;
+  bool told = false;  // by a lane between: that more than one lane reads there
   for (uint32_t left = lanes; left; left &= left - 1) {
     const int i = __builtin_ctz(left);
+    if (told && at[i] == before) continue;
+    told = false;
     if (at[i] + words * 4 > a.w.shared_size) continue;  // it faults
     const uint32_t thread = a.base + uint32_t(i);
     const uint64_t mine = template_bits | uint64_t(thread) << 16;
@@ -191,6 +207,7 @@ void Checker::read_shared_words(const Access& a, uint32_t lanes, const uint64_t*
         plain &= uint32_t(cell[k].write >> 32) < bound;
         cell[k].read |= kMany;
       }
+      told = plain;
       if (plain) continue;
     }
     before = at[i];
@@ -304,6 +321,36 @@ inline void Checker::write_global(const Access& a, Range& range, Cell& cell, uin
   put(cell.read, {});
 }
 
+// Loads of whole words, page by page. Returns the lanes that are not done.
+uint32_t Checker::read_pages(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes) {
+  const uint32_t bound = a.b.launch->bound;
+  const Record lane_0 = Record::of(a.segment, a.s.strong, 15, a.base, a.s.id);
+  for (uint32_t left = lanes; left;) {
+    const uint64_t first = at[__builtin_ctz(left)];
+    Range* range = range_of(a, first);
+    if (!range) return left;
+    const uint64_t page_start = first / Page::kBytes * Page::kBytes;
+    const uint64_t low = std::max(page_start, range->base);
+    const uint64_t high = std::min(page_start + Page::kBytes, range->end);
+    const uint32_t here = left & lanes_between(at, low, high - bytes);
+    if (!here) return left;
+    left &= ~here;
+    Page& page = range->page(first);
+    const bool may_be_empty = range->starts_empty && !range->page_is_written(first);
+    each_active(here, [&](int i) {
+      Cell* cell = page.cells + Range::word(at[i]);
+      const Record mine{lane_0.bits + (uint64_t(i) << 16)};
+      for (uint32_t part = 0; part * 4 < bytes; ++part, ++cell) {
+        const Record write = get(cell->write);
+        if (write.segment() >= bound || (may_be_empty && write.bytes() != 15)) [[unlikely]]
+          read_global(a, *range, *cell, (at[i] & ~3ull) + part * 4, 15, a.base + uint32_t(i), part);
+        else put(cell->read, mine);
+      }
+    });
+  }
+  return 0;
+}
+
 void Checker::on_global(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes) {
   WorkerState& worker = *a.b.worker;
   if (const uint64_t epoch = memory_.load(std::memory_order_relaxed)->epoch();
@@ -317,10 +364,11 @@ void Checker::on_global(const Access& a, uint32_t lanes, const uint64_t* at, uin
   const uint32_t flags = a.s.strong ? Record::kStrong : 0;
   if (!reads && !flags) a.ws.fenced_now = false;
   if (!reads && a.b.copies_in_flight()) check_sources(a, lanes, at, bytes);
+  const uint32_t odd = reads && bytes >= 4 ? read_pages(a, lanes, at, bytes) : lanes;
   Range* range = nullptr;
   Page* page = nullptr;
   uint64_t page_start = ~0ull;
-  for (uint32_t left = lanes; left; left &= left - 1) {
+  for (uint32_t left = odd; left; left &= left - 1) {
     const int i = __builtin_ctz(left);
     if (!range || at[i] < range->base || at[i] >= range->end) {
       range = range_of(a, at[i]);

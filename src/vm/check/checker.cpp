@@ -126,6 +126,7 @@ const Site& Checker::site_of(BlockState& b, const Code& code, const Inst* inst) 
     b.acts = found.acts.data();
     b.first_inst = found.first;
     b.speculated = &found.speculated;
+    b.told = found.told.data();
   }
   return b.sites[inst - b.first_inst];
 }
@@ -140,6 +141,12 @@ uint32_t Checker::segment_of(BlockState& b, WarpState& ws, uint32_t warp) {
   ws.segment = worker.next_segment++;
   segments_[ws.segment] = {b.launch->id, b.index, b.interval, warp, ws.tick, ws.turn};
   return ws.segment;
+}
+
+Observer::Watch Checker::watch(const Warp& w) {
+  BlockState& b = state_of(*w.block);
+  site_of(b, *w.frame->code, w.frame->code->insts.data());
+  return {.executed = nullptr, .told = b.told};
 }
 
 void Checker::before(const Warp& w, const Inst* inst) {

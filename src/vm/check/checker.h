@@ -15,6 +15,7 @@
 #include "vm/check/finding.h"
 #include "vm/check/races.h"
 #include "vm/check/state.h"
+#include "vm/check/whole_words.h"
 
 namespace ridge::vm::check {
 
@@ -25,6 +26,7 @@ class Checker : public Observer {
 
   void begin(const GridRun& grid, unsigned workers) override;
   void end(const GridRun& grid) override;
+  Watch watch(const Warp& w) override;
   void before(const Warp& w, const Inst* inst) override;
   void finish() override;
   bool wants_exact_bounds() const override { return true; }
@@ -86,11 +88,13 @@ class Checker : public Observer {
   void read_shared(const Access& a, uint64_t at, uint32_t mask, uint32_t thread, uint32_t part);
   void write_shared(const Access& a, uint64_t at, uint32_t mask, uint32_t thread, uint32_t part,
                     uint32_t flags);
+  static WholeWords whole_words(const Access& a, uint32_t flags);
   void read_shared_words(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t words);
   void read_global(const Access& a, Range& range, Cell& cell, uint64_t at, uint32_t mask,
                    uint32_t thread, uint32_t part);
   void write_global(const Access& a, Range& range, Cell& cell, uint64_t at, uint32_t mask,
                     uint32_t thread, uint32_t part, uint32_t flags);
+  uint32_t read_pages(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes);
   Range* range_of(const Access& a, uint64_t address);
   bool is_in_step(const Access& a, Record write);
   bool same_value(const Access& a, const Word& word, Record other) const;

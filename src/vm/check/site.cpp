@@ -1,5 +1,6 @@
 #include "vm/check/site.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -251,6 +252,23 @@ bool speaks_to_host(const KernelCode& kernel) {
   return false;
 }
 
+// Those that act, and what follows an instruction whose result has to be looked at when it has run.
+std::vector<uint8_t> told_of(const std::vector<Site>& sites) {
+  constexpr size_t kLongest = 2;  // slots of such an instruction
+  std::vector<uint8_t> told(sites.size(), 0);
+  for (size_t k = 0; k < sites.size(); ++k) {
+    const Site& s = sites[k];
+    if (s.act == Act::none) continue;
+    const bool only_looks = s.act == Act::load || s.act == Act::store ||
+                            s.act == Act::load_speculated || s.act == Act::decide ||
+                            s.act == Act::turn;
+    const bool has_result = s.strong || !only_looks;
+    const size_t last = std::min(k + (has_result ? kLongest : 0), sites.size() - 1);
+    for (size_t at = k; at <= last; ++at) told[at] = 1;
+  }
+  return told;
+}
+
 }  // namespace
 
 Sites::Sites() : infos_(3) {
@@ -288,6 +306,7 @@ const CodeSites& Sites::of(const Code& code) {
   mark_turns(code, *slot);
   mark_steps(code, *slot);
   for (const Site& site : slot->sites) slot->acts.push_back(site.act);
+  slot->told = told_of(slot->sites);
   return *slot;
 }
 

@@ -80,8 +80,9 @@ struct SiteInfo {
 struct CodeSites {
   uint64_t program = 0;
   const Inst* first = nullptr;
-  std::vector<Site> sites;  // parallel to Code::insts
-  std::vector<Act> acts;    // theirs, closer together: most do nothing
+  std::vector<Site> sites;    // parallel to Code::insts
+  std::vector<Act> acts;      // theirs, closer together: most do nothing
+  std::vector<uint8_t> told;  // which the checker wants to hear of (Observer::Watch)
   SpeculatedLoads speculated;
   std::unique_ptr<Listing> listing;
 };

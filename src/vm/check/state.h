@@ -100,6 +100,7 @@ struct BlockState {
   const Act* acts = nullptr;
   const Inst* first_inst = nullptr;
   const SpeculatedLoads* speculated = nullptr;
+  const uint8_t* told = nullptr;
   uint32_t index = 0;
   uint32_t interval = 1;
   uint32_t first = 0;  // segment: its shared memory has not been written before

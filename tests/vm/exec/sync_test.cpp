@@ -178,5 +178,56 @@ WAIT:
   EXPECT_NE(text_of(fault).find(".sync"), std::string::npos) << text_of(fault);
 }
 
+// A millisecond is the longest that PTX knows; the clock is the GPU's. Two warps sleep side by
+// side.
+TEST(Sleep, TakesItsTime) {
+  Machine m(1);
+  m.load_body(R"(
+  mov.u64 %rd1, %clock64;
+  nanosleep.u32 5000000;
+  mov.u64 %rd2, %clock64;
+  sub.u64 %rd3, %rd2, %rd1;
+  mov.u32 %r1, %tid.x; mad.wide.u32 %rd4, %r1, 8, %out;
+  st.global.u64 [%rd4], %rd3;
+)");
+  const auto cycles = m.output<uint64_t>({1}, {64}, 64);
+  const auto millisecond = uint64_t(find_gpu("h200")->clock_khz);
+  for (const uint64_t slept : cycles) {
+    EXPECT_GE(slept, millisecond);
+    EXPECT_LE(slept, 1000 * millisecond);  // on a busy machine
+  }
+}
+
+TEST(Sleep, LetsOthersRun) {
+  Machine m(1);  // the first warp waits for the second, which sleeps before it answers
+  m.load_body(R"(
+  mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32;
+  @%p1 bra answer;
+wait:
+  nanosleep.u32 100;
+  ld.volatile.global.u32 %r2, [%out];
+  setp.ne.u32 %p2, %r2, 7;
+  @%p2 bra wait;
+  bra.uni done;
+answer:
+  nanosleep.u32 100000;
+  st.volatile.global.u32 [%out], 7;
+done:
+)");
+  EXPECT_EQ(m.output<uint32_t>({1}, {64}, 1)[0], 7u);
+}
+
+// Neighbouring readings of the clock are a few cycles apart, not hundreds.
+TEST(Sleep, TheClockCountsSingleCycles) {
+  Machine m(1);
+  std::string body = "mov.u64 %rd9, 0;\n";
+  for (int k = 0; k < 64; ++k)
+    body +=
+        "mov.u64 %rd1, %clock64; mov.u64 %rd2, %clock64; sub.u64 %rd3, %rd2, %rd1;\n"
+        "or.b64 %rd9, %rd9, %rd3;\n";
+  m.load_body(body + "st.global.u64 [%out], %rd9;");
+  EXPECT_NE(m.output<uint64_t>({1}, {1}, 1)[0] % 256, 0u);
+}
+
 }  // namespace
 }  // namespace ridge::vm::testing
