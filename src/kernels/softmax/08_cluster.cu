@@ -1,10 +1,10 @@
 // softmax rung 08, cluster: 2 to 16 blocks share a wide row, each with its part in registers.
 //
-// Since 06_row_in_registers: the blocks of a cluster write their warps' (maximum, sum) pairs into
-//   each other's shared memory and meet once; so a row of 262144 columns is held in registers too,
-//   by few blocks, and an SM still has those of two rows: one loads while the other exchanges.
-// Since 07_row_in_shared: nothing passes through shared memory but those pairs.
-// Stops at: HBM; for few rows, at the cluster's barriers, which nothing else is there to hide.
+// Since 06_row_in_registers: the blocks of a cluster write the (maximum, sum) pairs of their warps
+//   into each other's shared memory and meet once. So a few blocks can hold a row of 262144 columns
+//   in registers, and an SM still has blocks of two rows: one loads while the other exchanges.
+// Since 07_row_in_shared: only those pairs pass through shared memory.
+// Stops at: HBM; for few rows, at the barriers of the cluster, since no other work hides them.
 // Not for: rows that one block holds with room for a second block on its SM (06): the blocks of a
 //   cluster start together and wait for the slowest of them.
 #include "device/ptx/cluster.cuh"
