@@ -17,7 +17,7 @@ constexpr int kWarps = 4;  // a block
 constexpr int kLanePixels = 8;
 constexpr int kStrip = (kWarpSize - 2) * kLanePixels;  // written; the outer lanes are halo
 constexpr int kPairs = 5;                              // of rows that a window of 9 touches
-constexpr int kLongRun = 64, kShortRun = 16;           // rows a warp writes; even
+constexpr int kLongRun = 64, kShortRun = 16;           // rows that a warp writes; even
 constexpr Tuned kTuned = {4.0, 0.27};
 
 // Weights for the four bytes of word `word` of three, for the pixel at `phase` in the middle one.

@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(kThreads<Lanes>) normalize_row_in_registers(No
     store_row<T, Packs>(out, slots, lane, Lanes, [&](int p) { return scaled(scale, held[p]); });
 }
 
-// A block a row, read twice.
+// One block per row, which is read twice.
 template <class Norm, class T>
 __global__ void __launch_bounds__(kLongThreads) normalize_long_rows(Norm norm, Args a) {
   const CutRow<T> row(a, blockIdx.x);

@@ -11,7 +11,7 @@
 namespace ridge::rearrange::tiled {
 
 constexpr int kThreads = 256;
-constexpr int kEach = 4;  // elements of an array a thread
+constexpr int kEach = 4;  // elements of an array per thread
 constexpr int kTile = kThreads * kEach;
 
 // Pairs (first[i], second[i]), or (first[i], second[-i]).

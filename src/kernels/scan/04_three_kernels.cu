@@ -9,7 +9,7 @@
 
 namespace ridge::scan::three_kernels {
 
-constexpr int64_t kPart = 8 * kThreads;  // elements a block
+constexpr int64_t kPart = 8 * kThreads;  // elements per block
 
 template <class T, class A, class Op>
 __global__ void __launch_bounds__(kThreads) scan_totals_of_parts(Args args, A* totals, Op op) {

@@ -10,7 +10,7 @@
 
 namespace ridge::segmented_scan::look_back {
 
-// Threads, bytes of elements a thread, blocks an SM, tiles a lane looks back at.
+// Threads, bytes of elements per thread, blocks per SM, tiles that a lane looks back at.
 using Shape = detail::ScanShape<128, 96, 6, 1>;
 constexpr Tuned kTuned = {5.0, 0.75};
 

@@ -19,7 +19,7 @@ constexpr int kThreadsNarrow = 128, kPacksNarrow = 4;  // where lanes of a warp 
 constexpr int kThreads = 1024, kPacks = 8;             // 64 registers
 constexpr Tuned kTuned = {3.0, 0.86};
 constexpr Tuned kTunedDeep = {3.0, 0.84};
-constexpr Tuned kTunedAlone = {4.0, 0.85};       // one block an SM
+constexpr Tuned kTunedAlone = {4.0, 0.85};       // one block per SM
 constexpr Tuned kTunedAloneSmall = {4.0, 0.77};  // and elements of two bytes: twice the arithmetic
 constexpr Tuned kTunedAloneDeep = {4.0, 0.74};
 

@@ -19,7 +19,7 @@ constexpr double kLeastFull = 0.9;                  // of that, to be worth havi
 constexpr int kPortable = 8, kMostBlocks = 16;      // a cluster, without and with leave
 constexpr Tuned kTuned = {5.0, 0.83};
 constexpr Tuned kTunedLarge = {6.0, 0.80};  // more than kPortable blocks
-constexpr Tuned kTunedAlone = {6.0, 0.76};  // one block an SM
+constexpr Tuned kTunedAlone = {6.0, 0.76};  // one block per SM
 constexpr Tuned kTunedFull = {5.0, 0.83};
 
 template <class T, Op op, int Packs>
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(Packs == kPacksFull ? kThreadsFull : kMostThre
 }
 
 // As few blocks as can hold the row, two in an SM: the fewer there are, the sooner they meet. A
-// forward row that is about whole SMs has them, with eight packs a thread.
+// forward row that is about whole SMs has them, with eight packs per thread.
 struct Shape {
   int threads, blocks;  // none: too wide
   int packs;

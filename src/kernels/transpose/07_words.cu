@@ -28,7 +28,7 @@ template <>
 struct Shape<uint8_t> {
   static constexpr int kAcross = 32, kDown = 64, kBatch = 1;  // 256 x 128
 };
-constexpr int kSector = 32, kMore = kSector / 4;  // words a tile reads more than it writes
+constexpr int kSector = 32, kMore = kSector / 4;  // words that a tile reads more than it writes
 template <class T>
 constexpr int kInWord = 4 / int(sizeof(T));
 template <class T>

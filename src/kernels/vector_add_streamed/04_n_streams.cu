@@ -11,7 +11,7 @@ namespace ridge::vector_add_streamed::n_streams {
 
 constexpr int kStreams = 4;
 constexpr int kChunks = 32;
-constexpr double kLinkBandwidth = 55e9;  // bytes a second, one way: what PCIe 5 x16 gives
+constexpr double kLinkBandwidth = 55e9;  // bytes per second, one way: what PCIe 5 x16 gives
 constexpr double kFixedUs = 60;          // streams made and destroyed, the first and last chunk
 
 static Support supports(const Args& a, const DeviceInfo&) { return adds(a); }

@@ -3,7 +3,8 @@
 // Since 01_shared_tree: a level is one shuffle and one addition. A shuffle waits for all lanes that
 //   it names, so it needs no barrier and no memory.
 // Stops at: loads of 4 bytes per lane, and five shuffles per row.
-// Not where lanes need many values of each other: a shuffle moves one word a lane, through the same
+// Not where lanes need many values of each other: a shuffle moves one word per lane, through the
+// same
 //   port as shared memory.
 #include "kernels/warp_sum/warps.cuh"
 
