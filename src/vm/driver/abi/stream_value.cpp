@@ -32,7 +32,8 @@ struct Operation {
 // A kernel may write the value while a stream's thread looks at it.
 template <class T>
 std::atomic_ref<T> word(CUdeviceptr address) {
-  return std::atomic_ref<T>(*reinterpret_cast<T*>(address));
+  const auto& memory = ridge::vm::cudart::runtime().engine.memory();
+  return std::atomic_ref<T>(*reinterpret_cast<T*>(memory.place(uint64_t(address))));
 }
 
 template <class T>
