@@ -90,7 +90,9 @@ std::vector<std::string> default_flags(const Target& target,
     flags.push_back("-lineinfo");
   // Lines of the host code, for reports of failing calls; one call must not stand for several.
   if (!given({"-g", "--debug", "-Xcompiler", "--compiler-options"}))
-    flags.insert(flags.end(), {"-Xcompiler", "-g1,-fno-crossjumping,-fno-tree-tail-merge"});
+    flags.insert(
+        flags.end(),
+        {"-Xcompiler", "-g1,-fno-crossjumping,-fno-tree-tail-merge,-fno-optimize-sibling-calls"});
   if (!given({"-cudart", "--cudart"})) flags.insert(flags.end(), {"-cudart", "shared"});
   if (!given({"-arch", "--gpu-arch", "-code", "--gpu-code", "-gencode", "--generate-code"}))
     flags.insert(flags.end(), {"-gencode", fmt::format("arch=compute_{},code={}", cc, code)});

@@ -92,7 +92,7 @@ void tell_failed(cudaError_t error, const char* name) {
   const Pending known = std::exchange(pending, {});
   if (std::ranges::find(kAnswers, error) != std::end(kAnswers)) return;
   const report::HostCall call = report::host_call();
-  if (!is_new(call, error)) return;
+  if (call && !is_new(call, error)) return;
   Failure why = known.error == error ? known.failure : Failure{};
   report::Finding f;
   f.kind = why.kind;

@@ -149,9 +149,12 @@ std::string function_and_offset(uintptr_t frame, const std::vector<Level>& level
 }  // namespace
 
 HostCall host_call() {
+  HostCall call;
+  Dl_info here{};
+  // Linked into a program of ours, the runtime cannot tell its own frames from the program's.
+  if (!dladdr(reinterpret_cast<void*>(&host_call), &here) || !is_ours(here.dli_fname)) return call;
   void* raw[64];
   const int n = backtrace(raw, 64);
-  HostCall call;
   size_t kept = 0;
   for (int k = 0; k < n && kept < HostCall::kDepth; ++k) {
     Dl_info info{};

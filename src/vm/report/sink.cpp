@@ -42,8 +42,9 @@ Sink& sink() {
 
 Key key_of(const Finding& f) {
   const Place& p = f.place();
-  std::string place = p.line ? p.file + ":" + std::to_string(p.line)
-                             : p.function + ":" + std::to_string(p.ptx_line) + p.instruction;
+  std::string place = (p.line ? p.file + ":" + std::to_string(p.line)
+                              : p.function + ":" + std::to_string(p.ptx_line)) +
+                      " " + p.instruction;
   if (!p.known()) place = f.message;
   return {f.kind, f.kernel, place};
 }

@@ -114,13 +114,16 @@ TEST_F(ErrorTest, LaunchAttributes) {
 TEST_F(ErrorTest, AFaultIsStickyUntilReset) {
   const TestKernel good("good");
   const TestKernel bad("bad", [](const Launch&) {
-    return Fault{FaultKind::illegal_address, "the report of the fault"};
+    Fault fault{FaultKind::illegal_address, {}};
+    fault.finding.kind = "fault";
+    fault.finding.message = "the report of the fault";
+    return fault;
   });
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(bad.launch(), cudaSuccess);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
   EXPECT_EQ(bad.launch(), cudaErrorIllegalAddress);
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "the report of the fault\n");  // once
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "ridge: error: the report of the fault [fault]\n");  // once
   EXPECT_EQ(cudaGetLastError(), cudaErrorIllegalAddress);
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);  // the thread's memory, not the device's
   void* p = nullptr;
@@ -155,7 +158,7 @@ TEST_F(ErrorTest, EveryFaultHasItsCode) {
       {FaultKind::out_of_memory, cudaErrorMemoryAllocation},
       {FaultKind::unsupported, cudaErrorNotSupported}};
   for (const auto& [kind, code] : codes) {
-    const TestKernel k("k", [kind = kind](const Launch&) { return Fault{kind, "report"}; });
+    const TestKernel k("k", [kind = kind](const Launch&) { return Fault{kind, {}}; });
     k.launch();
     EXPECT_EQ(cudaDeviceSynchronize(), code);
     cudaDeviceReset();
@@ -167,7 +170,7 @@ TEST_F(ErrorTest, WorkBehindAFaultDoesNotRun) {
   Gate gate;
   const TestKernel bad("bad", [&](const Launch&) {
     gate.wait();
-    return Fault{FaultKind::trap, "report"};
+    return Fault{FaultKind::trap, {}};
   });
   const TestKernel after("after", [&](const Launch&) {
     ran = true;
@@ -240,7 +243,7 @@ TEST_F(ErrorTest, RefusedFunctionsSayTheirName) {
   EXPECT_EQ(cudaImportExternalMemory(&memory, nullptr), cudaErrorNotSupported);
   EXPECT_EQ(cudaImportExternalMemory(&memory, nullptr), cudaErrorNotSupported);
   const std::string said = ::testing::internal::GetCapturedStderr();
-  EXPECT_EQ(said.find("ridge: cudaImportExternalMemory is not supported by the software GPU"), 0u);
+  EXPECT_EQ(said.find("ridge: error: cudaImportExternalMemory is not supported by the software GPU"), 0u);
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }

@@ -8,7 +8,7 @@ namespace {
 
 void expect_text(const Fault& fault, const std::string& text) {
   EXPECT_NE(text_of(fault).find(text), std::string::npos) << "missing: " << text << "\n"
-                                                        << text_of(fault);
+                                                          << text_of(fault);
 }
 
 // What becomes of a kernel with this body, and a parameter that points to `words` words.
@@ -28,7 +28,7 @@ TEST(Fault, OutOfBoundsStoreNamesThreadAndAllocation) {
   EXPECT_EQ(fault.kind, FaultKind::illegal_address);
   expect_text(fault, "in kernel k");
   expect_text(fault, "store of 4 bytes");
-  expect_text(fault, "block (0,0,0), thread (100,0,0)");
+  expect_text(fault, "thread (100,0,0) of block (0,0,0)");
   expect_text(fault, "0 bytes after the end of cudaMalloc allocation");
   for (uint64_t other : {before, after})
     for (uint32_t v : m.read<uint32_t>(other, 16)) EXPECT_EQ(v, 0xabcdu);
@@ -54,8 +54,8 @@ TEST(Fault, SourceLineFromLoc) {
 
 TEST(Fault, SourceFilesBelowTheCurrentFolderAreNamedFromThere) {
   const std::string folder = std::filesystem::current_path().string();
-  for (const auto& [file, shown] :
-       {std::pair{folder + "/a/b.cu", "at a/b.cu:7 "}, std::pair{folder + "2/b.cu", "2/b.cu:7 "}}) {
+  for (const auto& [file, shown] : {std::pair{folder + "/a/b.cu", "a/b.cu:7: error"},
+                                    std::pair{folder + "2/b.cu", "2/b.cu:7: error"}}) {
     Machine m;
     m.load(".visible .entry k() { .loc 1 7 0\n trap; }\n.file 1 \"" + file + "\"\n");
     expect_text(m.run({1}, {1}), shown);
@@ -128,14 +128,16 @@ TEST(Fault, MergedSharedLoadsNameTheOneThatFails) {
     EXPECT_FALSE(run(threads, 48));
     const Fault last = run(threads, 52);
     EXPECT_EQ(last.kind, FaultKind::illegal_address);
-    expect_text(last, "shared load of 4 bytes at offset 0x40\n  at tile.cu:12 ");
+    expect_text(last,
+                "tile.cu:12: error: illegal memory access in kernel k [out-of-bounds]\n"
+                "  shared load of 4 bytes at offset 0x40 by ");
     // All four: the program's first, not the lowest address.
-    expect_text(run(threads, 64), "at offset 0x48\n  at tile.cu:10 ");
+    expect_text(run(threads, 64), "tile.cu:10: error");
     // Four bytes below the first.
-    expect_text(run(threads, ~0u - 3), "at offset 0xfffffffc\n  at tile.cu:13 ");
+    expect_text(run(threads, ~0u - 3), "tile.cu:13: error");
     const Fault misaligned = run(threads, 2);
     EXPECT_EQ(misaligned.kind, FaultKind::misaligned_address);
-    expect_text(misaligned, "at offset 0xa\n  at tile.cu:10 ");
+    expect_text(misaligned, "tile.cu:10: error: misaligned");
   }
 }
 

@@ -51,15 +51,15 @@ class ImageTest : public ::testing::Test {
     load(body);
     const uint64_t out = machine_.allocate(std::vector<uint32_t>(count, 0xffffffff));
     const Fault fault = machine_.run({}, {}, out, handle);
-    EXPECT_FALSE(fault) << text_of(fault);
+    EXPECT_FALSE(fault) << testing::text_of(fault);
     return machine_.read<uint32_t>(out, count);
   }
   std::string report(const std::string& body, uint64_t handle, FaultKind kind = FaultKind::image) {
     load(body);
     const uint64_t out = machine_.allocate(std::vector<uint32_t>(4));
     const Fault fault = machine_.run({}, {}, out, handle);
-    EXPECT_EQ(fault.kind, kind) << text_of(fault);
-    return text_of(fault);
+    EXPECT_EQ(fault.kind, kind) << testing::text_of(fault);
+    return testing::text_of(fault);
   }
   static bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
@@ -178,7 +178,7 @@ TEST_F(ImageTest, RefusedByName) {
 )");
   const Fault fault = machine_.run({}, {}, uint64_t(0));
   EXPECT_EQ(fault.kind, FaultKind::unsupported);
-  EXPECT_TRUE(contains(text_of(fault), ".texref")) << text_of(fault);
+  EXPECT_TRUE(contains(testing::text_of(fault), ".texref")) << testing::text_of(fault);
 }
 
 }  // namespace
