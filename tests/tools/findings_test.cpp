@@ -34,6 +34,8 @@ Finding race() {
   f.notes = {"a note"};
   f.fix = "put __syncthreads() between line 5 and line 9";
   f.fix_kind = "syncthreads-between";
+  f.edits = {{.file = "a b.cu", .line = 9, .from = "", .to = "__syncthreads();"}};
+  f.scope = "block";
   return f;
 }
 
@@ -62,6 +64,14 @@ TEST(Findings, ComeThroughTheWireAsTheyWere) {
   Finding expected = race();
   expected.count = 7;
   EXPECT_EQ(vm::report::to_json(read_back.all[0]), vm::report::to_json(expected));
+}
+
+TEST(Findings, WithdrawnOnesAreNotThere) {
+  const Findings found = read(vm::report::to_json(race(), ", \"id\": 1") + "\n" +
+                              vm::report::to_json(at("leak", "a.cu", 3), ", \"id\": 2") +
+                              "\n{\"withdrawn\": 1}\n");
+  ASSERT_EQ(found.all.size(), 1u);
+  EXPECT_EQ(found.all[0].kind, "leak");
 }
 
 TEST(Findings, ALaterLineReplacesTheEarlier) {
