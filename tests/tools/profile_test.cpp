@@ -2,9 +2,7 @@
 #include <sstream>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
-#include "operator_page.h"
 #include "profile/advice.h"
 #include "profile/geometry.h"
 #include "profile/metrics.h"
@@ -171,23 +169,6 @@ TEST(ProfileReplay, ExchangedThreads) {
   EXPECT_EQ(trial->sectors.at(&kernel.instructions[0]).then, 32 * 4);
   kernel.instructions[0].seen_global.of_block.erase(3);  // not all is known
   EXPECT_FALSE(try_swap(kernel));
-}
-
-TEST(OperatorPage, ASingleValueHasNoBrackets) {
-  OperatorEntry op;
-  op.name = "sum";
-  const auto tensor = [](const char* name, const char* shape) {
-    return nlohmann::json{{"name", name}, {"shape", shape}, {"role", "in"}, {"layout", "any"}};
-  };
-  op.json = {{"dimensions", nlohmann::json::array()},
-             {"tensors", {tensor("in", "rows, cols"), tensor("total", "")}},
-             {"parameters", nlohmann::json::array()}};
-  testing::internal::CaptureStdout();
-  print_operator(FamilyEntry{}, op);
-  const std::string page = testing::internal::GetCapturedStdout();
-  EXPECT_NE(page.find("in[rows, cols]"), std::string::npos);
-  EXPECT_NE(page.find("total"), std::string::npos);
-  EXPECT_EQ(page.find("[]"), std::string::npos);
 }
 
 TEST(ProfileWords, Numbers) {
