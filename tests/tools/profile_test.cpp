@@ -256,6 +256,16 @@ TEST(ProfileRead, MadeUpInstructionsBelongToTheLineBefore) {
   EXPECT_EQ(profile.kernels[0].lines[0].line, 5u);
 }
 
+TEST(ProfileRead, LongNamesHaveAShortOne) {
+  Kernel kernel;
+  kernel.name = "turn<float, 32>";
+  EXPECT_EQ(kernel.short_name(), "turn<float, 32>");
+  kernel.name = "DeviceScanKernel<cub::policy_hub<int, int>::Policy1000, int, int>";
+  EXPECT_EQ(kernel.short_name(), "DeviceScanKernel<…>");
+  kernel.name = "a_kernel_with_a_very_long_name_and_without_any_arguments";
+  EXPECT_EQ(kernel.short_name(), kernel.name);
+}
+
 TEST(ProfileRead, Names) {
   EXPECT_EQ(short_name("_Z5scalePf"), "scale");
   EXPECT_EQ(short_name("_ZN1a1b4turnIfLi32EEEvPKT_PS2_"), "turn<float, 32>");
