@@ -2,9 +2,7 @@
 #include <sstream>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
-#include "operator_page.h"
 #include "profile/advice.h"
 #include "profile/geometry.h"
 #include "profile/metrics.h"
@@ -173,23 +171,6 @@ TEST(ProfileReplay, ExchangedThreads) {
   EXPECT_FALSE(try_swap(kernel));
 }
 
-TEST(OperatorPage, ASingleValueHasNoBrackets) {
-  OperatorEntry op;
-  op.name = "sum";
-  const auto tensor = [](const char* name, const char* shape) {
-    return nlohmann::json{{"name", name}, {"shape", shape}, {"role", "in"}, {"layout", "any"}};
-  };
-  op.json = {{"dimensions", nlohmann::json::array()},
-             {"tensors", {tensor("in", "rows, cols"), tensor("total", "")}},
-             {"parameters", nlohmann::json::array()}};
-  testing::internal::CaptureStdout();
-  print_operator(FamilyEntry{}, op);
-  const std::string page = testing::internal::GetCapturedStdout();
-  EXPECT_NE(page.find("in[rows, cols]"), std::string::npos);
-  EXPECT_NE(page.find("total"), std::string::npos);
-  EXPECT_EQ(page.find("[]"), std::string::npos);
-}
-
 TEST(ProfileWords, Numbers) {
   EXPECT_EQ(counted(1, "thread"), "1 thread");
   EXPECT_EQ(counted(1024, "thread"), "1,024 threads");
@@ -273,6 +254,16 @@ TEST(ProfileRead, MadeUpInstructionsBelongToTheLineBefore) {
       "\n");
   ASSERT_EQ(profile.kernels[0].lines.size(), 1u);
   EXPECT_EQ(profile.kernels[0].lines[0].line, 5u);
+}
+
+TEST(ProfileRead, LongNamesHaveAShortOne) {
+  Kernel kernel;
+  kernel.name = "turn<float, 32>";
+  EXPECT_EQ(kernel.short_name(), "turn<float, 32>");
+  kernel.name = "DeviceScanKernel<cub::policy_hub<int, int>::Policy1000, int, int>";
+  EXPECT_EQ(kernel.short_name(), "DeviceScanKernel<…>");
+  kernel.name = "a_kernel_with_a_very_long_name_and_without_any_arguments";
+  EXPECT_EQ(kernel.short_name(), kernel.name);
 }
 
 TEST(ProfileRead, Names) {

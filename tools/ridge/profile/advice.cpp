@@ -115,11 +115,11 @@ std::vector<Advice> advise(const Kernel& kernel, const GpuSpec& gpu) {
 
 std::string verdict(const Kernel& kernel, const std::vector<Advice>& advice, const GpuSpec& gpu) {
   const Case of(kernel, gpu);
-  if (of.time == 0) return fmt::format("{} executed nothing.", kernel.name);
+  if (of.time == 0) return fmt::format("{} executed nothing.", kernel.short_name());
   if (!advice.empty() && advice.front().line == 0)
-    return fmt::format("{} {}.", kernel.name, advice.front().brief);
+    return fmt::format("{} {}.", kernel.short_name(), advice.front().brief);
   const Part part = time_of(of.all, of.spread).longest();
-  const std::string bound = fmt::format("{} is bound by {}", kernel.name, name_of(part));
+  const std::string bound = fmt::format("{} is bound by {}", kernel.short_name(), name_of(part));
   if (!advice.empty() && advice.front().part == part)
     return fmt::format("{}: {} {}.", bound, place(advice.front().file, advice.front().line),
                        advice.front().brief);

@@ -89,7 +89,12 @@ Advice without_holes(const Case& of, const Instruction& one, const Trial& trial)
           ? fmt::format(", or take all {} bytes in one {} per lane", apart,
                         one.action == Action::store ? "store" : "load")
           : "");
-  advice.less[Part::dram] = of.work(one)[Part::dram] * (1 - trial.ratio());
+  // DRAM is spared what nobody uses: not the fields that other instructions load.
+  uint64_t used = 0;
+  for (const Instruction& other : of.kernel.instructions)
+    if (is_plain(other) && other.lowest < one.end && one.lowest < other.end) used += other.bytes;
+  advice.less[Part::dram] =
+      of.work(one)[Part::dram] * std::max(0.0, 1 - double(used) / double(apart));
   return advice;
 }
 

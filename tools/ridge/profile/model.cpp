@@ -43,6 +43,13 @@ const char* noun_of(Action action) {
   return "";
 }
 
+std::string Kernel::short_name() const {
+  constexpr size_t kLong = 44;
+  const size_t arguments = name.find('<');
+  const bool shorten = name.size() > kLong && arguments != std::string::npos && arguments > 0;
+  return shorten ? name.substr(0, arguments) + "<…>" : name;
+}
+
 std::string to_string(const Size& size) {
   if (size.z > 1) return fmt::format("{}×{}×{}", size.x, size.y, size.z);
   if (size.y > 1) return fmt::format("{}×{}", size.x, size.y);

@@ -144,6 +144,8 @@ struct Kernel {
   std::vector<Line> lines;                // the costliest first
   Counters total;
 
+  // The name without template arguments where they make it long: "DeviceScanKernel<…>".
+  std::string short_name() const;
   bool sampled() const { return blocks_run < blocks && !faulted; }
   uint64_t warps_per_block() const { return (block.count() + 31) / 32; }
 };

@@ -347,14 +347,12 @@ function accessPicture(i) {
 // --- all of it
 
 // Template arguments of a long name are for those who ask: the tooltip has them.
-const kLongName = 44;
-const short = (k) => (k.name.length <= kLongName || !k.name.includes('<') ? k.name : `${k.name.slice(0, k.name.indexOf('<'))}<…>`);
+const short = (k) => k.short_name;
 const fullName = (k) => k.full_name || k.name;
 
 function show(k) {
   for (const button of $('kernels').children) button.setAttribute('aria-pressed', button.dataset.index === `${record.kernels.indexOf(k)}`);
-  const rest = k.verdict.startsWith(k.name) ? k.verdict.slice(k.name.length) : ` ${k.verdict}`;
-  fill('verdict', h('span', {title: fullName(k)}, short(k)), rest);
+  fill('verdict', h('span', {title: fullName(k)}, short(k)), k.verdict.slice(short(k).length));
   if (decodeURIComponent(location.hash.slice(1)) !== k.name && k !== order[0]) history.replaceState(null, '', `#${encodeURIComponent(k.name)}`);
   facts(k);
   parts(k);

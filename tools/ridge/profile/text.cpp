@@ -41,7 +41,7 @@ std::string resources_text(const Kernel& kernel, const GpuSpec& gpu) {
 }
 
 std::string title(const Kernel& kernel) {
-  std::string text = bold(kernel.name);
+  std::string text = bold(kernel.short_name());
   if (kernel.launches > 1) text += fmt::format(" ×{}", thousands(kernel.launches));
   text += fmt::format("  {} block{} of {} thread{}", to_string(kernel.grid),
                       kernel.grid.count() == 1 ? "" : "s", to_string(kernel.block),
@@ -145,6 +145,7 @@ void add_advice(std::string& text, const Advice& advice, std::string_view indent
 std::string kernel_text(const Kernel& kernel, const std::vector<Advice>& advice, const GpuSpec& gpu,
                         size_t top) {
   std::string text = title(kernel) + '\n';
+  if (kernel.short_name() != kernel.name) text += fmt::format("  {}\n", dim(kernel.name));
   text += fmt::format("  {}\n", resources_text(kernel, gpu));
   text += counts(kernel);
   bool first = true;

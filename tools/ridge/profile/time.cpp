@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kIssuePerCycle = 4;
 constexpr double kCyclesPerLine = 2;
-constexpr double kSpecialLanes = 16;           // also for conversions from and to 64 bits
+constexpr double kSpecialLanes = 16;           // also for conversions from and to doubles
 constexpr double kTensorFlopsPerCycle = 4096;  // dense 16-bit, an SM of the H200
 constexpr double kOthers = 0.25;               // how much the parts count that are not the longest
 
@@ -65,7 +65,7 @@ Work work_of(const Instruction& one, const Kernel& kernel, const GpuSpec& gpu) {
   const std::string_view unit = unit_of(one);
   if (unit == "fma") work[Part::fp32] = warps * 32 / gpu.fp32_lanes_per_sm;
   if (unit == "fp64") work[Part::fp64] = warps * 32 / gpu.fp64_lanes_per_sm;
-  if (unit == "sfu" || (unit == "conv" && has(one.ptx, "64")))
+  if (unit == "sfu" || (unit == "conv" && has(one.ptx, ".f64")))
     work[Part::special] = warps * 32 / kSpecialLanes;
   if (unit == "tensor") work[Part::tensor] = flops_of(one) / kTensorFlopsPerCycle;
   work[Part::shared] = double(c.wavefronts);

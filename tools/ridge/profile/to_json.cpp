@@ -73,6 +73,7 @@ json kernel_json(const Kernel& kernel, const GpuSpec& gpu) {
   const Resources& r = kernel.resources;
   json out = {
       {"name", kernel.name},
+      {"short_name", kernel.short_name()},
       {"full_name", kernel.full_name},
       {"mangled", kernel.mangled},
       {"launches", kernel.launches},
