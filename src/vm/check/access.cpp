@@ -163,11 +163,13 @@ void Checker::on_shared(const Access& a, uint32_t lanes, const uint64_t* at, uin
   if (a.s.strong) release(a, lanes, at, true);
   else a.ws.fenced_now = false;
   const uint32_t flags = a.s.strong ? Record::kStrong : 0;
+  const WholeWords whole = whole_words(a, flags);
   uint32_t left = lanes;
   if (lanes == kAllLanes && bytes == 4 && a.s.act == Act::store)
-    left = lanes_from(write_whole_words(whole_words(a, flags), at));
+    left = lanes_from(write_whole_words(whole, at));
   each_active(left, [&](int i) {
     if (at[i] + bytes > a.w.shared_size) return;  // it faults
+    if (bytes == 16 && a.s.act == Act::store && write_whole_vector(whole, at[i], 4, i)) return;
     const uint32_t mask = mask_of(at[i], bytes), thread = a.base + uint32_t(i);
     uint64_t word = at[i] / 4;
     for (uint32_t part = 0; part * 4 < bytes; ++part, ++word)
@@ -185,8 +187,8 @@ WholeWords Checker::whole_words(const Access& a, uint32_t flags) {
 // it reads adds nothing but that it is there.
 void Checker::read_shared_words(const Access& a, uint32_t lanes, const uint64_t* at,
                                 uint32_t words) {
-  if (lanes == kAllLanes && words == 1)
-    lanes = lanes_from(read_whole_words(whole_words(a, a.s.strong), at));
+  const WholeWords whole = whole_words(a, a.s.strong);
+  if (lanes == kAllLanes && words == 1) lanes = lanes_from(read_whole_words(whole, at));
   Cell* const cells = a.b.cells.data();
   const uint32_t bound = a.b.bound, first = a.b.first;
   const uint64_t template_bits = Record::of(a.segment, a.s.strong, 15, 0, a.s.id).bits;
@@ -211,6 +213,7 @@ void Checker::read_shared_words(const Access& a, uint32_t lanes, const uint64_t*
       if (plain) continue;
     }
     before = at[i];
+    if (words % 4 == 0 && read_whole_vector(whole, at[i], words, i)) continue;
     for (uint32_t k = 0; k < words; ++k, ++cell) {
       const Record write{cell->write}, read{cell->read};
       if (write.segment() - first >= bound - first || write.bytes() != 15) [[unlikely]] {

@@ -10,7 +10,9 @@ namespace {
 
 constexpr int kLanes = 32, kRow = 16;  // rows of threads are often sixteen wide
 constexpr long long kWhole = 15ll << 26, kThread = 1023ll << 16;  // Record's bytes and thread
+// Of a read; of a write, the same bit says that it is in flight.
 constexpr long long kMany = (long long)(Record::kMany) << 30;
+static_assert(Record::kMany == Record::kInFlight);
 
 inline __m256i all_of(uint64_t value) { return _mm256_set1_epi64x((long long)(value)); }
 inline bool is_all_ones(__m256i v) { return _mm256_movemask_epi8(v) == -1; }
@@ -37,35 +39,72 @@ inline __m256i records_from(const WholeWords& words, int lane) {
                           _mm256_setr_epi64x(0, 2ll << 16, 1ll << 16, 3ll << 16));
 }
 
-// False where a word was written in this interval, in parts, or never. Others: some thread is known
-// to read the words, too.
+// Four cells. False, and nothing done, where a word was written in this interval, in parts, or
+// never. Others: some other thread is known to read the words, too.
+template <bool Others>
+inline bool read_four(const WholeWords& words, Cell* cells, __m256i mine) {
+  const __m256i whole = all_of(kWhole), many = all_of(kMany);
+  const __m256i low = load(cells), high = load(cells + 2);
+  const __m256i write = _mm256_unpacklo_epi64(low, high), segment = segment_of(write);
+  const __m256i written = _mm256_cmpeq_epi64(_mm256_and_si256(write, whole), whole);
+  const __m256i ordered = _mm256_andnot_si256(_mm256_cmpgt_epi64(all_of(words.first), segment),
+                                              _mm256_cmpgt_epi64(all_of(words.bound), segment));
+  if (!is_all_ones(_mm256_and_si256(written, ordered))) return false;
+  __m256i others = many;
+  if constexpr (!Others) {  // since the barrier, another thread than this one
+    const __m256i read = _mm256_unpackhi_epi64(low, high);
+    const __m256i differs = _mm256_and_si256(_mm256_xor_si256(read, mine), all_of(kThread | kMany));
+    const __m256i alone = _mm256_cmpeq_epi64(differs, _mm256_setzero_si256());
+    const __m256i now = _mm256_cmpgt_epi64(segment_of(read), all_of(uint64_t(words.bound) - 1));
+    others = _mm256_andnot_si256(alone, _mm256_and_si256(many, now));
+  }
+  mine = _mm256_or_si256(mine, others);
+  store(cells, _mm256_unpacklo_epi64(write, mine));
+  store(cells + 2, _mm256_unpackhi_epi64(write, mine));
+  return true;
+}
+// What is older than the barrier, or this thread's own and no copy that is still under way.
+inline __m256i are_harmless(const WholeWords& words, __m256i records, __m256i mine) {
+  const __m256i differs =
+      _mm256_and_si256(_mm256_xor_si256(records, mine), all_of(kThread | kMany));
+  return _mm256_or_si256(_mm256_cmpgt_epi64(all_of(words.bound), segment_of(records)),
+                         _mm256_cmpeq_epi64(differs, _mm256_setzero_si256()));
+}
+// False, and nothing done, where another thread has read or written a word in this interval.
+inline bool write_four(const WholeWords& words, Cell* cells, __m256i mine) {
+  const __m256i low = _mm256_unpacklo_epi64(mine, mine), high = _mm256_unpackhi_epi64(mine, mine);
+  const __m256i harmless = _mm256_and_si256(are_harmless(words, load(cells), low),
+                                            are_harmless(words, load(cells + 2), high));
+  if (!is_all_ones(harmless)) return false;
+  const __m256i nobody = _mm256_setzero_si256();
+  store(cells, _mm256_unpacklo_epi64(mine, nobody));
+  store(cells + 2, _mm256_unpackhi_epi64(mine, nobody));
+  return true;
+}
+
 template <bool Others>
 bool read_row(const WholeWords& words, uint64_t at, int lane) {
-  const __m256i first = all_of(words.first), bound = all_of(words.bound);
-  const __m256i before_bound = all_of(uint64_t(words.bound) - 1);
-  const __m256i whole = all_of(kWhole), many = all_of(kMany), differ = all_of(kThread | kMany);
-  __m256i mine = records_from(words, lane);
-  Cell* cells = words.cells + at / 4;
-  for (Cell* const end = cells + kRow; cells < end; cells += 4) {
-    const __m256i low = load(cells), high = load(cells + 2);
-    const __m256i write = _mm256_unpacklo_epi64(low, high), segment = segment_of(write);
-    const __m256i written = _mm256_cmpeq_epi64(_mm256_and_si256(write, whole), whole);
-    const __m256i ordered =
-        _mm256_andnot_si256(_mm256_cmpgt_epi64(first, segment), _mm256_cmpgt_epi64(bound, segment));
-    if (!is_all_ones(_mm256_and_si256(written, ordered))) return false;
-    __m256i others = many;
-    if constexpr (!Others) {  // since the barrier, another thread than this one
-      const __m256i read = _mm256_unpackhi_epi64(low, high);
-      const __m256i alone = _mm256_cmpeq_epi64(
-          _mm256_and_si256(_mm256_xor_si256(read, mine), differ), _mm256_setzero_si256());
-      others = _mm256_andnot_si256(
-          alone, _mm256_and_si256(many, _mm256_cmpgt_epi64(segment_of(read), before_bound)));
-    }
-    const __m256i now = _mm256_or_si256(mine, others);
-    store(cells, _mm256_unpacklo_epi64(write, now));
-    store(cells + 2, _mm256_unpackhi_epi64(write, now));
-    mine = _mm256_add_epi64(mine, _mm256_set1_epi64x(4ll << 16));
-  }
+  for (int i = 0; i < kRow; i += 4)
+    if (!read_four<Others>(words, words.cells + at / 4 + i, records_from(words, lane + i)))
+      return false;
+  return true;
+}
+bool write_row(const WholeWords& words, uint64_t at, int lane) {
+  for (int i = 0; i < kRow; i += 4)
+    if (!write_four(words, words.cells + at / 4 + i, records_from(words, lane + i))) return false;
+  return true;
+}
+
+bool read_vector(const WholeWords& words, uint64_t at, uint32_t count, int lane) {
+  const __m256i mine = all_of(words.record + (uint64_t(lane) << 16));
+  for (uint32_t k = 0; k < count; k += 4)
+    if (!read_four<false>(words, words.cells + at / 4 + k, mine)) return false;
+  return true;
+}
+bool write_vector(const WholeWords& words, uint64_t at, uint32_t count, int lane) {
+  const __m256i mine = all_of(words.record + (uint64_t(lane) << 16));
+  for (uint32_t k = 0; k < count; k += 4)
+    if (!write_four(words, words.cells + at / 4 + k, mine)) return false;
   return true;
 }
 
@@ -76,23 +115,6 @@ int read_rows(const WholeWords& words, const uint64_t* at) {
   if (at[0] == at[kRow]) return read_row<true>(words, at[0], kRow) ? kLanes : 0;
   if (!read_row<false>(words, at[0], 0)) return 0;
   return read_row<false>(words, at[kRow], kRow) ? kLanes : kRow;
-}
-
-// False where a word was read or written in this interval.
-bool write_row(const WholeWords& words, uint64_t at, int lane) {
-  const __m256i bound = all_of(words.bound), nobody = _mm256_setzero_si256();
-  __m256i mine = records_from(words, lane);
-  Cell* cells = words.cells + at / 4;
-  for (Cell* const end = cells + kRow; cells < end; cells += 4) {
-    const __m256i ordered =
-        _mm256_and_si256(_mm256_cmpgt_epi64(bound, segment_of(load(cells))),
-                         _mm256_cmpgt_epi64(bound, segment_of(load(cells + 2))));
-    if (!is_all_ones(ordered)) return false;
-    store(cells, _mm256_unpacklo_epi64(mine, nobody));
-    store(cells + 2, _mm256_unpackhi_epi64(mine, nobody));
-    mine = _mm256_add_epi64(mine, _mm256_set1_epi64x(4ll << 16));
-  }
-  return true;
 }
 
 int write_rows(const WholeWords& words, const uint64_t* at) {
@@ -122,6 +144,12 @@ int read_whole_words(const WholeWords& words, const uint64_t* at) {
 }
 int write_whole_words(const WholeWords& words, const uint64_t* at) {
   return has_avx2 ? write_rows(words, at) : 0;
+}
+bool read_whole_vector(const WholeWords& words, uint64_t at, uint32_t count, int lane) {
+  return has_avx2 && read_vector(words, at, count, lane);
+}
+bool write_whole_vector(const WholeWords& words, uint64_t at, uint32_t count, int lane) {
+  return has_avx2 && write_vector(words, at, count, lane);
 }
 uint32_t lanes_between(const uint64_t* at, uint64_t first, uint64_t last) {
   if (has_avx2) return lanes_from_to(at, first, last);

@@ -22,6 +22,11 @@ struct WholeWords {
 int read_whole_words(const WholeWords& words, const uint64_t* at);
 int write_whole_words(const WholeWords& words, const uint64_t* at);
 
+// One lane's vector of 4 or 8 words. False where a cell needs a closer look; what is done may be
+// done again.
+bool read_whole_vector(const WholeWords& words, uint64_t at, uint32_t count, int lane);
+bool write_whole_vector(const WholeWords& words, uint64_t at, uint32_t count, int lane);
+
 // The lanes, of 32, whose addresses are not below `first` nor above `last`; all are below 1 << 63.
 uint32_t lanes_between(const uint64_t* at, uint64_t first, uint64_t last);
 

@@ -33,8 +33,8 @@ inline __m256i lanes_in(uint32_t mask) {
 template <bool Full, int Bytes>
 inline void put_vector(uint8_t* to, __m256 v, uint32_t mask) {
   auto* p = reinterpret_cast<float*>(to);
-  if constexpr (!Full) v = _mm256_blendv_ps(_mm256_load_ps(p), v, as_floats(lanes_in<Bytes>(mask)));
-  _mm256_store_ps(p, v);
+  if constexpr (Full) _mm256_store_ps(p, v);
+  else _mm256_maskstore_ps(p, lanes_in<Bytes>(mask), v);
 }
 
 // 16 bytes of one lane below, those of another above.
