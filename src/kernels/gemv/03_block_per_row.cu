@@ -4,8 +4,7 @@
 // Since 02_warp_per_row: eight times as many loads of one row are under way, so a matrix of few,
 //   long rows fills the GPU too.
 // Stops at: bytes in flight. Each load still brings 4 (or 2) bytes per lane. Every row also pays
-// for
-//   the eight levels of the tree, with one barrier per level.
+//   for the eight levels of the tree, with one barrier per level.
 // Not for: rows of less than some thousand columns. They spend most of their time in the tree.
 #include "kernels/gemv/finish.cuh"
 #include "kernels/gemv/tree.cuh"

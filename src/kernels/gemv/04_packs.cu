@@ -1,9 +1,8 @@
 // gemv rung 04, packs: each load brings 16 bytes, and a thread has four loads of A under way.
 //
 // Since 03_block_per_row: a thread loads A in packs of 16 bytes instead of single elements, and
-// asks
-//   for four packs before it uses the first: 64 bytes of A are under way instead of 4 (or 2). The
-//   up to 30 elements at the edges of a row, outside of its packs, get one thread each.
+//   asks for four packs before it uses the first: 64 bytes of A are under way instead of 4 (or 2).
+//   The up to 30 elements at the edges of a row, outside of its packs, get one thread each.
 // Stops at: loads of x. Every pack of A needs its own pack of x, from the L1 or L2 cache.
 // Not for: short rows. A row of 1024 floats has one pack for each of the 256 threads.
 #include "kernels/gemv/middle.cuh"

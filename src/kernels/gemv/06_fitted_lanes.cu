@@ -1,9 +1,8 @@
 // gemv rung 06, fitted_lanes: as many lanes work on a row as it has packs for.
 //
 // Since 05_shared_x: short rows get 4, 8, 16 or 32 lanes of a warp, and each lane works on four
-// rows
-//   with one or two packs of each under way; long rows get a warp or a block, as before. Lanes of a
-//   warp add their sums by shuffles; a block needs one barrier instead of eight per row.
+//   rows with one or two packs of each under way; long rows get a warp or a block, as before. Lanes
+//   of a warp add their sums by shuffles; a block needs one barrier instead of eight per row.
 // Stops at: rows that do not lie alike, of 1023 floats for instance: they load x element by element
 //   and cannot share it.
 // Not for: fewer rows than fill the GPU, however long they are.

@@ -5,8 +5,7 @@
 //   shifts them together. Before, it loaded such elements one by one. Short rows of any alignment
 //   now go to few lanes, too: a lane works on four of them, each with its own x.
 // Stops at: HBM, if there are enough rows. A matrix of 16 long rows is only 8 blocks, and an H200
-// has
-//   132 SMs.
+//   has 132 SMs.
 // Not for: fewer rows than fill the GPU, however long they are.
 #include <cstdint>
 

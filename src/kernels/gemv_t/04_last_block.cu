@@ -4,8 +4,7 @@
 //   the one that arrives last finds the sums of all slices in the L2 cache, and adds them, always
 //   in the same order.
 // Stops at: rows that are not whole packs, which still cost two loads per pack; and the last wave
-// of
-//   blocks, which fills only a part of the GPU.
+//   of blocks, which fills only a part of the GPU.
 // Not for: several vectors x at once: that is a matrix product.
 #include "device/reduce_block.cuh"
 #include "kernels/gemv/finish.cuh"
@@ -19,13 +18,16 @@ using Meeting = reduction::Meeting<float>;  // one counter per tile; sums (slice
 template <class T, bool Congruent>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     gemv_t_last_block(Args args, int lanes, int64_t rows_per_slice, Meeting meeting) {
-  const int slices = int(gridDim.y);
   __shared__ float4 shared_sums[kSumQuads<T>];
+  const int slices = int(gridDim.y);
   sum_slice<T, Congruent>(args, lanes, rows_per_slice, shared_sums);
-  put_columns<T>(args, lanes, shared_sums, [&](int64_t col, float sum) {
-    if (slices == 1) gemv::finish<T>(args, col, sum);
-    else meeting.partials[blockIdx.y * args.cols + col] = sum;
-  });
+  const int width = lanes * kPacks * kPackSize<T>;  // columns of the tile
+  const int64_t first_col = int64_t(blockIdx.x) * width;
+  for (int c = threadIdx.x; c < width && first_col + c < args.cols; c += kThreads) {
+    const float sum = sum_of_workers<T>(shared_sums, lanes, c);
+    if (slices == 1) gemv::finish<T>(args, first_col + c, sum);
+    else meeting.partials[blockIdx.y * args.cols + first_col + c] = sum;
+  }
   if (slices == 1) return;
 
   __shared__ bool is_last;
@@ -34,15 +36,12 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     is_last = reduction::is_last_arrival(meeting.arrivals + blockIdx.x, unsigned(slices));
   __syncthreads();
   if (!is_last) return;
-  const int width = lanes * kPacks * kPackSize<T>;  // columns of the tile
-  for (int c = int(threadIdx.x); c < width; c += kThreads) {
-    const int64_t col = int64_t(blockIdx.x) * width + c;
-    if (col >= args.cols) return;
+  for (int c = threadIdx.x; c < width && first_col + c < args.cols; c += kThreads) {
+    const float* const sums = meeting.partials + first_col + c;  // (slices), cols apart
     float sum = 0;
 #pragma unroll 8
-    for (int s = 0; s < slices; ++s)
-      sum += reduction::load_fresh(meeting.partials + s * args.cols + col);
-    gemv::finish<T>(args, col, sum);
+    for (int s = 0; s < slices; ++s) sum += reduction::load_fresh(sums + s * args.cols);
+    gemv::finish<T>(args, first_col + c, sum);
   }
 }
 

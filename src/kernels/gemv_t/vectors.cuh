@@ -107,18 +107,15 @@ __device__ __forceinline__ void sum_slice(const Args& args, int lanes, int64_t r
   __syncthreads();
 }
 
-// Then calls put(column, sum) for each column of the tile: the sum of all workers.
-template <class T, class Put>
-__device__ __forceinline__ void put_columns(const Args& args, int lanes,
-                                            const float4 (&shared_sums)[kSumQuads<T>], Put put) {
+// Then the sum of all workers for column c of the tile.
+template <class T>
+__device__ __forceinline__ float sum_of_workers(const float4 (&shared_sums)[kSumQuads<T>],
+                                                int lanes, int c) {
   const float* const all_sums = reinterpret_cast<const float*>(shared_sums);  // (workers, width)
   const int width = lanes * kPacks * kPackSize<T>, workers = kThreads >> (__ffs(lanes) - 1);
-  const int64_t first_col = int64_t(blockIdx.x) * width;
-  for (int c = threadIdx.x; c < width && first_col + c < args.cols; c += kThreads) {
-    float sum = 0;
-    for (int w = 0; w < workers; ++w) sum += all_sums[w * width + c];
-    put(first_col + c, sum);
-  }
+  float sum = 0;
+  for (int w = 0; w < workers; ++w) sum += all_sums[w * width + c];
+  return sum;
 }
 
 // How the work is cut; the same for `workspace` and `launch`.

@@ -4,8 +4,7 @@
 //   it names, so it needs no barrier and no memory.
 // Stops at: loads of 4 bytes per lane, and five shuffles per row.
 // Not where lanes need many values of each other: a shuffle moves one word per lane, through the
-// same
-//   port as shared memory.
+//   same port as shared memory.
 #include "kernels/warp_sum/warps.cuh"
 
 namespace ridge::warp_sum::shuffle_tree {
