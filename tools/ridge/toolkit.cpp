@@ -75,7 +75,7 @@ std::string stamp(const fs::path& file) {
 // Asking takes longer than a small program runs, so the answer is kept among the compiled programs:
 // four lines, of which the second is about the toolkit behind a wrapper.
 Answer ask_once(const fs::path& nvcc) {
-  const auto folder = cache_folder();
+  const auto folder = cache_folder("run");
   if (!folder) return ask(nvcc);
   const fs::path file =
       *folder / fmt::format("nvcc-{:016x}", std::hash<std::string>()(nvcc.string()));
