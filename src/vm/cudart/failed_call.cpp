@@ -1,7 +1,9 @@
 #include "vm/cudart/failed_call.h"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -18,7 +20,9 @@ struct Pending {
   cudaError_t error = cudaSuccess;
   Failure failure;
 };
-thread_local Pending pending;
+// A pointer, because an object with a destructor takes memory on a thread's first use, and glibc
+// ends the process where there is none.
+thread_local Pending* pending = nullptr;
 
 // Answers, not failures.
 constexpr cudaError_t kAnswers[] = {
@@ -84,12 +88,15 @@ CallScope::~CallScope() { --depth; }
 bool CallScope::inside() { return depth > 0; }
 
 cudaError_t fail(cudaError_t error, Failure failure) {
-  pending = {error, std::move(failure)};
+  delete pending;
+  pending = new (std::nothrow) Pending{error, std::move(failure)};
   return error;
 }
 
-void tell_failed(cudaError_t error, const char* name) {
-  const Pending known = std::exchange(pending, {});
+// Where memory has run out there is none for words either.
+void tell_failed(cudaError_t error, const char* name) try {
+  const std::unique_ptr<Pending> held(std::exchange(pending, nullptr));
+  const Pending known = held ? std::move(*held) : Pending{};
   if (std::ranges::find(kAnswers, error) != std::end(kAnswers)) return;
   const report::HostCall call = report::host_call();
   if (call && !is_new(call, error)) return;
@@ -104,6 +111,7 @@ void tell_failed(cudaError_t error, const char* name) {
   f.message = why.asked + " failed: " + why.why + " (" + name + ")";
   f.fix = why.fix;
   report::tell(f);
+} catch (const std::bad_alloc&) {
 }
 
 }  // namespace ridge::vm::cudart

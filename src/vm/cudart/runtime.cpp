@@ -65,7 +65,7 @@ void record_fault(const Fault& fault) {
   if (!fault || !set_sticky_error(error_of(fault.kind))) return;
   // Where memory ran out there was none for words either.
   if (fault.finding) report::tell(fault.finding);
-  else report("the host ran out of memory while a stream worked");
+  else report_verbatim("ridge: the host ran out of memory while a stream worked");
 }
 
 }  // namespace ridge::vm::cudart

@@ -89,6 +89,31 @@ TEST(Allocations, OpenMemoryLiesWhereItsPointersSay) {
   EXPECT_FALSE(memory.is_closed(device));
 }
 
+TEST(Allocations, WatchedMemoryCanBeClosedToTheHostAlone) {
+  using Guard = Allocations::Guard;
+  Allocations memory(1 << 26, /*closed=*/true, /*watched=*/true);
+  const uint64_t at = *memory.allocate(100, 1, MemKind::managed);
+  const uint64_t other = *memory.allocate(100, 1, MemKind::pinned);
+  auto* host = reinterpret_cast<volatile uint8_t*>(at);
+  EXPECT_TRUE(memory.is_watched(at) && memory.is_watched(other));
+  *host = 1;
+  EXPECT_EQ(*memory.place(at), 1);
+  memory.guard(at, at + 100, Guard::shut);
+  *memory.place(at) = 2;  // the device's side of it
+  EXPECT_DEATH(static_cast<void>(*host), "");
+  *reinterpret_cast<volatile uint8_t*>(other) = 3;  // nobody else has a part of its pages
+  memory.guard(at, at + 100, Guard::read_only);
+  EXPECT_EQ(*host, 2);
+  EXPECT_DEATH(*host = 4, "");
+  EXPECT_TRUE(memory.release(at, MemKind::managed));
+  *host = 5;  // whatever comes to lie there is open
+  // Large ones give their memory back.
+  const uint64_t large = *memory.allocate(2 << 20, 1, MemKind::managed);
+  *reinterpret_cast<uint8_t*>(large) = 6;
+  EXPECT_TRUE(memory.release(large, MemKind::managed));
+  EXPECT_EQ(*memory.place(large), 0);
+}
+
 TEST(Allocations, AGpuMapsWholePages) {
   Allocations memory(1 << 30);
   const uint64_t a = *memory.allocate(1000, 1, MemKind::device);
