@@ -120,7 +120,8 @@ class Checker : public Observer {
                    bool writes, uint32_t site);
 
   // describe.cpp
-  void report_conflict(const Access& a, const Word& word, Record other, bool other_writes,
+  // False where something orders the two, or nobody can tell.
+  bool report_conflict(const Access& a, const Word& word, Record other, bool other_writes,
                        bool writes, bool several);
   void report_flight(const Access& a, const Word& word, uint32_t site, uint32_t thread,
                      bool source);

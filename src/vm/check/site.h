@@ -60,11 +60,18 @@ struct Site {
   uint16_t id = 0;         // in Sites; 0: none left
 };
 
+struct Spot {
+  std::string file;
+  uint32_t line = 0;
+  bool operator==(const Spot&) const = default;
+};
+
 struct SiteInfo {
   std::string kernel;  // where it was first met
   std::string file;    // empty without -lineinfo
   uint32_t line = 0, column = 0;
-  std::string inside;  // "file:line" of what stands there, inlined; innermost first
+  std::string inside;       // "file:line" of what stands there, inlined; innermost first
+  std::vector<Spot> calls;  // from the kernel's own line to this one, where functions were inlined
   uint32_t ptx_line = 0;
   std::string mnemonic;
   Act act = Act::none;
