@@ -93,7 +93,7 @@ class Checker : public Observer {
   void check_sources(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes);
 
   // order.cpp
-  bool ordered(const Access& a, const Segment& then, uint32_t thread, const Word& word);
+  bool ordered(const Access& a, const Segment& then, uint32_t thread, const Word& word, bool read);
   void on_barrier(const Access& a);
   void reach_barrier(const Access& a, uint32_t id);
   void look_for_leavers(BlockState& b, const Block& block, uint32_t id);

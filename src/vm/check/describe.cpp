@@ -91,7 +91,7 @@ bool Checker::report_conflict(const Access& a, const Word& word, Record other, b
     return false;
   }
   const Segment& then = segments_[other.segment()];
-  if (!several && ordered(a, then, other.thread(), word)) return false;
+  if (!several && ordered(a, then, other.thread(), word, !other_writes)) return false;
   if (writes && other_writes && same_value(a, word, other)) return false;
   const GridRun& grid = *a.w.worker->grid;
   const bool same_launch = then.launch == a.b.launch->id;
