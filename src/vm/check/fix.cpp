@@ -97,7 +97,8 @@ void order_launches(Cause& c) {
 void word_barriers(Cause& c) {
   const RacePair& pair = *c.pairs[0];
   // The one that stands first in the text.
-  const bool turned = pair.at_second.line < pair.at_first.line;
+  const auto position = [](const SiteInfo& s) { return std::pair(s.line, s.ptx_line); };
+  const bool turned = position(pair.at_second) < position(pair.at_first);
   const SiteInfo &one = turned ? pair.at_second : pair.at_first,
                  &two = turned ? pair.at_first : pair.at_second;
   const bool elsewhere = one.file != c.file || two.file != c.file;
@@ -186,12 +187,13 @@ void find_missing_barriers(Cause& c, bool asks_turns) {
     const bool one_loop = p->relation.one_loop;
     const bool turns_known = asks_turns && one_loop && (p->same_turn || p->other_turn);
     const auto take = [&](const Spot& from, const Spot& to, const Listing::Paths& ways) {
-      const bool backwards = from.file == to.file && from.line >= to.line;
+      const bool one_file = !from.file.empty() && from.file == to.file;
+      const bool backwards = one_file && from.line >= to.line;
       const bool within = ways.within_turn && (!turns_known || p->same_turn || backwards);
       const bool by_turn = one_loop && ways.by_turn && (!turns_known || p->other_turn);
       if (within && !backwards) {
         c.between = true;
-        if (from.file == to.file) {
+        if (one_file) {
           c.file = from.file;
           c.after = std::max(c.after, from.line);
           c.before = c.before ? std::min(c.before, to.line) : to.line;
@@ -199,7 +201,7 @@ void find_missing_barriers(Cause& c, bool asks_turns) {
       }
       if (by_turn || (within && backwards)) {
         c.loop_end = true;
-        if (from.file == to.file) {
+        if (one_file) {
           c.file = from.file;
           if (const auto source = Source::read(from.file))
             c.end_of_loop = source->end_of_loop(from.line, to.line);
