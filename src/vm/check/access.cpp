@@ -13,6 +13,12 @@ uint32_t mask_of(uint64_t at, uint32_t bytes) {
 
 uint32_t lanes_from(int first) { return first < kWarpSize ? kAllLanes << first : 0; }
 
+// Whether the write before was the same thread's, not atomic, and nothing has ordered it since.
+bool is_own_plain_write(Record before, Record now) {
+  return before.segment() == now.segment() && before.thread() == now.thread() &&
+         before.bytes() == now.bytes() && !(before.flags() & Record::kStrong);
+}
+
 // Options of wmma's loads and stores (src/vm/isa/wmma.cpp).
 constexpr uint32_t kRole = 3, kByColumn = 4, kStrided = 8, kInShared = 16;
 
@@ -252,10 +258,11 @@ void Checker::write_shared(const Access& a, uint64_t at, uint32_t mask, uint32_t
   const Record write{cell.write}, read{cell.read};
   const Word word{thread, mask, at * 4, part, true};
   const bool strong = flags & Record::kStrong;
+  bool races = false;
   if (write.segment() >= b.bound && (write.bytes() & mask)) [[unlikely]] {
     const bool in_flight = write.segment() == Record::kNotOver;
     if (in_flight || (write.thread() != thread && !(strong && write.flags() & Record::kStrong)))
-      report_conflict(a, word, write, true, true, false);
+      races = report_conflict(a, word, write, true, true, false);
   }
   if (read.segment() >= b.bound && (read.bytes() & mask) &&
       !(strong && read.flags() & Record::kStrong)) [[unlikely]] {
@@ -267,7 +274,10 @@ void Checker::write_shared(const Access& a, uint64_t at, uint32_t mask, uint32_t
   if (a.s.act == Act::atomic && !a.s.blind && (have & mask) != mask) report_empty(a, word);
   if (mask != 15) b.written[at] |= uint8_t(mask | have);
   const uint32_t segment = flags & Record::kInFlight ? Record::kNotOver : a.segment;
-  cell = {Record::of(segment, flags, mask, thread, a.s.id).bits, 0};
+  Record mine = Record::of(segment, flags, mask, thread, a.s.id);
+  // A plain write that nothing has ordered yet: other atomics race with it, too.
+  if (strong && (races || is_own_plain_write(write, mine))) mine = write;
+  cell = {mine.bits, 0};
 }
 
 Range* Checker::range_of(const Access& a, uint64_t address) {
@@ -310,8 +320,9 @@ inline void Checker::write_global(const Access& a, Range& range, Cell& cell, uin
            !(other.segment() == a.segment && other.thread() == thread) &&
            !(flags & other.flags() & Record::kStrong);
   };
+  bool races = false;
   if (conflicts(write)) [[unlikely]]
-    report_conflict(a, word, write, true, true, false);
+    races = report_conflict(a, word, write, true, true, false);
   if (conflicts(read)) [[unlikely]]
     report_conflict(a, word, read, false, true, false);
   if (a.s.act == Act::atomic && !a.s.blind && range.starts_empty &&
@@ -320,7 +331,9 @@ inline void Checker::write_global(const Access& a, Range& range, Cell& cell, uin
     report_empty(a, word);
   if (mask != 15 && range.starts_empty && !range.page_is_written(at))
     range.set_written(at, mask | write.bytes());
-  put(cell.write, Record::of(a.segment, flags, mask, thread, a.s.id));
+  Record mine = Record::of(a.segment, flags, mask, thread, a.s.id);
+  if (flags && (races || is_own_plain_write(write, mine))) mine = write;
+  put(cell.write, mine);
   put(cell.read, {});
 }
 

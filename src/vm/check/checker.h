@@ -105,7 +105,7 @@ class Checker : public Observer {
   void check_sources(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes);
 
   // order.cpp
-  bool ordered(const Access& a, const Segment& then, uint32_t thread, const Word& word);
+  bool ordered(const Access& a, const Segment& then, uint32_t thread, const Word& word, bool read);
   void on_barrier(const Access& a);
   void reach_barrier(const Access& a, uint32_t id);
   void look_for_leavers(BlockState& b, const Block& block, uint32_t id);
@@ -142,7 +142,8 @@ class Checker : public Observer {
                    bool writes, uint32_t site);
 
   // describe.cpp
-  void report_conflict(const Access& a, const Word& word, Record other, bool other_writes,
+  // False where something orders the two, or nobody can tell.
+  bool report_conflict(const Access& a, const Word& word, Record other, bool other_writes,
                        bool writes, bool several);
   void report_flight(const Access& a, const Word& word, uint32_t site, uint32_t thread,
                      bool source);

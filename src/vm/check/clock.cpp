@@ -13,7 +13,8 @@ bool before(const Known& a, const Known& b) {
 }
 
 bool holds(const Known& a, const Known& b) {
-  return a.interval >= b.interval && a.tick >= b.tick && a.block_tick >= b.block_tick;
+  return a.interval >= b.interval && a.tick >= b.tick && a.block_tick >= b.block_tick &&
+         a.read_interval >= b.read_interval;
 }
 
 // Whether `a` knows all that `b` knows.
@@ -42,9 +43,11 @@ std::span<const Known> Clock::of(uint32_t block) const {
   return {range.begin(), range.end()};
 }
 
-bool Clock::covers(uint32_t block, uint32_t warp, uint32_t interval, uint32_t tick) const {
+bool Clock::covers(uint32_t block, uint32_t warp, uint32_t interval, uint32_t tick,
+                   bool read) const {
   return all_ || std::ranges::any_of(of(block), [&](const Known& k) {
-           return interval < k.interval || (warp == k.warp && tick < k.tick);
+           return interval < k.interval || (warp == k.warp && tick < k.tick) ||
+                  (read && interval < k.read_interval);
          });
 }
 
@@ -62,11 +65,24 @@ std::shared_ptr<const Clock::Part> Clock::join(const std::shared_ptr<const Part>
       both->push_back(*y++);
     } else {
       both->push_back({x->block, x->warp, std::max(x->interval, y->interval),
-                       std::max(x->tick, y->tick), std::max(x->block_tick, y->block_tick)});
+                       std::max(x->tick, y->tick), std::max(x->block_tick, y->block_tick),
+                       std::max(x->read_interval, y->read_interval)});
       ++x, ++y;
     }
   }
   return both;
+}
+
+ClockRef reads_of(const ClockRef& clock) {
+  if (!clock || clock->all_) return clock;
+  Clock reads;
+  for (const Clock::Entry& entry : clock->entries_) {
+    Clock::Part part;
+    for (const Known& k : *entry.part)
+      part.push_back({k.block, k.warp, 0, 0, 0, std::max(k.interval, k.read_interval)});
+    reads.entries_.push_back({entry.number, std::make_shared<const Clock::Part>(std::move(part))});
+  }
+  return std::make_shared<const Clock>(std::move(reads));
 }
 
 ClockRef join(const ClockRef& a, const ClockRef& b) {

@@ -13,9 +13,10 @@
 namespace ridge::vm::check {
 
 // Of one block: all it did before `interval`, and what `warp` did before its ticks: before `tick`
-// for everybody, before `block_tick` for the threads of its own block.
+// for everybody, before `block_tick` for the threads of its own block. Its reads before
+// `read_interval` are over; its writes may still be on their way.
 struct Known {
-  uint32_t block = 0, warp = 0, interval = 0, tick = 0, block_tick = 0;
+  uint32_t block = 0, warp = 0, interval = 0, tick = 0, block_tick = 0, read_interval = 0;
 };
 
 // Never changed once made, so that many may share one. A lock hands a clock from one holder to the
@@ -27,10 +28,11 @@ class Clock {
   explicit Clock(std::vector<Known> of_one_block);  // by warp
 
   // Whether it holds what happened in that block then, seen from another block.
-  bool covers(uint32_t block, uint32_t warp, uint32_t interval, uint32_t tick) const;
+  bool covers(uint32_t block, uint32_t warp, uint32_t interval, uint32_t tick, bool read) const;
   std::span<const Known> of(uint32_t block) const;
 
  private:
+  friend std::shared_ptr<const Clock> reads_of(const std::shared_ptr<const Clock>&);
   friend std::shared_ptr<const Clock> join(const std::shared_ptr<const Clock>&,
                                            const std::shared_ptr<const Clock>&);
   using Part = std::vector<Known>;  // sorted by block and warp
@@ -44,6 +46,9 @@ class Clock {
   bool all_ = false;            // too long to keep: whoever has it is taken to know everything
 };
 using ClockRef = std::shared_ptr<const Clock>;
+
+// What it knows of reads alone; null for null.
+std::shared_ptr<const Clock> reads_of(const std::shared_ptr<const Clock>& clock);
 
 // Everything that either knows; one of the two, where it knows all that the other does.
 ClockRef join(const ClockRef& a, const ClockRef& b);

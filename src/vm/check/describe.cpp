@@ -84,13 +84,15 @@ std::string Checker::memory_name(const Access& a, const Word& word) {
   return text + say(", byte ", at - home->base);
 }
 
-void Checker::report_conflict(const Access& a, const Word& word, Record other, bool other_writes,
+bool Checker::report_conflict(const Access& a, const Word& word, Record other, bool other_writes,
                               bool writes, bool several) {
-  if (other.segment() == Record::kNotOver)
-    return report_flight(a, word, other.site(), other.thread(), false);
+  if (other.segment() == Record::kNotOver) {
+    report_flight(a, word, other.site(), other.thread(), false);
+    return false;
+  }
   const Segment& then = segments_[other.segment()];
-  if (!several && ordered(a, then, other.thread(), word)) return;
-  if (writes && other_writes && same_value(a, word, other)) return;
+  if (!several && ordered(a, then, other.thread(), word, !other_writes)) return false;
+  if (writes && other_writes && same_value(a, word, other)) return false;
   const GridRun& grid = *a.w.worker->grid;
   const bool same_launch = then.launch == a.b.launch->id;
   const bool same_block = same_launch && then.block == a.b.index,
@@ -109,7 +111,7 @@ void Checker::report_conflict(const Access& a, const Word& word, Record other, b
     conflict.same_turn = then.turn == a.ws.turn;
   const Dim3& block = grid.launch->block;
   conflict.rows = same_block && (several || word.thread % block.x == other.thread() % block.x);
-  if (!races_.see(conflict)) return;
+  if (!races_.see(conflict)) return true;
 
   const SiteInfo before = sites_.info(other.site()), now = sites_.info(a.s.id);
   Finding f;
@@ -136,6 +138,7 @@ void Checker::report_conflict(const Access& a, const Word& word, Record other, b
     f.what = "work of two streams touches the same memory, and nothing orders them";
   }
   races_.describe(conflict, f, grid.code, block.y * block.z > 1);
+  return true;
 }
 
 void Checker::report_flight(const Access& a, const Word& word, uint32_t site, uint32_t thread,

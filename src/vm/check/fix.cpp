@@ -18,6 +18,19 @@ std::string place(const SiteInfo& info, const SiteInfo& other) {
   return say("line ", info.line, " of ", own_file(info.file));
 }
 
+// The lines of one function through which control comes to the two: where functions were inlined,
+// those that call them.
+struct Ends {
+  Spot first, second;
+};
+Ends ends_of(const RacePair& p) {
+  const auto &a = p.at_first.calls, &b = p.at_second.calls;
+  for (size_t k = 0; k < a.size() && k < b.size(); ++k)
+    if (a[k].file != b[k].file) break;
+    else if (a[k].line != b[k].line) return {a[k], b[k]};
+  return {{p.at_first.file, p.at_first.line}, {p.at_second.file, p.at_second.line}};
+}
+
 bool same_place(const SiteInfo& a, const SiteInfo& b) {
   return a.file == b.file && a.line == b.line && (a.line || a.ptx_line == b.ptx_line);
 }
@@ -81,6 +94,47 @@ void order_launches(Cause& c) {
       "(cudaStreamWaitEvent), or synchronise between them");
 }
 
+void word_barriers(Cause& c) {
+  const RacePair& pair = *c.pairs[0];
+  // The one that stands first in the text.
+  const auto position = [](const SiteInfo& s) { return std::pair(s.line, s.ptx_line); };
+  const bool turned = position(pair.at_second) < position(pair.at_first);
+  const SiteInfo &one = turned ? pair.at_second : pair.at_first,
+                 &two = turned ? pair.at_first : pair.at_second;
+  const bool elsewhere = one.file != c.file || two.file != c.file;
+  const auto line = [&](uint32_t number) {
+    return say("line ", number, elsewhere ? " of " + own_file(c.file) : "");
+  };
+  Finding& f = c.finding;
+  f.edits.clear();
+  const std::string name = lanes_only(c) ? "syncwarp" : "syncthreads";
+  const std::string statement = c.barrier + ";";
+  std::string text = "put " + c.barrier;
+  if (c.between) {
+    text += c.before ? say(" between line ", c.after, " and ", line(c.before))
+                     : say(" between ", place(one, two), " and ", place(two, one));
+    if (!c.places.empty()) {
+      const uint32_t at = c.places.back();
+      if (at != c.before && at != c.after + 1) text += say(", before line ", at);
+      f.edits.push_back({c.file, at, "", statement});
+    }
+  }
+  if (c.loop_end) {
+    uint32_t again = 0;
+    for (const RacePair* p : c.pairs) {
+      const Ends ends = ends_of(*p);
+      for (const Spot* spot : {&ends.first, &ends.second})
+        if (spot->line && spot->file == c.file)
+          again = again ? std::min(again, spot->line) : spot->line;
+    }
+    text += say(c.between ? ", and another" : "", " at the end of the loop, before ",
+                again ? line(again) : place(one, two), " is reached again");
+    if (c.end_of_loop) f.edits.push_back({c.file, c.end_of_loop, "", statement});
+  }
+  f.fix_kind = name + (c.between && c.loop_end ? "-both" : c.loop_end ? "-loop-end" : "-between");
+  f.fix = text + c.otherwise;
+}
+
 // A plain access to what others change atomically.
 void mend_mixed(Cause& c, const RacePair& pair) {
   const bool first_is_plain = !is_atomic(pair.at_first);
@@ -104,10 +158,11 @@ void mend_mixed(Cause& c, const RacePair& pair) {
              : say("make the read at ", place(plain, other),
                    " atomic, too: atomicAdd(address, 0), or a relaxed load of "
                    "cuda::atomic_ref");
-  if (c.between)
-    return set(c, "atomic",
-               say(what, "; if it has to come before or after all of them, put ", c.barrier,
-                   " between the two"));
+  // Behind all of the atomics, or before them, is what is meant where there is no loop.
+  if (c.between && !pair.relation.one_loop) {
+    c.otherwise = "; or " + what;
+    return word_barriers(c);
+  }
   set(c, "atomic", what);
 }
 
@@ -131,13 +186,14 @@ void find_missing_barriers(Cause& c, bool asks_turns) {
   for (const RacePair* p : c.pairs) {
     const bool one_loop = p->relation.one_loop;
     const bool turns_known = asks_turns && one_loop && (p->same_turn || p->other_turn);
-    const auto take = [&](const SiteInfo& from, const SiteInfo& to, const Listing::Paths& ways) {
-      const bool backwards = from.file == to.file && from.line >= to.line;
+    const auto take = [&](const Spot& from, const Spot& to, const Listing::Paths& ways) {
+      const bool one_file = !from.file.empty() && from.file == to.file;
+      const bool backwards = one_file && from.line >= to.line;
       const bool within = ways.within_turn && (!turns_known || p->same_turn || backwards);
       const bool by_turn = one_loop && ways.by_turn && (!turns_known || p->other_turn);
       if (within && !backwards) {
         c.between = true;
-        if (from.file == to.file) {
+        if (one_file) {
           c.file = from.file;
           c.after = std::max(c.after, from.line);
           c.before = c.before ? std::min(c.before, to.line) : to.line;
@@ -145,7 +201,7 @@ void find_missing_barriers(Cause& c, bool asks_turns) {
       }
       if (by_turn || (within && backwards)) {
         c.loop_end = true;
-        if (from.file == to.file) {
+        if (one_file) {
           c.file = from.file;
           if (const auto source = Source::read(from.file))
             c.end_of_loop = source->end_of_loop(from.line, to.line);
@@ -153,48 +209,13 @@ void find_missing_barriers(Cause& c, bool asks_turns) {
       }
     };
     const Relation::Ways& ways = lanes ? p->relation.past_meetings : p->relation.past_barriers;
-    take(p->at_first, p->at_second, ways.to_second);
-    take(p->at_second, p->at_first, ways.to_first);
+    const Ends ends = ends_of(*p);
+    take(ends.first, ends.second, ways.to_second);
+    take(ends.second, ends.first, ways.to_first);
   }
   if (c.between && c.after < c.before)
     if (const auto source = Source::read(c.file))
       c.places = source->places_between(c.after, c.before);
-}
-
-void word_barriers(Cause& c) {
-  const RacePair& pair = *c.pairs[0];
-  // The one that stands first in the text.
-  const bool turned = pair.at_second.line < pair.at_first.line;
-  const SiteInfo &one = turned ? pair.at_second : pair.at_first,
-                 &two = turned ? pair.at_first : pair.at_second;
-  Finding& f = c.finding;
-  f.edits.clear();
-  const std::string name = lanes_only(c) ? "syncwarp" : "syncthreads";
-  const std::string statement = c.barrier + ";";
-  std::string text = "put " + c.barrier;
-  if (c.between) {
-    const std::string from = c.after ? say("line ", c.after) : place(one, two),
-                      to = c.before ? say("line ", c.before) : place(two, one);
-    text += say(" between ", from, " and ", to);
-    if (!c.places.empty()) {
-      const uint32_t at = c.places.back();
-      if (at != c.before && at != c.after + 1) text += say(", before line ", at);
-      f.edits.push_back({c.file, at, "", statement});
-    }
-  }
-  if (c.loop_end) {
-    uint32_t again = one.line;
-    for (const RacePair* p : c.pairs)
-      if (p->at_first.line) again = std::min({again, p->at_first.line, p->at_second.line});
-    text += say(c.between ? ", and another" : "", " at the end of the loop, before ",
-                one.file.empty()       ? place(one, two)
-                : one.file == two.file ? say("line ", again)
-                                       : place(one, two),
-                " is reached again");
-    if (c.end_of_loop) f.edits.push_back({c.file, c.end_of_loop, "", statement});
-  }
-  f.fix_kind = name + (c.between && c.loop_end ? "-both" : c.loop_end ? "-loop-end" : "-between");
-  f.fix = text;
 }
 
 // A thread writes where its neighbour still reads, in one statement.
@@ -228,6 +249,16 @@ void mend_blocks(Cause& c, const RacePair& pair) {
                    " must be published before others are told of it: __syncthreads() if other "
                    "threads of the block wrote it, then __threadfence(), then the atomic; or "
                    "split the kernel in two launches"));
+  }
+  const Ends ends = ends_of(pair);
+  if (!ends.first.file.empty() && ends.first.file == ends.second.file) {
+    const auto [from, to] = std::minmax(ends.first.line, ends.second.line);
+    const bool elsewhere = a.file != ends.first.file || b.file != ends.first.file;
+    return set(c, "split-launch",
+               say("blocks run in any order, and no barrier holds between them: split the kernel "
+                   "in two launches between line ",
+                   from, " and line ", to, elsewhere ? " of " + own_file(ends.first.file) : "",
+                   ", or launch it with cudaLaunchCooperativeKernel and put grid.sync() there"));
   }
   const bool turned = b.line < a.line;
   set(c, "split-launch",

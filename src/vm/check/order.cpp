@@ -40,11 +40,12 @@ uint32_t live_lanes(const Warp& w) { return w.present & ~w.exited; }
 
 }  // namespace
 
-bool Checker::ordered(const Access& a, const Segment& then, uint32_t thread, const Word& word) {
+bool Checker::ordered(const Access& a, const Segment& then, uint32_t thread, const Word& word,
+                      bool read) {
   const BlockState& b = a.b;
   if (then.launch != b.launch->id) return launch_is_before(then.launch, b.launch->id);
   if (then.block != b.index)
-    return a.ws.clock && a.ws.clock->covers(then.block, then.warp, then.interval, then.tick);
+    return a.ws.clock && a.ws.clock->covers(then.block, then.warp, then.interval, then.tick, read);
   if (then.interval < b.interval) return true;
   if (then.warp == a.w.index) {
     const uint32_t lane = word.thread % kWarpSize, other = thread % kWarpSize;
@@ -128,10 +129,10 @@ void Checker::barrier_opens(const Block& block, uint32_t id) {
       ws.lanes.reset();
       ws.clock = clock;
       ws.fenced_now = false;
+      ws.told = {};
       if (!fenced) continue;
       ws.fenced_interval = b.interval;
       ws.fenced_clock = clock;
-      ws.told = {};
     }
     b.bound = segment_of(b, b.warps[0], 0);
   } else {
@@ -231,17 +232,22 @@ ClockRef Checker::told_by(const Access& a) {
   for (uint32_t v = 0; v < b.warps.size(); ++v) {
     if (v == a.w.index)
       own.push_back({b.index, v, device ? ws.fenced_interval : 0, device ? ws.fenced_tick : 0,
-                     ws.fenced_block_tick});
-    else if (row && row[v]) own.push_back({b.index, v, 0, device ? row[v] : 0, row[v]});
+                     ws.fenced_block_tick, b.interval});
+    else if (row && row[v]) own.push_back({b.index, v, 0, device ? row[v] : 0, row[v], 0});
   }
-  return told = join(ws.fenced_clock, std::make_shared<const Clock>(std::move(own)));
+  const ClockRef mine = std::make_shared<const Clock>(std::move(own));
+  const bool fenced = ws.fenced_interval || ws.fenced_block_tick;
+  return told = join(fenced ? ws.fenced_clock : reads_of(ws.clock), mine);
 }
 
 void Checker::release(const Access& a, uint32_t lanes, const uint64_t* at, bool shared) {
   BlockState& b = a.b;
   WarpState& ws = a.ws;
   if (a.s.releases) fence(b, ws, a.s.block_scope);
-  if (!ws.fenced_interval && !ws.fenced_block_tick) return;
+  // A plain flag without a fence says nothing about writes. But what was read before a barrier has
+  // been read, and who sees the flag may overwrite it.
+  const bool fenced = ws.fenced_interval || ws.fenced_block_tick;
+  if (!fenced && (shared || a.s.act != Act::store || b.interval == 1)) return;
   if (shared) {
     each_active(lanes, [&](int i) {
       add_to(b.tokens[uint32_t(at[i])], b, a.w.index, ws.fenced_block_tick);
@@ -296,6 +302,7 @@ void Checker::take_result(BlockState& b, WarpState& ws, const Warp& w) {
       ws.told = {};
     }
     ws.clock = join(ws.clock, clock);
+    ws.told = {};
   });
 }
 

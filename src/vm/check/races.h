@@ -96,6 +96,7 @@ struct Cause {
   bool between = false, loop_end = false;
   uint32_t end_of_loop = 0;
   std::string barrier;
+  std::string otherwise;  // what else would do
 };
 Cause decide_cause(std::vector<const RacePair*> pairs);
 // Causes that one barrier mends become one.

@@ -238,6 +238,13 @@ SiteInfo info_of(const Code& code, const InstMeta& meta, const Site& site) {
   info.line = place.line;
   info.column = place.column;
   info.inside = place.inside;
+  const auto& locs = code.function->locs;
+  for (int32_t k = source.loc; k >= 0; k = locs[size_t(k)].inlined_at) {
+    const SourceLoc& loc = locs[size_t(k)];
+    if (loc.file >= code.module->files.size()) continue;
+    const std::string& file = code.module->files[loc.file];
+    if (!report::is_of_toolkit(file)) info.calls.insert(info.calls.begin(), {file, loc.line});
+  }
   return info;
 }
 

@@ -62,11 +62,18 @@ struct Site {
   const Variable* array = nullptr;  // load, store, atomic: the __shared__ array it must stay in
 };
 
+struct Spot {
+  std::string file;
+  uint32_t line = 0;
+  bool operator==(const Spot&) const = default;
+};
+
 struct SiteInfo {
   std::string kernel;  // where it was first met
   std::string file;    // empty without -lineinfo
   uint32_t line = 0, column = 0;
-  std::string inside;  // "file:line" of what stands there, inlined; innermost first
+  std::string inside;       // "file:line" of what stands there, inlined; innermost first
+  std::vector<Spot> calls;  // from the kernel's own line to this one, where functions were inlined
   uint32_t ptx_line = 0;
   std::string mnemonic;
   Act act = Act::none;

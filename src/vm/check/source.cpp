@@ -197,27 +197,25 @@ std::optional<Source::Rewrite> Source::as_atomic(uint32_t number, const std::str
     return Rewrite{code.substr(begin, end - begin),
                    atomic + "(" + address_of(place) + ", " + value + ")"};
   };
-  if (atomic == "atomicAdd" || atomic == "atomicSub")
-    for (const char* op : {"++", "--"}) {
-      const size_t at = code.find(op);
-      if (at == code.npos) continue;
-      const bool counts_down = op[0] == '-' && atomic == "atomicAdd";
-      size_t end = at;
-      while (end > 0 && code[end - 1] == ' ') --end;
-      const size_t begin = begin_of_place(code, end);
-      if (begin < end && code.substr(begin, end - begin).find_first_of("[*.>") != code.npos)
-        return make(begin, at + 2, code.substr(begin, end - begin), counts_down ? "-1" : "1");
-      // ++h[i]
-      size_t start = at + 2, stop = start;
+  if (atomic == "atomicAdd" || atomic == "atomicSub") {
+    int depth = 0;  // what stands in parentheses is a loop's own
+    for (size_t at = 0; at + 1 < code.size(); ++at) {
+      depth += (code[at] == '(') - (code[at] == ')');
+      const bool up = code.compare(at, 2, "++") == 0, down = code.compare(at, 2, "--") == 0;
+      if (depth || (!up && !down)) continue;
+      const std::string value = down && atomic == "atomicAdd" ? "-1" : "1";
+      const size_t begin = begin_of_place(code, at);
+      if (begin < at) return make(begin, at + 2, code.substr(begin, at - begin), value);  // h[i]++
+      size_t stop = at + 2;                                                               // ++h[i]
       while (stop < code.size() && (is_word(code[stop]) || code[stop] == '*')) ++stop;
       while (stop < code.size() && code[stop] == '[') {
         const size_t close = end_of_value(code, stop + 1);
-        if (close == code.npos) break;
+        if (close == code.npos) return std::nullopt;
         stop = close + 1;
       }
-      if (stop > start && code.substr(start, stop - start).find_first_of("[*") != code.npos)
-        return make(at, stop, code.substr(start, stop - start), counts_down ? "-1" : "1");
+      if (stop > at + 2) return make(at, stop, code.substr(at + 2, stop - at - 2), value);
     }
+  }
   // `*p -= v` may have become the addition of a negative number.
   constexpr std::pair<const char*, const char*> compound[] = {
       {"atomicAdd", "+="}, {"atomicAdd", "-="}, {"atomicSub", "-="},

@@ -202,6 +202,32 @@ __global__ void early_return(int* d, int n) {
   d[t] = s[n - 1 - t];
 }
 
+// Keeps the even numbers, in place. A block writes where the ones before it have read: their counts,
+// which it waits for, could not be known before. No fence is needed for that.
+__global__ void compact(int* d, int* counts) {
+  __shared__ int first;
+  const int t = threadIdx.x, value = d[blockIdx.x * kThreads + t];
+  __shared__ int kept[kThreads];
+  kept[t] = value % 2 == 0;
+  const int count = __syncthreads_count(value % 2 == 0);
+  if (t == 0) {
+    int before = 0;
+    if (blockIdx.x) {
+      cuda::atomic_ref<int, cuda::thread_scope_device> theirs(counts[blockIdx.x - 1]);
+      while ((before = theirs.load(cuda::memory_order_relaxed)) == 0) {
+      }
+      --before;
+    }
+    cuda::atomic_ref<int, cuda::thread_scope_device> mine(counts[blockIdx.x]);
+    mine.store(before + count + 1, cuda::memory_order_relaxed);
+    first = before;
+  }
+  __syncthreads();
+  int at = first;
+  for (int k = 0; k < t; ++k) at += kept[k];
+  if (kept[t]) d[at] = value;
+}
+
 // Everybody stores the same, and a place is cleared that nobody has used yet.
 __global__ void same_value(const int* in, int* out) {
   __shared__ int found;
@@ -286,6 +312,13 @@ int main() {
   run("until_all_are_done", a, std::vector<int>(kThreads, kThreads - 1),
       [&] { until_all_are_done<<<1, kThreads>>>(a); });
   run("early_return", a, std::vector<int>(100, 0), [&] { early_return<<<1, kThreads>>>(a, 100); });
+  std::vector<int> even;
+  for (const int x : host)
+    if (x % 2 == 0) even.push_back(x);
+  run("compact", a, even, [&] {
+    cudaMemcpy(a, in, kSize * sizeof(int), cudaMemcpyDeviceToDevice);
+    compact<<<kBlocks, kThreads>>>(a, b);
+  });
   run("same_value", a, {1}, [&] { same_value<<<1, kThreads>>>(in, a); });
   const float largest = float(most);
   int bits = 0;

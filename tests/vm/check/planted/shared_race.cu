@@ -125,6 +125,17 @@ __global__ void selected(int* d, int fixed) {
   if (t == 0) d[0] = largest<1>(d[0], part, fixed ? 64 : int(blockDim.x));
 }
 
+// The first atomic is the same thread's as the plain store; the others' must still not meet it.
+__global__ void set_and_added_to(int* d, int fixed) {
+  __shared__ int sum;
+  const int t = threadIdx.x;
+  if (t == 0) sum = 1;             // BUG set_and_added_to
+  if (fixed) __syncthreads();
+  atomicAdd(&sum, d[t]);           // BUG set_and_added_to
+  __syncthreads();
+  if (t == 0) d[0] = sum;
+}
+
 #define ON_ONE_BLOCK(kernel, T, shared) \
   [](int fixed) {                       \
     Array<T> d(kThreads);               \
@@ -145,6 +156,7 @@ const Planted kAll[] = {
      }},
     {"broadcast_overwritten", "race", ON_ONE_BLOCK(broadcast_overwritten, float, 0)},
     {"halves", "race", ON_ONE_BLOCK(halves, half, 0)},
+    {"set_and_added_to", "race", ON_ONE_BLOCK(set_and_added_to, int, 0)},
     {"selected", "race", ON_ONE_BLOCK(selected, int, 0)},
     {"two_warps_one_barrier", "race", ON_ONE_BLOCK(two_warps_one_barrier, float, 512)},
     {"flag_is_plain", "race-any-winner",
