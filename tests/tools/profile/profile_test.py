@@ -202,7 +202,7 @@ class Planted(ProfileTest):
                 ("local_bad", "local memory", "64 bytes per thread", "unroll the loop"),
                 ("partial_warp_bad", "partial warp", "its last warp has 8 of 32 lanes", "32 or 64"),
                 ("occupancy_bad", "occupancy", "16 warps of 64", "27.5 KiB"),
-                ("idle_sms_bad", "idle SMs", "131 of 132 SMs are idle: there is 1 block of 1 thread", "132 blocks or more")]:
+                ("idle_sms_bad", "idle SMs", "131 of 132 SMs are idle: there is 1 block of 1 thread", "132 blocks of 32 threads or more")]:
             with self.subTest(kernel):
                 advice = self.advice(kernel, kind)[0]
                 self.assertIn(reason, advice["reason"])
@@ -408,6 +408,22 @@ class Input(ProfileTest):
         self.assertEqual((kernel["name"], kernel["launches"]), ("scale", 1))
         out, _ = self.profile(HERE / "small.cu", "--csv", "-")
         self.assertEqual([row["kernel"] for row in csv.DictReader(io.StringIO(out))], ["scale"])
+
+    def test_one_of_a_thing_is_in_the_singular(self):
+        (self.folder / "one.cu").write_text("""
+__global__ void one(float* x) { x[0] = x[1] + 1; }
+int main() {
+  float* x;
+  cudaMalloc(&x, 64);
+  one<<<1, 1>>>(x);
+  return cudaDeviceSynchronize();
+}
+""")
+        out, _ = self.profile("one.cu")
+        self.assertIn("1 block of 1 thread\n", out)
+        self.assertIn("131 of 132 SMs idle", out)
+        self.assertNotIn("fix:", out)  # there is nothing to spread over the GPU
+        self.assertNotRegex(out, r"(?<![\d,.])1 \w+ ?\w*(threads|blocks|sectors|requests|instructions|branches|bytes)\b")
 
     def test_a_crash_is_reported_up_to_it(self):
         out, err = self.profile(HERE / "small.cu", "--threads", "1", "--", "run_off", code=7)
