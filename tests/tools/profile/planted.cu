@@ -1,5 +1,5 @@
 // One kernel for each kind of advice on memory that `ridge profile` gives, and its twin with the
-// advice taken. A comment `// <- kind` marks the line that the advice must name; profile_test.py
+// advice taken. A comment `// <- kind` marks the line that the advice must name; planted_test.py
 // reads them.
 #include "planted.h"
 

@@ -4,13 +4,13 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define CHECK(call)                                                \
-  do {                                                             \
-    const cudaError_t error = (call);                              \
-    if (error != cudaSuccess) {                                    \
-      std::fprintf(stderr, "%s\n", cudaGetErrorString(error));     \
-      std::exit(1);                                                \
-    }                                                              \
+#define CHECK(call)                                            \
+  do {                                                         \
+    const cudaError_t error = (call);                          \
+    if (error != cudaSuccess) {                                \
+      std::fprintf(stderr, "%s\n", cudaGetErrorString(error)); \
+      std::exit(1);                                            \
+    }                                                          \
   } while (0)
 
 constexpr int kBlocks = 1056, kThreads = 128;

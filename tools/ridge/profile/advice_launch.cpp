@@ -77,7 +77,10 @@ void add_partial_warp(const Case& of, std::vector<Advice>& out) {
   Advice advice = of_kernel(Kind::partial_warp);
   advice.counter = "warps";
   advice.now = kernel.total.warps;
-  advice.then = uint64_t(std::llround(double(advice.now) * (1 - idle)));
+  // The same threads in whole warps, which may be as many as before.
+  const uint64_t blocks = kernel.grid.count(), whole = (blocks * threads + 31) / 32;
+  const double left = double(whole) / double(blocks * warps);
+  advice.then = scaled(advice.now, left);
   advice.brief =
       fmt::format("leaves {} of 32 lanes idle in the last warp of every block", 32 - last);
   advice.reason = fmt::format(
@@ -87,7 +90,9 @@ void add_partial_warp(const Case& of, std::vector<Advice>& out) {
   advice.fix = threads < 32 ? std::string("use blocks of 32 threads or more, in multiples of 32")
                             : fmt::format("use a multiple of 32 threads: {} or {}",
                                           threads / 32 * 32, warps * 32);
-  advice.saves = of.saved(arithmetic_of(of.all, idle));
+  Work less = arithmetic_of(of.all, 1 - left);
+  less[Part::latency] = 0;  // each warp waits as long as before
+  advice.saves = of.saved(less);
   out.push_back(std::move(advice));
 }
 
@@ -210,8 +215,8 @@ void add_occupancy(const Case& of, std::vector<Advice>& out) {
       int better = (threads + 31) / 32 * 32;
       while (better < 1024 && !reaches({better, registers, int64_t(shared)})) better += 32;
       if (!advice.then) return;
-      advice.reason = fmt::format("blocks of {} threads: {} of them, the most an SM takes, make {}",
-                                  threads, o.blocks_per_sm, filled);
+      advice.reason = fmt::format("blocks of {}: {} of them, the most an SM takes, make {}",
+                                  counted(uint64_t(threads), "thread"), o.blocks_per_sm, filled);
       advice.fix = fmt::format("with {} threads per block it would be {} %", better, advice.then);
       break;
     }
@@ -228,35 +233,36 @@ void add_occupancy(const Case& of, std::vector<Advice>& out) {
 }
 
 void add_idle_sms(const Case& of, std::vector<Advice>& out) {
+  constexpr double kLongThread = 64;  // instructions: a thread that could do less
   const auto sms = uint64_t(of.gpu.sm_count), blocks = of.kernel.grid.count();
   if (blocks >= sms) return;
   const uint64_t threads = of.kernel.block.count();
   Advice advice = of_kernel(Kind::idle_sms);
   advice.counter = "SMs with a block";
   advice.now = blocks;
-  advice.then = sms;
   advice.brief = fmt::format("leaves {} of {} SMs idle: it has {} of {}", sms - blocks, sms,
                              counted(blocks, "block"), counted(threads, "thread"));
   advice.reason =
       fmt::format("{} of {} SMs are idle: there {} {} of {}", sms - blocks, sms,
                   blocks == 1 ? "is" : "are", counted(blocks, "block"), counted(threads, "thread"));
-  // How far smaller blocks go: one warp each.
-  const uint64_t warps = blocks * of.kernel.warps_per_block();
+  // The same warps in smaller blocks: each waits as long as before.
   const uint64_t smaller = std::max<uint64_t>(32, blocks * threads / sms / 32 * 32);
+  const uint64_t more = (blocks * threads + smaller - 1) / smaller;
+  Spread smaller_blocks = of.spread;
+  smaller_blocks.busiest *= double(blocks) / double(std::min(sms, std::max(more, blocks)));
+  // The same work for more threads: each has less to wait for.
+  Spread more_threads = of.spread;
+  more_threads.busiest *= double(blocks) / double(sms);
+  more_threads.waves *= double(blocks) / double(sms);
+  const bool splits = double(of.kernel.total.warps) >= kLongThread * of.spread.warps;
+  advice.saves = of.saved(splits ? more_threads : smaller_blocks);
+  advice.then = splits ? sms : std::min(sms, more);
   advice.fix =
-      warps >= sms && threads > 32
-          ? fmt::format("blocks of {} threads would be {} blocks", smaller,
-                        (blocks * threads + smaller - 1) / smaller)
-          : fmt::format(
-                "give each thread less and start more of them: {} blocks or more (one thread for "
-                "each turn of the loop over the data), or run several such kernels side by side",
-                sms);
-  // The same work, spread evenly.
-  Spread other = of.spread;
-  const double part = double(blocks) / double(sms);
-  other.busiest *= part;
-  other.waves *= part;
-  advice.saves = of.saved(other);
+      splits ? fmt::format(
+                   "give each thread less, and start more of them: {} blocks of 32 threads "
+                   "or more (one thread for each turn of the loop over the data)",
+                   sms)
+             : fmt::format("blocks of {} threads would be {}", smaller, counted(more, "block"));
   out.push_back(std::move(advice));
 }
 

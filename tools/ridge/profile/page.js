@@ -340,7 +340,7 @@ function accessPicture(i) {
   const a = i.worst, shared = i.reach === 'shared', unit = shared ? 'wavefront' : 'sector';
   const plural = (n) => `${count(n)} ${unit}${n === 1 ? '' : 's'}`;
   return [
-    h('p', {class: 'hint'}, h('code', {}, i.ptx), i.library ? ` in ${i.library}` : '', `: ${plural(a.cost)}; ${plural(a.least)} would do. ${count(a.warps)} accesses cost as much.`),
+    h('p', {class: 'hint'}, h('code', {}, i.ptx), i.library ? ` in ${i.library}` : '', `: ${plural(a.cost)}; ${plural(a.least)} would do. ${a.warps === 1 ? '1 access costs' : `${count(a.warps)} accesses cost`} as much.`),
     maskPicture(a.mask), ...(shared ? bankPicture(a) : sectorPicture(a))].filter(Boolean);
 }
 

@@ -92,12 +92,12 @@ std::string mix(const Kernel& kernel) {
 
 std::string counts(const Kernel& kernel) {
   const Counters& t = kernel.total;
-  std::string text = fmt::format("  {} warp instructions (PTX), {:.1f} of 32 lanes active",
-                                 thousands(t.warps), t.active_lanes());
+  std::string text = fmt::format("  {} (PTX), {:.1f} of 32 lanes active",
+                                 counted(t.warps, "warp instruction"), t.active_lanes());
   if (t.branches)
-    text +=
-        fmt::format(", {} branches, {} divergent", thousands(t.branches), thousands(t.divergent));
-  if (t.barriers) text += fmt::format(", {} barrier waits", thousands(t.barriers));
+    text += fmt::format(", {} branch{}, {} divergent", thousands(t.branches),
+                        t.branches == 1 ? "" : "es", thousands(t.divergent));
+  if (t.barriers) text += fmt::format(", {}", counted(t.barriers, "barrier wait"));
   text += '\n' + mix(kernel);
   std::vector<std::vector<std::string>> rows = {{"", "requests", "cost", "", "each", ""}};
   for (const Reach reach : {Reach::global, Reach::local, Reach::shared})
@@ -122,15 +122,15 @@ std::string trimmed(const std::string& text) {
 }
 
 std::string counters_text(const Counters& c) {
-  std::string text = fmt::format("{} warp instructions", thousands(c.warps));
+  std::string text = counted(c.warps, "warp instruction");
   if (c.active_lanes() < 31.95) text += fmt::format(" with {:.1f} lanes", c.active_lanes());
   if (c.requests)
-    text += fmt::format(", {} sectors in {} requests, {} of their bytes used", thousands(c.sectors),
-                        thousands(c.requests),
+    text += fmt::format(", {} in {}, {} of their bytes used", counted(c.sectors, "sector"),
+                        counted(c.requests, "request"),
                         percent(double(c.bytes_used) / std::max(1.0, 32.0 * double(c.sectors))));
   if (c.shared_requests)
-    text += fmt::format(", {} wavefronts in {} shared requests", thousands(c.wavefronts),
-                        thousands(c.shared_requests));
+    text += fmt::format(", {} in {}", counted(c.wavefronts, "wavefront"),
+                        counted(c.shared_requests, "shared request"));
   return text;
 }
 
