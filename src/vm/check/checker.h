@@ -64,6 +64,7 @@ class Checker : public Observer {
   void act(const Access& a);
 
   // access.cpp
+  bool on_rows(const Access& a);
   void on_memory(const Access& a);
   void on_matrix(const Access& a);
   void on_tile(const Access& a);
