@@ -11,18 +11,36 @@ uint32_t mask_of(uint64_t at, uint32_t bytes) {
   return bytes >= 4 ? 15 : ((1u << bytes) - 1) << (at & 3) & 15;
 }
 
-uint32_t lanes_from(int first) { return first < kWarpSize ? kAllLanes << first : 0; }
-
 // Whether the write before was the same thread's, not atomic, and nothing has ordered it since.
 bool is_own_plain_write(Record before, Record now) {
   return before.segment() == now.segment() && before.thread() == now.thread() &&
          before.bytes() == now.bytes() && !(before.flags() & Record::kStrong);
 }
 
+// Whether all lanes stay in the __shared__ array that they were given (bounds.cpp).
+bool in_array(const Site& s, const uint32_t* at, uint32_t offset) {
+  bool inside = true;
+  for (int i = 0; i < kWarpSize; ++i)
+    inside &= at[i] + offset - s.array_begin <= s.array_end - s.array_begin - s.bytes;
+  return inside;
+}
+
 // Options of wmma's loads and stores (src/vm/isa/wmma.cpp).
 constexpr uint32_t kRole = 3, kByColumn = 4, kStrided = 8, kInShared = 16;
 
 }  // namespace
+
+// The commonest access of all: each lane a word of its own. False where it is more than that.
+bool Checker::on_rows(const Access& a) {
+  const bool store = a.s.act == Act::store;
+  if (a.s.space != Space::shared || a.w.mask != kAllLanes || a.s.bytes != 4 || a.s.strong ||
+      (a.s.act != Act::load && !store))
+    return false;
+  const uint32_t* at = a.w.src<uint32_t>(a.inst->a);
+  if (a.s.array && !in_array(a.s, at, a.inst->b)) return false;
+  if (store) a.ws.fenced_now = false;
+  return store ? write_whole_words(whole_words(a, 0), at) : read_whole_words(whole_words(a, 0), at);
+}
 
 // Where each lane goes: in shared memory, the offset there.
 Checker::Lanes Checker::addresses_of(const Access& a, uint64_t* at) {
@@ -50,6 +68,7 @@ Checker::Lanes Checker::addresses_of(const Access& a, uint64_t* at) {
 }
 
 void Checker::on_memory(const Access& a) {
+  if (on_rows(a)) return;
   uint64_t at[kWarpSize];
   const Lanes lanes = addresses_of(a, at);
   if (lanes.shared && a.s.array) check_array(a, lanes.shared, at);
@@ -170,10 +189,7 @@ void Checker::on_shared(const Access& a, uint32_t lanes, const uint64_t* at, uin
   else a.ws.fenced_now = false;
   const uint32_t flags = a.s.strong ? Record::kStrong : 0;
   const WholeWords whole = whole_words(a, flags);
-  uint32_t left = lanes;
-  if (lanes == kAllLanes && bytes == 4 && a.s.act == Act::store)
-    left = lanes_from(write_whole_words(whole, at));
-  each_active(left, [&](int i) {
+  each_active(lanes, [&](int i) {
     if (at[i] + bytes > a.w.shared_size) return;  // it faults
     if (bytes == 16 && a.s.act == Act::store && write_whole_vector(whole, at[i], 4, i)) return;
     const uint32_t mask = mask_of(at[i], bytes), thread = a.base + uint32_t(i);
@@ -185,8 +201,12 @@ void Checker::on_shared(const Access& a, uint32_t lanes, const uint64_t* at, uin
 }
 
 WholeWords Checker::whole_words(const Access& a, uint32_t flags) {
-  return {a.b.cells.data(), a.w.shared_size, a.b.first, a.b.bound,
-          Record::of(a.segment, flags, 15, a.base, a.s.id).bits};
+  return {a.b.cells.data(),
+          a.w.shared_size,
+          a.b.first,
+          a.b.bound,
+          Record::of(a.segment, flags, 15, a.base, a.s.id).bits,
+          a.inst->b};
 }
 
 // Whole words: what most loads read, and what costs most. A lane that reads where the lane before
@@ -194,7 +214,6 @@ WholeWords Checker::whole_words(const Access& a, uint32_t flags) {
 void Checker::read_shared_words(const Access& a, uint32_t lanes, const uint64_t* at,
                                 uint32_t words) {
   const WholeWords whole = whole_words(a, a.s.strong);
-  if (lanes == kAllLanes && words == 1) lanes = lanes_from(read_whole_words(whole, at));
   Cell* const cells = a.b.cells.data();
   const uint32_t bound = a.b.bound, first = a.b.first;
   const uint64_t template_bits = Record::of(a.segment, a.s.strong, 15, 0, a.s.id).bits;

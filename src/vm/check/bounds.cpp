@@ -157,7 +157,7 @@ std::unordered_map<const Instruction*, const Variable*> shared_arrays(const Code
 // Inside shared memory, so that it does not fault, but not in the array that the code names.
 void Checker::check_array(const Access& a, uint32_t lanes, const uint64_t* at) {
   const Variable& array = *a.s.array;
-  const uint64_t begin = a.b.code->kernel->shared_offsets.at(a.s.array), end = begin + array.size;
+  const uint64_t begin = a.s.array_begin, end = a.s.array_end;
   for (uint32_t left = lanes; left; left &= left - 1) {
     const int i = __builtin_ctz(left);
     if (at[i] >= begin && at[i] + a.s.bytes <= end) continue;

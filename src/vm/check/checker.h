@@ -72,6 +72,7 @@ class Checker : public Observer {
   void act(const Access& a);
 
   // access.cpp
+  bool on_rows(const Access& a);
   void on_memory(const Access& a);
   void on_speculated(const Access& a);
   void decide(const Access& a);

@@ -259,6 +259,13 @@ bool speaks_to_host(const KernelCode& kernel) {
   return false;
 }
 
+void set_array(Site& site, const Variable& array, uint32_t begin) {
+  if (site.bytes > array.size) return;
+  site.array = &array;
+  site.array_begin = begin;
+  site.array_end = begin + uint32_t(array.size);
+}
+
 // Those that act, and what follows an instruction whose result has to be looked at when it has run.
 std::vector<uint8_t> told_of(const std::vector<Site>& sites) {
   constexpr size_t kLongest = 2;  // slots of such an instruction
@@ -307,7 +314,7 @@ const CodeSites& Sites::of(const Code& code) {
     if (const Act act = slot->sites[k].act;
         act == Act::load || act == Act::store || act == Act::atomic)
       if (const auto found = arrays.find(code.meta[k].source); found != arrays.end())
-        slot->sites[k].array = found->second;
+        set_array(slot->sites[k], *found->second, code.kernel->shared_offsets.at(found->second));
   slot->listing = std::make_unique<Listing>(*code.function);
   mark_speculated(code, *slot);
   mark_turns(code, *slot);

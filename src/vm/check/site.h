@@ -60,6 +60,7 @@ struct Site {
   uint16_t id = 0;         // in Sites; 0: none left
   uint8_t shuffle = 0;     // lanes: 1 and the mode of a shuffle (../isa/shuffle.h)
   const Variable* array = nullptr;  // load, store, atomic: the __shared__ array it must stay in
+  uint32_t array_begin = 0, array_end = 0;  // where that lies in shared memory
 };
 
 struct Spot {

@@ -22,14 +22,17 @@ inline void store(void* p, __m256i v) { _mm256_storeu_si256(static_cast<__m256i*
 inline __m256i segment_of(__m256i records) { return _mm256_srli_epi64(records, 32); }
 
 // Are the addresses of a row of lanes those of neighbouring words of shared memory?
-inline bool is_row(const WholeWords& words, const uint64_t* at) {
-  __m256i wanted = _mm256_add_epi64(all_of(at[0]), _mm256_setr_epi64x(0, 4, 8, 12));
-  __m256i same = _mm256_set1_epi64x(-1);
-  for (int i = 0; i < kRow; i += 4) {
-    same = _mm256_and_si256(same, _mm256_cmpeq_epi64(load(at + i), wanted));
-    wanted = _mm256_add_epi64(wanted, _mm256_set1_epi64x(16));
-  }
-  return is_all_ones(same) && at[0] + 4 * kRow <= words.size;
+inline bool is_row(const WholeWords& words, const uint32_t* at) {
+  const __m256i wanted = _mm256_add_epi32(_mm256_set1_epi32(int(at[0])),
+                                          _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28));
+  const __m256i differ = _mm256_or_si256(
+      _mm256_xor_si256(load(at), wanted),
+      _mm256_xor_si256(load(at + 8), _mm256_add_epi32(wanted, _mm256_set1_epi32(32))));
+  return _mm256_testz_si256(differ, differ) &&
+         uint64_t(uint32_t(at[0] + words.offset)) + 4 * kRow <= words.size;
+}
+inline Cell* cells_at(const WholeWords& words, uint32_t at) {
+  return words.cells + uint32_t(at + words.offset) / 4;
 }
 
 // The records of four lanes, in the order that four cells have when their writes and reads are
@@ -83,15 +86,29 @@ inline bool write_four(const WholeWords& words, Cell* cells, __m256i mine) {
 }
 
 template <bool Others>
-bool read_row(const WholeWords& words, uint64_t at, int lane) {
+bool read_row(const WholeWords& words, Cell* cells, int lane) {
   for (int i = 0; i < kRow; i += 4)
-    if (!read_four<Others>(words, words.cells + at / 4 + i, records_from(words, lane + i)))
-      return false;
+    if (!read_four<Others>(words, cells + i, records_from(words, lane + i))) return false;
   return true;
 }
-bool write_row(const WholeWords& words, uint64_t at, int lane) {
+bool write_row(const WholeWords& words, Cell* cells, int lane) {
   for (int i = 0; i < kRow; i += 4)
-    if (!write_four(words, words.cells + at / 4 + i, records_from(words, lane + i))) return false;
+    if (!write_four(words, cells + i, records_from(words, lane + i))) return false;
+  return true;
+}
+
+bool read_rows(const WholeWords& words, const uint32_t* at) {
+  const uint32_t* second = at + kRow;
+  if (!is_row(words, at) || !is_row(words, second)) return false;
+  // Where both rows read the same words, the second row's records are those that stay.
+  if (at[0] == second[0]) return read_row<true>(words, cells_at(words, at[0]), kRow);
+  return read_row<false>(words, cells_at(words, at[0]), 0) &&
+         read_row<false>(words, cells_at(words, second[0]), kRow);
+}
+bool write_rows(const WholeWords& words, const uint32_t* at) {
+  for (int lane = 0; lane < kLanes; lane += kRow)
+    if (!is_row(words, at + lane) || !write_row(words, cells_at(words, at[lane]), lane))
+      return false;
   return true;
 }
 
@@ -106,21 +123,6 @@ bool write_vector(const WholeWords& words, uint64_t at, uint32_t count, int lane
   for (uint32_t k = 0; k < count; k += 4)
     if (!write_four(words, words.cells + at / 4 + k, mine)) return false;
   return true;
-}
-
-int read_rows(const WholeWords& words, const uint64_t* at) {
-  if (!is_row(words, at)) return 0;
-  if (!is_row(words, at + kRow)) return read_row<false>(words, at[0], 0) ? kRow : 0;
-  // Both rows read the same words: the second row's records are those that stay.
-  if (at[0] == at[kRow]) return read_row<true>(words, at[0], kRow) ? kLanes : 0;
-  if (!read_row<false>(words, at[0], 0)) return 0;
-  return read_row<false>(words, at[kRow], kRow) ? kLanes : kRow;
-}
-
-int write_rows(const WholeWords& words, const uint64_t* at) {
-  for (int lane = 0; lane < kLanes; lane += kRow)
-    if (!is_row(words, at + lane) || !write_row(words, at[lane], lane)) return lane;
-  return kLanes;
 }
 
 uint32_t lanes_from_to(const uint64_t* at, uint64_t first, uint64_t last) {
@@ -139,11 +141,11 @@ const bool has_avx2 = __builtin_cpu_supports("avx2");
 
 }  // namespace
 
-int read_whole_words(const WholeWords& words, const uint64_t* at) {
-  return has_avx2 ? read_rows(words, at) : 0;
+bool read_whole_words(const WholeWords& words, const uint32_t* at) {
+  return has_avx2 && read_rows(words, at);
 }
-int write_whole_words(const WholeWords& words, const uint64_t* at) {
-  return has_avx2 ? write_rows(words, at) : 0;
+bool write_whole_words(const WholeWords& words, const uint32_t* at) {
+  return has_avx2 && write_rows(words, at);
 }
 bool read_whole_vector(const WholeWords& words, uint64_t at, uint32_t count, int lane) {
   return has_avx2 && read_vector(words, at, count, lane);

@@ -14,13 +14,13 @@ struct WholeWords {
   uint32_t first;   // segment: what is older is not of this block
   uint32_t bound;   // segment: what is older is ordered by a barrier
   uint64_t record;  // lane 0's; the others' differ in the thread only
+  uint32_t offset;  // of the instruction, to be added to its lanes' addresses
 };
 
-// `at` has the addresses of 32 lanes; rows of 16 that use neighbouring words are done here. Returns
-// how many of the first lanes are; what is done may be done again by the caller. It stops where a
-// cell needs a closer look.
-int read_whole_words(const WholeWords& words, const uint64_t* at);
-int write_whole_words(const WholeWords& words, const uint64_t* at);
+// One word for each of 32 lanes, at `at` plus the offset: two rows of 16 neighbouring words. False
+// where they are something else, or a cell needs a closer look; what is done may be done again.
+bool read_whole_words(const WholeWords& words, const uint32_t* at);
+bool write_whole_words(const WholeWords& words, const uint32_t* at);
 
 // One lane's vector of 4 or 8 words. False where a cell needs a closer look; what is done may be
 // done again.
