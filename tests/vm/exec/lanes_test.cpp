@@ -123,7 +123,7 @@ TEST_P(Lanes, ReadWhatWasStored) {
         m.load_body(kernel(where, s, p, mask), shared ? ".shared .align 16 .b8 memory[512];" : "");
         const uint64_t out = m.allocate(std::vector<uint32_t>(512));
         const Fault fault = m.run({1}, {32}, out);
-        ASSERT_FALSE(fault) << fault.report;
+        ASSERT_FALSE(fault) << text_of(fault);
         const auto got = m.read<uint32_t>(out, 128);
         const auto winner = winners(where, s, p, mask);
         for (uint32_t lane = 0; lane < 32; ++lane)
@@ -155,7 +155,7 @@ TEST(LanesFault, OneOfManyIsNamed) {
                 ".shared .align 16 .b8 memory[512];");
     const Fault fault = m.run({1}, {32}, m.allocate(std::vector<uint32_t>(1)));
     EXPECT_EQ(fault.kind, misaligned ? FaultKind::misaligned_address : FaultKind::illegal_address);
-    EXPECT_NE(fault.report.find("(12,0,0)"), std::string::npos) << fault.report;
+    EXPECT_NE(text_of(fault).find("(12,0,0)"), std::string::npos) << text_of(fault);
   }
 }
 
