@@ -1,4 +1,4 @@
-// Sums, maxima, minima and means: one result per segment of a vector; segments may have any length.
+// Sums, maxima, minima and means: one result for each segment of a vector, whatever their lengths.
 #pragma once
 
 #include "ladder/rung.h"
