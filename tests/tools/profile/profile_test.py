@@ -6,9 +6,9 @@ import csv
 import io
 import json
 import os
+import pty
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -101,17 +101,25 @@ int main() {
         self.assertIn("no kernel whose name contains 'other'", err)
 
     def test_an_interrupt_is_not_called_no_launch(self):
-        ridge = subprocess.Popen([RIDGE, "profile", HERE / "small.cu", "--timeout", "60", "--", "forever"], cwd=self.folder,
-                                 env=self.env, stderr=subprocess.PIPE, text=True, start_new_session=True)
-        while not any(RUNNING in arguments for arguments in children_of(ridge.pid)):
-            self.assertIsNone(ridge.poll())
+        ridge, screen = pty.fork()  # Ctrl-C comes from a terminal
+        if ridge == 0:
+            os.chdir(self.folder)
+            os.execve(RIDGE, [RIDGE, "profile", str(HERE / "small.cu"), "--timeout", "60", "--", "forever"],
+                      {**self.env, "TERM": "dumb"})
+        self.addCleanup(os.close, screen)
+        while not any(RUNNING in arguments for arguments in children_of(ridge)):
             time.sleep(0.05)
         time.sleep(0.5)  # until the kernel is launched
-        os.killpg(ridge.pid, signal.SIGINT)
-        _, err = ridge.communicate(timeout=60)
-        self.assertEqual(ridge.returncode, 130)
-        self.assertIn("no kernel had ended when the program was stopped", err)
-        self.assertNotIn("no kernel was launched", err)
+        os.write(screen, b"\x03")
+        shown = b""
+        try:
+            while piece := os.read(screen, 4096):
+                shown += piece
+        except OSError:  # the other end is closed
+            pass
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(ridge, 0)[1]), 130)
+        self.assertIn(b"no kernel had ended when the program was stopped", shown)
+        self.assertNotIn(b"no kernel was launched", shown)
 
     def test_without_line_information(self):
         program = self.folder / "small"
