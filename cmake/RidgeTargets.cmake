@@ -28,7 +28,7 @@ if(RIDGE_SANITIZE)
                   OUTPUT_VARIABLE RIDGE_SANITIZER OUTPUT_STRIP_TRAILING_WHITESPACE)
 endif()
 
-# The last three: GCC 12 warns falsely about std::string where it is inlined (its bugs 105329 and 105651).
+# The last four: GCC 12 warns falsely about std::string where it is inlined (its bugs 105329 and 105651).
 set(RIDGE_WARNINGS -Wall -Wextra -Werror -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
 
 # ridge_library(NAME source… DEPS target…): a static library whose includes start at src/.
