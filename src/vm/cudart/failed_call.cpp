@@ -114,4 +114,18 @@ void tell_failed(cudaError_t error, const char* name) try {
 } catch (const std::bad_alloc&) {
 }
 
+void tell_unsupported(const std::string& what, const char* group, const char* docs) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& seen = *new std::set<std::string>;
+  {
+    const std::lock_guard lock(mutex);
+    if (!seen.insert(what).second) return;
+  }
+  report::Finding f;
+  f.kind = "unsupported";
+  f.first.place = report::host_place(report::host_call());
+  f.message = what + " is not supported by the software GPU (" + group + "; see " + docs + ")";
+  report::tell(f);
+}
+
 }  // namespace ridge::vm::cudart

@@ -24,6 +24,9 @@ cudaError_t fail(cudaError_t error, Failure failure);
 // programs ask for on purpose. `name` is the error code's.
 void tell_failed(cudaError_t error, const char* name);
 
+// What the software GPU does not have, told once for each name, with the line that asked for it.
+void tell_unsupported(const std::string& what, const char* group, const char* docs);
+
 // While one of these lives on this thread, calls are part of the one the program made.
 class CallScope {
  public:

@@ -89,8 +89,10 @@ cudaError_t check(const LaunchRequest& request, const ResolvedFunction& function
                                                     std::to_string(required[1]) + ", " +
                                                     std::to_string(required[2]) + ")");
   if (const uint32_t* c = info.required_cluster; uint64_t(c[0]) * c[1] * c[2] > 1)
-    return cudaError_t(
-        refuse(("__cluster_dims__ of kernel " + info.name).c_str(), "thread block clusters"));
+    return cudaError_t(refuse(
+        ("__cluster_dims__ of kernel " + report::without_parameters(report::demangled(info.name)))
+            .c_str(),
+        "thread block clusters"));
   if (!has_registers_for(function, int(threads)))
     return refuse_launch(
         cudaErrorLaunchOutOfResources,

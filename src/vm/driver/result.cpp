@@ -4,7 +4,6 @@
 #include <string>
 
 #include "vm/driver/contexts.h"
-#include "vm/report/sink.h"
 
 namespace ridge::vm::driver {
 namespace {
@@ -41,11 +40,7 @@ const char* result_name(CUresult result) {
 }
 
 cudaError_t refuse_call(const char* what, const char* group) {
-  report::Finding f;
-  f.kind = "unsupported";
-  f.message = std::string(what) + " is not supported by the software GPU (" + group +
-              "; see docs/driver.md)";
-  report::tell(f);
+  cudart::tell_unsupported(what, group, "docs/driver.md");
   return cudaErrorNotSupported;
 }
 
