@@ -121,7 +121,7 @@ bool Checker::judge_early(const EarlyAccesses::Early& early) {
   } else {
     const auto kernel = kernel_access(early);
     if (!kernel) return false;
-    f.kernel = report::without_parameters(report::demangled(kernel->kernel));
+    f.kernel = report::function_name(kernel->kernel);
     f.first = {kernel->act == Act::load ? "read" : "write", "a kernel",
                report::Place{.file = kernel->file,
                              .line = kernel->line,

@@ -95,7 +95,7 @@ void Checker::report_host(const HostWork& work, uint64_t address, Record other, 
   Finding f;
   f.kind = "race";
   f.space = "global";
-  f.kernel = report::without_parameters(report::demangled(before.kernel));
+  f.kernel = report::function_name(before.kernel);
   f.first = {other.site(), other_writes ? "write" : "read", "work of another stream"};
   f.second = {site, writes ? "write" : "read",
               "stream " + std::to_string(work.order->stream) + ", operation " +

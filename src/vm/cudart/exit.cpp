@@ -38,7 +38,7 @@ void tell_unfinished() {
     report::Finding f;
     f.kind = "unfinished";
     f.severity = report::Severity::warning;
-    f.kernel = report::without_parameters(report::demangled(kernel.name));
+    f.kernel = report::function_name(kernel.name);
     f.first.place = report::host_place(kernel.call);
     f.message = "the program ends without having waited for kernel " + f.kernel;
     f.fix = "call cudaDeviceSynchronize() before the program ends, and look at what it returns";

@@ -99,13 +99,12 @@ void tell_failed(cudaError_t error, const char* name) try {
   const Pending known = held ? std::move(*held) : Pending{};
   if (std::ranges::find(kAnswers, error) != std::end(kAnswers)) return;
   const report::HostCall call = report::host_call();
-  if (call && !is_new(call, error)) return;
+  const std::string function = report::called_function(call);
+  if (is_question(function) || (call && !is_new(call, error))) return;
   Failure why = known.error == error ? known.failure : Failure{};
   report::Finding f;
   f.kind = why.kind;
   f.first.place = report::host_place(call);
-  const std::string& function = f.first.place.instruction;
-  if (is_question(function)) return;
   if (why.asked.empty()) why.asked = function.empty() ? "a CUDA call" : function;
   if (why.why.empty()) why.why = error_text(error);
   f.message = why.asked + " failed: " + why.why + " (" + name + ")";

@@ -37,8 +37,8 @@ std::string text_of(const dim3& d) {
 }
 
 std::string text_of(const LaunchRequest& request, const KernelInfo& info) {
-  std::string text = "launch of " + report::without_parameters(report::demangled(info.name)) +
-                     "<<<" + text_of(request.grid) + ", " + text_of(request.block);
+  std::string text = "launch of " + report::function_name(info.name) + "<<<" +
+                     text_of(request.grid) + ", " + text_of(request.block);
   if (request.dynamic_shared) text += ", " + std::to_string(request.dynamic_shared);
   return text + ">>>";
 }
@@ -89,10 +89,9 @@ cudaError_t check(const LaunchRequest& request, const ResolvedFunction& function
                                                     std::to_string(required[1]) + ", " +
                                                     std::to_string(required[2]) + ")");
   if (const uint32_t* c = info.required_cluster; uint64_t(c[0]) * c[1] * c[2] > 1)
-    return cudaError_t(refuse(
-        ("__cluster_dims__ of kernel " + report::without_parameters(report::demangled(info.name)))
-            .c_str(),
-        "thread block clusters"));
+    return cudaError_t(
+        refuse(("__cluster_dims__ of kernel " + report::function_name(info.name)).c_str(),
+               "thread block clusters"));
   if (!has_registers_for(function, int(threads)))
     return refuse_launch(
         cudaErrorLaunchOutOfResources,

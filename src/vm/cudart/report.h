@@ -8,6 +8,6 @@ namespace ridge::vm::cudart {
 
 void report(std::string_view text);                             // "ridge: text\n" in one write
 void report_once(std::string_view key, std::string_view text);  // the first time this key is seen
-void report_verbatim(std::string_view text);  // text that has its own form (a fault)
+void report_verbatim(std::string_view text);                    // as it is, with nothing allocated
 
 }  // namespace ridge::vm::cudart

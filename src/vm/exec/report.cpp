@@ -136,7 +136,7 @@ void add_nearest_memory(Finding& f, const Warp& w, uint64_t address, uint32_t si
 }  // namespace
 
 std::string kernel_name(const GridRun& grid) {
-  return report::without_parameters(report::demangled(grid.code->entry->name));
+  return report::function_name(grid.code->entry->name);
 }
 
 Finding fault_finding(const Warp& w, const Inst* inst, FaultKind kind, uint32_t lane,

@@ -113,6 +113,10 @@ std::string without_parameters(std::string name) {
   return name;
 }
 
+std::string function_name(const std::string& cpp_symbol) {
+  return without_parameters(demangled(cpp_symbol));
+}
+
 std::string json_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {

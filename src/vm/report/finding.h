@@ -80,6 +80,7 @@ bool is_of_toolkit(std::string_view path);
 
 std::string demangled(const std::string& name);    // of a C++ symbol
 std::string without_parameters(std::string name);  // "void a::b<float>(int)" → "a::b<float>"
+std::string function_name(const std::string& cpp_symbol);  // both
 
 // One JSON object on one line. `more`: further members, each beginning with a comma.
 std::string to_json(const Finding& finding, std::string_view more = {});

@@ -137,9 +137,9 @@ std::vector<Level> levels_of(const HostCall& call) {
   return levels;
 }
 
-// What nvcc puts between the user's line and the launch: a stub, called by a function that has the
-// kernel's own name and line.
-bool is_stub(const Level& level) {
+// What nvcc puts between the user's line and the launch: a function of its own, called by one that
+// has the kernel's name and line.
+bool is_nvccs_own(const Level& level) {
   return level.function.starts_with("__device_stub__") || level.file.ends_with(".stub.c");
 }
 
@@ -149,7 +149,7 @@ std::string function_and_offset(uintptr_t frame, const std::vector<Level>& level
   char offset[32];
   std::snprintf(offset, sizeof offset, "+0x%lx", static_cast<unsigned long>(frame - module.bias));
   for (const Level& level : levels)
-    if (level.function != "??" && !is_stub(level))
+    if (level.function != "??" && !is_nvccs_own(level))
       return without_parameters(level.function) + " (" + file + offset + ")";
   return file + offset;
 }
@@ -185,16 +185,21 @@ HostCall host_call_at(uintptr_t address) {
   return call;
 }
 
+std::string called_function(const HostCall& call) {
+  Dl_info info{};
+  const bool named =
+      call.function && dladdr(reinterpret_cast<void*>(call.function - 1), &info) && info.dli_sname;
+  return named ? info.dli_sname : "";
+}
+
 Place host_place(const HostCall& call) {
   Place place;
-  Dl_info info{};
-  if (call.function && dladdr(reinterpret_cast<void*>(call.function - 1), &info) && info.dli_sname)
-    place.instruction = info.dli_sname;
+  place.instruction = called_function(call);
   if (!call) return place;
   const std::vector<Level> levels = levels_of(call);
   for (size_t k = 0; k < levels.size(); ++k) {
-    if (is_stub(levels[k])) {
-      while (k + 1 < levels.size() && is_stub(levels[k + 1])) ++k;
+    if (is_nvccs_own(levels[k])) {
+      while (k + 1 < levels.size() && is_nvccs_own(levels[k + 1])) ++k;
       ++k;  // and the function with the kernel's name
       continue;
     }

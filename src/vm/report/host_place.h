@@ -25,6 +25,8 @@ HostCall host_call();
 // For a signal's handler: the code at this address, where the signal came, and who called it.
 HostCall host_call_at(uintptr_t address);
 
+// The CUDA function that was called: "cudaMalloc". Costs next to nothing; empty where not known.
+std::string called_function(const HostCall& call);
 // The line in the user's own files. `instruction` is the name of the CUDA function.
 Place host_place(const HostCall& call);
 

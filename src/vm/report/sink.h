@@ -18,7 +18,7 @@ bool open_sink(const std::string& path, bool says);
 // reads on stderr is this text.
 bool tell(const Finding& finding);
 
-// For who counts by himself: writes the finding, told before or not, and gives its id.
+// For callers that count for themselves: writes the finding in any case, and gives its id.
 uint64_t write(const Finding& finding);
 void rewrite(uint64_t id, const Finding& finding);
 void withdraw(uint64_t id);

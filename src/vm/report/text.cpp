@@ -86,8 +86,8 @@ void add_party(std::string& out, const Finding& f, const Party& p, const TextSty
   if (line != "  at") out += line + "\n";
   if (!p.place.inside.empty())
     out += "    in " + shown_path(p.place.inside.substr(0, p.place.inside.find(" < "))) + "\n";
-  const bool shown = &p == &f.second && p.place.file == f.first.place.file &&
-                     p.place.line == f.first.place.line;
+  const bool shown =
+      &p == &f.second && p.place.file == f.first.place.file && p.place.line == f.first.place.line;
   if (style.excerpt && !shown) out += excerpt(p.place, paint);
 }
 

@@ -1,7 +1,5 @@
 #include "profile/read.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -13,32 +11,14 @@
 
 #include "profile/read_seen.h"
 #include "verb.h"
+#include "vm/report/finding.h"
 
 namespace ridge::tools::profile {
 namespace {
 
 using nlohmann::json;
-
-std::string demangled(const std::string& mangled) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && text ? text.get() : mangled;
-}
-
-// "void a::b<float>(int)" → "a::b<float>".
-std::string without_parameters(std::string name) {
-  if (name.starts_with("void ")) name.erase(0, 5);
-  int depth = 0;
-  for (size_t i = 0; i < name.size(); ++i) {
-    if (name[i] == '<') ++depth;
-    if (name[i] == '>') --depth;
-    if (name[i] != '(' || depth > 0) continue;
-    if (name.compare(i, 21, "(anonymous namespace)") == 0) i += 20;
-    else return name.substr(0, i);
-  }
-  return name;
-}
+using vm::report::demangled;
+using vm::report::function_name;
 
 std::string without_namespaces(const std::string& name) {
   size_t begin = 0;
@@ -214,7 +194,7 @@ void add(std::vector<Instruction>& sum, std::vector<Instruction> more) {
 Kernel launch(const json& object) {
   Kernel kernel;
   kernel.mangled = text(object, "kernel");
-  kernel.full_name = without_parameters(demangled(kernel.mangled));
+  kernel.full_name = function_name(kernel.mangled);
   kernel.name = without_namespaces(kernel.full_name);
   kernel.launches = 1;
   kernel.grid = size(object, "grid");
@@ -260,7 +240,7 @@ std::vector<std::string> lines_of(const std::filesystem::path& file) {
 }  // namespace
 
 std::string short_name(const std::string& mangled) {
-  return without_namespaces(without_parameters(demangled(mangled)));
+  return without_namespaces(function_name(mangled));
 }
 
 Expected<Profile> read_profile(std::istream& wire, const std::string& kernel) {

@@ -41,7 +41,7 @@ void conversation() {
   cudaFreeHost(words);
 }
 
-// Two buffers: the host works on one while a stream fills the other.
+// Two buffers: the host works on the first, and a stream fills the second.
 void two_buffers() {
   constexpr int kCount = 3000, kRounds = 6;
   int *device, *host[2];
