@@ -18,6 +18,11 @@ struct Party {
   std::string who;    // "thread (3,0,0) of block (0,0,0)"
 };
 
+// What mends a race between streams, be it of kernels or of copies.
+inline constexpr const char* kOrderStreams =
+    "record an event behind the one and let the other's stream wait for it "
+    "(cudaStreamWaitEvent), or synchronise between them";
+
 struct Finding {
   std::string kind;    // "race", "uninitialised" …
   std::string space;   // "shared", "global" or empty

@@ -88,12 +88,6 @@ void use_one_row(Cause& c) {
       "work: launch blocks of one row, or let only the threads with threadIdx.y == 0 work");
 }
 
-void order_launches(Cause& c) {
-  set(c, "wait-event",
-      "record an event behind the one and let the other's stream wait for it "
-      "(cudaStreamWaitEvent), or synchronise between them");
-}
-
 void word_barriers(Cause& c) {
   const RacePair& pair = *c.pairs[0];
   // The one that stands first in the text.
@@ -251,21 +245,21 @@ void mend_blocks(Cause& c, const RacePair& pair) {
                    "split the kernel in two launches"));
   }
   const Ends ends = ends_of(pair);
+  std::string between;
   if (!ends.first.file.empty() && ends.first.file == ends.second.file) {
     const auto [from, to] = std::minmax(ends.first.line, ends.second.line);
     const bool elsewhere = a.file != ends.first.file || b.file != ends.first.file;
-    return set(c, "split-launch",
-               say("blocks run in any order, and no barrier holds between them: split the kernel "
-                   "in two launches between line ",
-                   from, " and line ", to, elsewhere ? " of " + own_file(ends.first.file) : "",
-                   ", or launch it with cudaLaunchCooperativeKernel and put grid.sync() there"));
+    between =
+        say("line ", from, " and line ", to, elsewhere ? " of " + own_file(ends.first.file) : "");
+  } else {
+    const bool turned = b.line < a.line;
+    between =
+        say(place(turned ? b : a, turned ? a : b), " and ", place(turned ? a : b, turned ? b : a));
   }
-  const bool turned = b.line < a.line;
   set(c, "split-launch",
       say("blocks run in any order, and no barrier holds between them: split the kernel in two "
           "launches between ",
-          place(turned ? b : a, turned ? a : b), " and ", place(turned ? a : b, turned ? b : a),
-          ", or launch it with cudaLaunchCooperativeKernel and put grid.sync() there"));
+          between, ", or launch it with cudaLaunchCooperativeKernel and put grid.sync() there"));
 }
 
 }  // namespace
@@ -298,7 +292,7 @@ Cause decide_cause(std::vector<const RacePair*> pairs) {
       (is_atomic(pair.at_first) ? pair.widest.second_writes : pair.widest.first_writes) &&
       !updating;
 
-  if (scope == Scope::launches) order_launches(c);
+  if (scope == Scope::launches) set(c, "wait-event", kOrderStreams);
   else if (all(c, [](const RacePair* p) { return p->rows_only && p->idle_rows; })) use_one_row(c);
   else if (updating && (one_line || all(c, updates)))
     use_atomic(c, *updating, *updating->relation.update);

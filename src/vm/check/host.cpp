@@ -106,9 +106,7 @@ void Checker::report_host(const HostWork& work, uint64_t address, Record other, 
     f.memory = "allocation #" + std::to_string(home->id) + " of " + std::to_string(home->size) +
                " bytes, byte " + std::to_string(address - home->base);
   f.what = "work of two streams touches the same memory, and nothing orders them";
-  f.fix =
-      "record an event behind the one and let the other's stream wait for it "
-      "(cudaStreamWaitEvent), or synchronise between them";
+  f.fix = kOrderStreams;
   f.fix_kind = "wait-event";
   f.scope = "launches";
   findings_.add(f);
