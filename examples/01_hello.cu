@@ -1,8 +1,8 @@
 // 01_hello: many threads run the same function, and each one can tell who it is.
 //
 // A launch `kernel<<<blocks, threads>>>` starts blocks x threads copies of the kernel. The copies
-// differ only in two built-in variables: blockIdx, which block am I in, and threadIdx, which
-// thread of that block am I. Everything else in CUDA grows out of these two numbers.
+// differ only in two built-in variables: blockIdx says which block a thread is in, and threadIdx
+// which thread of that block it is. Everything else in CUDA grows out of these two numbers.
 #include <cstdio>
 
 #include "common/args.h"
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
 
   hello<<<blocks, kThreads>>>(visitor);
   CHECK(cudaGetLastError());       // could it start?
-  CHECK(cudaDeviceSynchronize());  // it runs behind our back: wait for it, and for what it prints
+  CHECK(cudaDeviceSynchronize());  // it runs on its own: wait for it, and for what it prints
 
   for (int i = 0; i < count; ++i) {
     if (visitor[i] != i) return fail("thread %d left %d in its place", i, visitor[i]);

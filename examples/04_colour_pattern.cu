@@ -17,7 +17,7 @@ constexpr int kHues = 32;
 constexpr int kShades = 8;
 constexpr int kBlockW = 32;
 constexpr int kBlockH = 8;
-constexpr int kDelay = 5;  // hundredths of a second a frame
+constexpr int kDelay = 5;  // hundredths of a second per frame
 
 template <typename Real>
 struct Colour {

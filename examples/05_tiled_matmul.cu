@@ -1,9 +1,10 @@
-// 05_tiled_matmul: C = A B, where a block shares what its threads would each fetch for themselves.
+// 05_tiled_matmul: C = A B, where the threads of a block share the numbers that each would fetch
+// alone.
 //
-// An element of C needs a row of A and a column of B. Done alone, every thread reads 2 K numbers
-// from global memory. Here 16 x 16 threads walk along K together, a tile at a time: each fetches
-// one number of A and one of B into shared memory, and then all of them use all of it. Global reads
-// drop by the tile's width, 16.
+// An element of C needs a row of A and a column of B. A thread that works alone reads 2 K numbers
+// from global memory. Here 16 x 16 threads walk along K together, one tile at a time: each fetches
+// one number of A and one of B into shared memory, and then all threads use all of them. Global
+// reads drop by the width of the tile, 16.
 #include <cmath>
 #include <cstdio>
 #include <random>

@@ -45,7 +45,7 @@ __global__ void sum(const float* in, int n, float* total) {
   // their mask promises; those without a warp bring 0.
   if (warp == 0) {
     value = warp_sum(lane < kWarpsPerBlock ? warp_totals[lane] : 0.0f);
-    // Grid: one atomic a block.
+    // Grid: one atomic per block.
     if (lane == 0) atomicAdd(total, value);
   }
 }
@@ -79,8 +79,8 @@ int main(int argc, char** argv) {
     want += value;  // the inputs are positive, so this is also the sum of magnitudes
     one_by_one += value;
   }
-  // Every addition rounds once. A number passes through at most this many of them on its way: its
-  // thread's, two trees of 5 levels, and one atomic a block.
+  // Every addition rounds once. A number passes through at most this many additions: those of
+  // its thread, two trees of 5 levels, and one atomic per block.
   const int additions = ceil_div(n, blocks * kBlock) + 2 * 5 + blocks;
   const double tolerance = additions * std::ldexp(1.0, -24) * want;
   if (!is_close(total, want, tolerance)) {

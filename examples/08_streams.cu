@@ -1,9 +1,9 @@
 // 08_streams: copy while computing; two streams and two buffers keep every part of the device busy.
 //
 // A GPU copies in, computes and copies out with three separate engines. Work in one stream runs in
-// order, so with one stream two engines always wait for the third. Cut the data into chunks and
-// deal them to two streams, each with a buffer of its own, and one chunk travels while the other is
-// computed on. Only pinned host memory can be copied behind the host's back.
+// order, so with one stream two engines always wait for the third. Here the data is cut into
+// chunks, which go in turn to two streams with a buffer each: one chunk is copied while the other
+// is computed. Only pinned host memory can be copied while the host does something else.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -15,7 +15,7 @@
 
 constexpr int kBlock = 256;
 constexpr int kStreams = 2;
-constexpr int kSteps = 8;      // Newton doubles the right digits a step: enough up to 100
+constexpr int kSteps = 8;      // each step of Newton doubles the right digits: enough up to 100
 constexpr int kTimedRuns = 3;  // the fastest counts: whatever disturbs a run makes it slower
 
 // Square roots by Newton's method, in place.
@@ -30,7 +30,7 @@ __global__ void newton_sqrt(float* values, int n) {
 
 struct Pipeline {
   int n;
-  int chunk;                // elements a chunk; the last one may be shorter
+  int chunk;                // elements per chunk; the last chunk may be shorter
   float* in;                // (n), pinned
   float* out;               // (n), pinned
   float* buffer[kStreams];  // (chunk) each, on the device

@@ -1,10 +1,10 @@
-// 10_colour_pattern: sixteen pixels a thread; a wave's next sine costs four multiplications.
+// 10_colour_pattern: sixteen pixels per thread; the next sine of a wave costs four multiplications.
 //
 // The plasma of 1990s demos is a sum of four waves, taken as a place on the colour wheel. Along a
 // row, a wave's phase grows by the same angle from pixel to pixel, and adding an angle is a
 // rotation: (cos, sin) of the next pixel follow from those of this one. A thread that owns sixteen
-// neighbours pays for four sines once and rotates from there; the rings, whose phase grows by an
-// angle that itself grows, rotate their rotation too.
+// neighbours computes four sines once and rotates from there. The phase of the rings grows by an
+// angle that itself grows, so for them the rotation is rotated too.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -15,14 +15,14 @@
 #include "common/gif.h"
 
 constexpr int kBlock = 128;
-constexpr int kRun = 16;       // pixels a thread
+constexpr int kRun = 16;       // pixels per thread
 constexpr int kColours = 256;  // round the wheel: the GIF's palette
-constexpr int kDelay = 5;      // hundredths of a second a frame
+constexpr int kDelay = 5;      // hundredths of a second per frame
 
 // What a film of this size has in common: turns of each wave from pixel to pixel.
 template <typename Real>
 struct Waves {
-  Real across, down, diagonal, rings;  // turns a pixel; rings: a squared pixel
+  Real across, down, diagonal, rings;  // turns per pixel; rings: per squared pixel
   Real middle_x, middle_y;
 };
 template <typename Real>
@@ -45,7 +45,7 @@ __host__ __device__ Real plasma(Waves<Real> k, int x, int y, Real t) {
   return hue - floor(hue);
 }
 
-// frames: (count, height, width) palette indices. One thread a pixel.
+// frames: (count, height, width) palette indices. One thread per pixel.
 __global__ void draw_each(uint8_t* frames, Waves<float> k, int width, int height, int count) {
   const int x = blockIdx.x * kBlock + threadIdx.x, y = blockIdx.y, frame = blockIdx.z;
   if (x >= width) return;
@@ -66,7 +66,7 @@ __device__ Angle operator+(Angle a, Angle b) {
   return {a.cos * b.cos - a.sin * b.sin, a.sin * b.cos + a.cos * b.sin};
 }
 
-// The same picture, kRun neighbours a thread.
+// The same picture, kRun neighbours per thread.
 __global__ void draw_rotating(uint8_t* frames, Waves<float> k, int width, int height, int count) {
   const int x0 = (blockIdx.x * kBlock + threadIdx.x) * kRun, y = blockIdx.y, frame = blockIdx.z;
   if (x0 >= width) return;

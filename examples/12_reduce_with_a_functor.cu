@@ -1,10 +1,10 @@
 // 12_reduce_with_a_functor: least, most, mean and variance of a million numbers, read once.
 //
-// The variance is the mean square distance from the mean, which is known only at the end. The way
-// around that is usually E[x²] - E[x]²: the difference of two large numbers, of which f32 keeps
+// The variance is the mean square distance from the mean, which is known only at the end. The
+// usual way around that is E[x²] - E[x]²: the difference of two large numbers, of which f32 keeps
 // only the leading digits. Chan's formula has no such difference. It carries (count, mean, sum of
-// squared distances from that mean), and of two such triples makes the one of both groups. That is
-// associative and commutative, and a reduction asks for no more.
+// squared distances from that mean), and combines the triples of two groups into the triple of
+// both. This is associative and commutative, and a reduction needs no more.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -96,7 +96,7 @@ inline bool write(const std::string& path, int width, int height, int count, int
     put_little_endian(file, width);
     put_little_endian(file, height);
     file += '\0';
-    file += '\x08';  // bits a pixel
+    file += '\x08';  // bits per pixel
     const std::string codes = lzw(frames + frame * frame_pixels, frame_pixels);
     for (size_t begin = 0; begin < codes.size(); begin += 255) {  // blocks of at most 255 bytes
       const size_t length = std::min<size_t>(255, codes.size() - begin);

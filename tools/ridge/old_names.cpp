@@ -31,6 +31,24 @@ constexpr Renamed kRenamed[] = {
      R"({"parameters": {"alpha": 1.5, "beta": -0.5}})"},
 };
 
+// Rungs, by today's name of their operator. The name of a rung that is gone is never used again for
+// another one: records would mix up the two.
+struct RenamedRung {
+  const char* operator_;
+  const char* old;
+  const char* now;
+};
+constexpr RenamedRung kRenamedRungs[] = {{"gemv", "vectors", "split_rows"}};
+
+void rename_rungs(Climb& climb) {
+  for (const RenamedRung& row : kRenamedRungs) {
+    if (climb.operator_ != row.operator_) continue;
+    for (Step& step : climb.steps)
+      for (std::string* name : {&step.name, &step.beside})
+        if (*name == row.old) *name = row.now;
+  }
+}
+
 // Reductions of segments had a third number that said how long the segments are. "alike" is what a
 // case has that says nothing.
 constexpr const char* kSpreads[] = {"alike", "random", "one_huge", "most_empty"};
@@ -46,9 +64,7 @@ void rename_segments(Climb& climb) {
   climb.settings = std::string("distribution=") + kSpreads[number[0] - '0'];
 }
 
-}  // namespace
-
-void rename_old(Climb& climb) {
+void rename_operator(Climb& climb) {
   constexpr std::string_view kBackward = "_bwd";
   for (const Renamed& row : kRenamed) {
     if (climb.operator_ != row.old) continue;
@@ -62,6 +78,13 @@ void rename_old(Climb& climb) {
     climb.operator_.replace(climb.operator_.size() - kBackward.size(), kBackward.size(),
                             "_backward");
   if (climb.operator_.starts_with("segmented_")) rename_segments(climb);
+}
+
+}  // namespace
+
+void rename_old(Climb& climb) {
+  rename_operator(climb);
+  rename_rungs(climb);
 }
 
 }  // namespace ridge::tools

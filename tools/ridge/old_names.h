@@ -1,4 +1,4 @@
-// What operators were called in records of earlier versions.
+// What operators and rungs were called in records of earlier versions.
 #pragma once
 
 #include "climb_record.h"

@@ -1,7 +1,7 @@
 // activation rung 01, thread_per_element: one thread reads one number and writes one.
 //
-// Stops at: bytes in flight. A warp asks for 128 bytes at a time, 64 for two-byte formats, and each
-//   thread pays for a division and a jump to do a few instructions' work.
+// Stops at: bytes in flight. A warp asks for 128 bytes at a time (64 in two-byte formats), and each
+//   thread pays for a division and a jump before it does a few instructions of work.
 // Not for: anything but learning.
 #include "device/convert.cuh"
 #include "kernels/activation/activation.h"

@@ -1,11 +1,11 @@
-// activation rung 02, vectors: 16 bytes a lane and load.
+// activation rung 02, vectors: each load brings 16 bytes.
 //
-// Since 01_thread_per_element: a thread has two packs of each input under way, and takes the jump
-//   to its function once for a pack. Two-byte formats are converted in pairs.
-// Stops at: HBM. The dearest in bf16, gelu, has 11 instructions of its own of the 27 for which
-//   there is time.
-// Not for: an activation behind a product or a norm. Fused into that kernel it costs no traffic
-//   at all.
+// Since 01_thread_per_element: a thread has two packs of each input under way, and jumps to its
+//   function once per pack. Two-byte formats are converted in pairs.
+// Stops at: HBM. The most expensive function, gelu in bf16, takes 11 of the 27 instructions for
+//   which there is time.
+// Not for: an activation after a product or a norm. Fused into that kernel it costs no traffic at
+//   all.
 #include "device/map.cuh"
 #include "kernels/activation/activation.h"
 #include "kernels/activation/dispatch.cuh"
@@ -65,7 +65,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.idea = "16 bytes a lane and load, formulas to match",
+constinit const Rung rung = {.idea = "16 bytes per load, formulas to match",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

@@ -1,5 +1,5 @@
-// From a number to a function, inside a kernel: all threads of a launch take the same way, so it
-// costs a jump, and the kernels need not be compiled once a function.
+// From a number to a function, inside a kernel. All threads of a launch take the same branch, so it
+// costs one jump, and the kernels need not be compiled once per function.
 #pragma once
 
 #include "device/activations.cuh"

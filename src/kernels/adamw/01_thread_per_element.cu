@@ -1,7 +1,8 @@
-// adamw rung 01, thread_per_element: the whole step in one kernel, a launch a tensor.
+// adamw rung 01, thread_per_element: the whole step in one kernel, one launch per tensor.
 //
-// Stops at: bytes in flight, 4 a lane and load; with small tensors, the launches.
-// Not for: a model: a launch a tensor, and a quarter of the bytes under way.
+// Stops at: bytes in flight: each load brings 4 bytes per lane. With small tensors, at the
+//   launches.
+// Not for: a model: it takes one launch per tensor and has a quarter of the bytes under way.
 #include "kernels/adamw/adamw.h"
 #include "kernels/adamw/update.cuh"
 
@@ -26,7 +27,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return Status::ok();
   });
 }
-constinit const Rung rung = {.idea = "the step fused into one kernel a tensor",
+constinit const Rung rung = {.idea = "the step fused into one kernel per tensor",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 4, .barriers = 0}};

@@ -1,8 +1,9 @@
-// adamw rung 02, vectors: 16 bytes a lane and load.
+// adamw rung 02, vectors: each load brings 16 bytes.
 //
-// Since 01_thread_per_element: a thread has four loads of 16 bytes under way instead of four
-//   of 4. Of bf16 it takes 8 bytes, so that a warp's accesses to the f32 states leave no gaps.
-// Stops at: HBM, for large tensors; the launches, where there are many small ones.
+// Since 01_thread_per_element: a thread has four loads of 16 bytes under way instead of four of 4
+//   bytes. In bf16 it loads 8 bytes, so that the accesses of a warp to the f32 states leave no
+//   gaps.
+// Stops at: HBM, for large tensors; the launches, if there are many small tensors.
 // Not for: hundreds of small tensors, whose launches take longer than their bytes (03).
 #include "kernels/adamw/adamw.h"
 #include "kernels/adamw/update.cuh"
@@ -34,7 +35,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device) + kTuned.fixed_us * (double(a.parts.size()) - 1);
 }
-constinit const Rung rung = {.idea = "16 bytes a lane and load",
+constinit const Rung rung = {.idea = "16 bytes per load",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

@@ -1,10 +1,10 @@
 // adamw rung 03, multi_tensor: many tensors in one launch.
 //
-// Since 02_vectors: a table of tensors travels with the launch, and a block finds its own by
-//   halving the list of first blocks. A model of hundreds of tensors takes a handful of launches,
-//   and the small ones fill the GPU together.
+// Since 02_vectors: a table of tensors travels with the launch, and each block finds its tensor by
+//   a binary search over the first blocks of all tensors. A model of hundreds of tensors takes a
+//   handful of launches, and small tensors fill the GPU together.
 // Stops at: HBM.
-// Not for: one large tensor: the table and the search for a block's tensor are for nothing.
+// Not for: one large tensor: it gains nothing from the table and the search.
 #include "kernels/adamw/adamw.h"
 #include "kernels/adamw/update.cuh"
 #include "select/select.h"

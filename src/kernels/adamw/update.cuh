@@ -36,7 +36,7 @@ __device__ __forceinline__ void update_one(const Part& p, int64_t i, const Step&
 constexpr int kThreads = 256;
 constexpr int kSize = 4;  // elements of a pack: 16 bytes of f32, 8 of bf16
 
-// A tensor cut into slots, one a thread: `packs` after the first `head` elements, and behind them
+// A tensor cut into slots, one per thread: `packs` after the first `head` elements, and behind them
 // the single elements of head and tail. Where no head brings all five arrays to the boundary of a
 // pack, a block takes as many elements, but one by one.
 struct Slots {

@@ -1,9 +1,10 @@
 // axis_reduce rung 01, thread_per_output: one thread walks along the axis.
 //
-// Stops at: sectors, where the axis is innermost: every lane of a warp is in another row, and of
-//   the 32 bytes that each of its loads brings, it uses one number at a time. And at threads, where
-//   there are few results.
-// Not for: an axis that is innermost, or few results: lanes then waste sectors or are missing.
+// Stops at: sectors, if the axis is innermost: every lane of a warp is in another row, and uses one
+//   number at a time of the 32 bytes that its load brings. If there are few results, at the number
+//   of threads.
+// Not for: an innermost axis, which wastes sectors, or few results, which leave most of the GPU
+//   without threads.
 #include "kernels/axis_reduce/operators.cuh"
 
 namespace ridge::axis_reduce::thread_per_output {

@@ -1,9 +1,9 @@
-// axis_reduce rung 02, block_per_row: a block's threads share an axis.
+// axis_reduce rung 02, block_per_row: the threads of a block share an axis.
 //
-// Since 01_thread_per_output: where the axis is innermost, lanes read neighbours; and a long axis
-//   has 256 threads instead of one.
-// Stops at: the barrier and the idle threads that every short row pays for; and where the axis is
-//   not innermost, at sectors.
+// Since 01_thread_per_output: if the axis is innermost, lanes read neighbours; and 256 threads work
+//   on a long axis instead of one.
+// Stops at: the barrier and the idle threads that every short row pays for; at sectors, if the axis
+//   is not innermost.
 // Not for: rows of fewer elements than the block has threads, and axes that are not innermost.
 #include "kernels/axis_reduce/operators.cuh"
 

@@ -1,11 +1,11 @@
-// axis_reduce rung 03, warp_per_row: 32 lanes share an axis, and meet by shuffles.
+// axis_reduce rung 03, warp_per_row: 32 lanes share an axis and combine their values by shuffles.
 //
-// Since 02_block_per_row: no barrier, no shared memory, and a row of some hundred elements keeps
-//   all lanes busy.
-// Stops at: bytes in flight, one element a lane; warps, where rows are few and long; and where the
-//   axis is not innermost, at sectors.
-// Not for: rows of many thousand elements, of which few warps have too few bytes under way; and
-//   axes that are not innermost.
+// Since 02_block_per_row: there is no barrier and no shared memory, and a row of some hundred
+//   elements keeps all lanes busy.
+// Stops at: bytes in flight, one element per lane; the number of warps, if rows are few and long;
+//   sectors, if the axis is not innermost.
+// Not for: rows of many thousand elements, because few warps have too few bytes under way; and axes
+//   that are not innermost.
 #include "kernels/axis_reduce/operators.cuh"
 
 namespace ridge::axis_reduce::warp_per_row {
@@ -33,7 +33,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.idea = "a warp shares a row, and meets by shuffles",
+constinit const Rung rung = {.idea = "a warp shares a row, combined by shuffles",
                              .supports = supports_all,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 1, .barriers = 0}};

@@ -1,12 +1,12 @@
 // axis_reduce rung 04, column_tiles: lanes are neighbouring columns, warps share the axis.
 //
-// Since 03_warp_per_row: where the axis is not innermost, a warp's load is 32 neighbours of one
-//   step, not 32 steps of one column, so every byte of a sector is used.
-// Stops at: bytes in flight, one element a lane; lanes, where there are fewer than 32 columns; and
-//   blocks, where there are few columns and a long axis. And argmax at shared memory, where a place
-//   and its number are 16 bytes apart from the next and lanes meet in the banks; all else does not.
-// Not for: an innermost axis: neighbouring columns are then whole rows apart, and a sector
-//   serves one lane.
+// Since 03_warp_per_row: if the axis is not innermost, the load of a warp brings 32 neighbours of
+//   one step instead of 32 steps of one column, so every byte of a sector is used.
+// Stops at: bytes in flight, one element per lane; lanes, if there are fewer than 32 columns;
+//   blocks, if there are few columns and a long axis. argmax stops at shared memory: it keeps a
+//   value and its index in 16 bytes, so that lanes conflict in the banks.
+// Not for: an innermost axis: neighbouring columns are then whole rows apart, and a sector serves
+//   only one lane.
 #include "kernels/axis_reduce/operators.cuh"
 
 namespace ridge::axis_reduce::column_tiles {

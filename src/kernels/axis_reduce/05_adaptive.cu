@@ -1,12 +1,14 @@
-// axis_reduce rung 05, adaptive: the shape decides who shares what, and everything is in packs.
+// axis_reduce rung 05, adaptive: the shape decides which threads share a result, and all loads are
+// packs.
 //
-// Since 04_column_tiles: 16 bytes a lane and load, four under way, for rows as for columns; a
-//   row is one lane's, a few lanes', a warp's or a block's, whatever just keeps them busy; and
-//   where there are few results, several blocks share an axis, and the last of them combines what
-//   they left. Wide rows that start anywhere are read at their own 16-byte boundaries: a warp's
-//   rows are all shifted alike, so its lanes keep their columns.
-// Stops at: HBM; for odd strides of few columns, at the words a shifted pack is read in.
-// Not for: a reduction whose input another kernel has just had in registers: there it is a few
+// Since 04_column_tiles: each load brings 16 bytes, and four loads are under way, for rows as well
+//   as for columns. One lane, a few lanes, a warp or a block takes a row, whichever is just kept
+//   busy. If there are few results, several blocks share an axis, and the last of them combines
+//   their values. Wide rows that start anywhere are read at their own 16-byte boundaries: all rows
+//   of a warp are shifted alike, so its lanes keep their columns.
+// Stops at: HBM; for odd strides of few columns, at the single words that a shifted pack is read
+//   in.
+// Not for: a reduction whose input another kernel has just had in registers. There it takes a few
 //   instructions.
 #include "kernels/axis_reduce/operators.cuh"
 #include "select/select.h"

@@ -1,5 +1,5 @@
-// One axis of a tensor reduced, whichever it is: sums, maxima, minima, means, products, the places
-// of maxima, norms.
+// Reductions along one axis of a tensor, which may be any axis: sums, maxima, minima, means,
+// products, the places of maxima, norms.
 #pragma once
 
 #include "ladder/rung.h"

@@ -1,7 +1,7 @@
-// colour_pattern rung 01, naive: one thread a pixel, seven sines and cosines each.
+// colour_pattern rung 01, naive: one thread per pixel, which computes seven sines and cosines.
 //
-// Stops at: arithmetic, some tens of instructions for each sine; and bytes, written one at a time.
-// Not for: any picture: neighbours share their waves, which 02 makes use of.
+// Stops at: arithmetic, some tens of instructions for each sine; and stores of one byte at a time.
+// Not for: any picture: neighbours share their waves, and 02 makes use of that.
 #include "kernels/colour_pattern/waves.cuh"
 
 namespace ridge::colour_pattern::naive {

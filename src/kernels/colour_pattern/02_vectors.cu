@@ -1,13 +1,13 @@
-// colour_pattern rung 02, vectors: sixteen pixels a thread; waves go on by rotation.
+// colour_pattern rung 02, vectors: sixteen pixels per thread; waves continue by rotation.
 //
-// Since 01_naive: along a row a wave's phase grows by a constant, so its sine and cosine turn by a
-//   fixed angle: four multiplications instead of a sine. The rings' phase grows by an angle that
-//   itself grows by a constant, so that angle is turned too. Green and blue are red's cosine and
-//   sine, turned by a third. Sixteen pixels are 48 bytes, three stores.
-// Stops at: arithmetic, about 50 instructions a pixel; HBM is not far.
-// Not for: phases that are no linear or quadratic function of the place: those cannot go on by
-//   rotation; and long rows of f32 rotations would drift, which is why a thread starts anew every
-//   sixteen pixels.
+// Since 01_naive: along a row the phase of a wave grows by a constant, so its sine and cosine turn
+//   by a fixed angle: four multiplications instead of a sine. The phase of the rings grows by an
+//   angle that itself grows by a constant, so that angle is turned too. Green and blue are the
+//   cosine and sine of red, turned by a third. Sixteen pixels are 48 bytes, which are three stores.
+// Stops at: arithmetic, about 50 instructions per pixel; HBM is not far.
+// Not for: phases that are not a linear or quadratic function of the place: rotation cannot
+//   continue them. Long rows of f32 rotations would drift, so a thread starts anew every sixteen
+//   pixels.
 #include "device/divide.cuh"
 #include "device/pack.cuh"
 #include "kernels/colour_pattern/waves.cuh"
@@ -119,7 +119,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.idea = "16 pixels a thread, waves by rotation",
+constinit const Rung rung = {.idea = "16 pixels per thread, waves by rotation",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

@@ -1,7 +1,7 @@
 // dropout rung 01, thread_per_element: each thread draws four random numbers and uses one.
 //
 // Stops at: instruction issue. Seven rounds of Philox are 28 instructions and more, for one number.
-// Not for: anything but learning: three of the four numbers of every call are thrown away.
+// Not for: anything but learning: it throws away three of the four numbers of every call.
 #include "device/convert.cuh"
 #include "device/philox.cuh"
 #include "kernels/dropout/dropout.h"

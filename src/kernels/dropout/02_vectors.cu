@@ -1,9 +1,9 @@
-// dropout rung 02, vectors: a call of Philox serves four elements.
+// dropout rung 02, vectors: one call of Philox serves four elements.
 //
-// Since 01_thread_per_element: 16 bytes a lane and load, and all four numbers of a call are used:
-//   seven instructions an element instead of twenty-eight.
+// Since 01_thread_per_element: each load brings 16 bytes, and all four numbers of a call are used:
+//   seven instructions per element instead of twenty-eight.
 // Stops at: HBM, with instruction issue close behind in two-byte formats.
-// Not for: a mask that must be seen or changed: none is stored, it is drawn again.
+// Not for: a mask that must be seen or changed: the mask is not stored, but drawn again.
 #include "device/map.cuh"
 #include "device/philox.cuh"
 #include "kernels/dropout/dropout.h"
@@ -81,7 +81,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.idea = "16 bytes a lane, four elements a call of Philox",
+constinit const Rung rung = {.idea = "16 bytes per load, four elements per call of Philox",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

@@ -3,7 +3,7 @@
 //
 // Stops at: bytes in flight and instructions: each thread loads four numbers for one result.
 //   Backward, there are only as many threads as columns.
-// Not for: two-byte formats above all, of which a warp asks for 64 bytes at a time.
+// Not for: two-byte formats above all: a warp asks for only 64 bytes at a time.
 #include "device/activations.cuh"
 #include "kernels/dyt/sums.cuh"
 

@@ -1,11 +1,11 @@
 // dyt rung 02, vectors: a thread takes 16 bytes of columns at once.
 //
-// Since 01_thread_per_element: x, y, gamma and beta move 16 bytes at a time. Backward, slices of
-//   the rows have blocks of their own, whose warps take rows in turn; parts of the sums are added
-//   at the end.
+// Since 01_thread_per_element: x, y, gamma and beta move 16 bytes at a time. Backward, each slice
+//   of the rows has its own blocks, whose warps take rows in turn; the partial sums are added at
+//   the end.
 // Stops at: HBM. Rows that are not at 16-byte boundaries are taken element by element, eight rows
 //   per thread, at three quarters of that speed.
-// Not for: a tanh that the kernel before could apply on its way: all its traffic would be saved.
+// Not for: a tanh that the previous kernel could apply itself: that would save all of this traffic.
 #include "device/activations.cuh"
 #include "device/convert_pack.cuh"
 #include "kernels/dyt/sums.cuh"

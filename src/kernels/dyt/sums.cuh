@@ -1,5 +1,5 @@
-// The sums of dyt's backward pass: what a thread adds up, where parts of the sums lie until the
-// last kernel adds those, always in the same order.
+// The sums of dyt's backward pass: what a thread adds up, and where the partial sums lie until the
+// last kernel adds them, always in the same order.
 #pragma once
 
 #include "device/activations.cuh"

@@ -1,8 +1,8 @@
 // embedding rung 01, thread_per_element: each thread looks up the token of its element; backward it
 // adds with an atomic.
 //
-// Stops at: bytes in flight, 4 (or 2) a lane after waiting for a token; backward, one atomic a
-//   lane, and rows that many tokens share.
+// Stops at: bytes in flight: 4 (or 2) per lane, after waiting for a token. Backward, at one atomic
+//   per lane, and at rows that many tokens share.
 // Not for: anything but learning; backward, tokens that occur often.
 #include "device/convert.cuh"
 #include "kernels/embedding/embedding.h"

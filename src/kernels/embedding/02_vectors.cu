@@ -1,9 +1,9 @@
-// embedding rung 02, vectors: 16 bytes a lane and load.
+// embedding rung 02, vectors: each load brings 16 bytes.
 //
-// Since 01_thread_per_element: a thread looks up one token for a pack, and has four packs under way
-//   forward. Backward four sums travel in one atomic, where the architecture has such.
-// Stops at: HBM forward. Backward, atomics on rows that many tokens share; and their order, and so
-//   the last bits of the sums, differ from run to run.
+// Since 01_thread_per_element: a thread looks up one token per pack, and has four packs under way
+//   forward. Backward, four sums travel in one atomic, if the architecture has such an instruction.
+// Stops at: HBM forward. Backward, at atomics on rows that many tokens share. The order of the
+//   atomics, and so the last bits of the sums, differs from run to run.
 // Not for: gradients that must be the same in every run, or tokens that many rows share (03).
 #include "device/convert_pack.cuh"
 #include "device/divide.cuh"
@@ -179,7 +179,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(a.backward ? kBackward : kForward, bytes(a), device);
 }
-constinit const Rung rung = {.idea = "16 bytes a lane, a token looked up once a pack",
+constinit const Rung rung = {.idea = "16 bytes per load, one token looked up per pack",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

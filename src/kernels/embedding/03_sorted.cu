@@ -1,12 +1,12 @@
-// embedding rung 03, sorted: backward without atomics. The rows are put in the order of their
-// tokens, so that those of a token follow each other and one thread can add them up.
+// embedding rung 03, sorted: backward without atomics. The rows are sorted by their tokens, so that
+// the rows of a token follow each other and one thread can add them up.
 //
-// Since 02_vectors: sums stay in registers over a token's rows, and the table is touched once for
-//   each; the result is the same, bit for bit, in every run. A token in half of all rows costs no
-//   more than any other: chunks of rows are summed apart, and what crosses their ends is added in
-//   the order of the chunks.
+// Since 02_vectors: sums stay in registers over the rows of a token, and the table is touched once
+//   per token. The result is the same, bit for bit, in every run. A token in half of all rows costs
+//   no more than any other: chunks of rows are summed apart, and sums that cross the end of a chunk
+//   are added in the order of the chunks.
 // Stops at: the launches of the sort, for few rows; HBM, for many.
-// Not for: few rows: eight launches that order some hundred tokens take longer than all their
+// Not for: few rows: eight launches that sort some hundred tokens take longer than all their
 //   atomics.
 #include "device/convert_pack.cuh"
 #include "device/divide.cuh"
@@ -211,7 +211,7 @@ static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
 constinit const Rung rung = {
-    .idea = "rows in order of their tokens, no atomics",
+    .idea = "rows sorted by their tokens, no atomics",
     .supports = supports,
     .launch = launch,
     .workspace = workspace,

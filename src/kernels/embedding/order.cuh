@@ -1,6 +1,6 @@
 // The rows of a batch in the order of their tokens, equal tokens in the order of their rows: a
-// radix sort, 8 bits a pass, each pass a histogram a tile, a scan of all of them, and a scatter.
-// Nothing depends on the order in which blocks run.
+// radix sort, 8 bits per pass; each pass is a histogram per tile, a scan of all of them, and a
+// scatter. Nothing depends on the order in which blocks run.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@ constexpr int kThreads = 256, kWarps = kThreads / 32;
 constexpr int kRounds = 8;  // of kThreads keys each, a tile
 constexpr int kTile = kThreads * kRounds;
 constexpr int kBits = 8, kDigits = 1 << kBits;
-static_assert(kDigits == kThreads);  // a thread a digit
+static_assert(kDigits == kThreads);  // one thread per digit
 constexpr int kScanThreads = 1024, kScanEach = 4;
 
 // Keys and rows of the last pass, then those of the one before. All in `workspace`.

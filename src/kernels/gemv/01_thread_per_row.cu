@@ -1,9 +1,9 @@
 // gemv rung 01, thread_per_row: every thread is one dot product.
 //
-// Stops at: sectors. The 32 lanes of a load stand a row apart, so that each brings a sector of 32
-//   bytes for the 4 (or 2) it uses now; what the next loads use of it must survive in L1, among the
-//   sectors of every other thread.
-// Not for: rows of more than a few columns. There, a row fits a sector and nothing is wasted.
+// Stops at: sectors. The 32 lanes of a load are one row apart, so each lane brings a sector of 32
+//   bytes and uses 4 (or 2) of them now. The rest must survive in L1 until the next loads use it,
+//   among the sectors of all other threads.
+// Not for: rows of more than a few columns. Rows that fit a sector waste nothing.
 #include "kernels/gemv/finish.cuh"
 
 namespace ridge::gemv::thread_per_row {

@@ -1,10 +1,10 @@
 // gemv rung 02, warp_per_row: 32 lanes walk along a row together.
 //
 // Since 01_thread_per_row: the lanes of a load are neighbours, and every byte of a sector is used
-//   when it comes. Five shuffles make one sum of 32.
-// Stops at: bytes in flight, 128 a warp and load (64 for two-byte formats); x is loaded as often as
-//   A is.
-// Not for: rows shorter than a warp, whose other lanes idle; a few long rows, which leave most SMs
+//   when it arrives. Five shuffles add up the sums of 32 lanes.
+// Stops at: bytes in flight: each load brings 128 bytes per warp (64 in two-byte formats). x is
+//   loaded as often as A.
+// Not for: rows shorter than a warp, which leave lanes idle; a few long rows, which leave most SMs
 //   without a warp.
 #include "device/lanes.cuh"
 #include "kernels/gemv/finish.cuh"

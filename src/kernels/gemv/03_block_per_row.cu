@@ -1,11 +1,13 @@
-// gemv rung 03, block_per_row: 256 threads on a row, their sums added in shared memory.
+// gemv rung 03, block_per_row: 256 threads work on one row, and a tree in shared memory adds their
+// sums.
 //
-// Since 02_warp_per_row: eight times the loads under way for one row, so that a matrix of few, long
-//   rows fills the GPU too.
-// Stops at: bytes in flight, still 4 (or 2) a lane and load; eight levels of tree, with a barrier
-//   each, for every row.
-// Not for: rows of less than some thousand columns: most of their time would go into the tree.
+// Since 02_warp_per_row: eight times as many loads of one row are under way, so a matrix of few,
+//   long rows fills the GPU too.
+// Stops at: bytes in flight. Each load still brings 4 (or 2) bytes per lane. Every row also pays
+//   for the eight levels of the tree, with one barrier per level.
+// Not for: rows of less than some thousand columns. They spend most of their time in the tree.
 #include "kernels/gemv/finish.cuh"
+#include "kernels/gemv/tree.cuh"
 
 namespace ridge::gemv::block_per_row {
 
@@ -21,10 +23,7 @@ __global__ void __launch_bounds__(kThreads) gemv_block_per_row(Args args) {
   for (int64_t k = threadIdx.x; k < args.cols; k += kThreads)
     sum = fmaf(to_float(a[k]), to_float(x[k]), sum);
   sums[threadIdx.x] = sum;
-  for (int half = kThreads / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (int(threadIdx.x) < half) sums[threadIdx.x] += sums[threadIdx.x + half];
-  }
+  tree_sum<kThreads>(sums);
   if (threadIdx.x == 0) finish<T>(args, row, sums[0]);
 }
 

@@ -68,8 +68,8 @@ std::optional<double> input(const Case& c, size_t tensor, int64_t index) {
 }
 
 std::vector<Case> tests() {
-  // Around a pack, a warp's and a block's share of packs, and the widths at which lanes a row
-  // change.
+  // Around a pack, a warp's and a block's share of packs, and the widths at which the
+  // lanes per row change.
   std::vector<Case> cases = crossed({.dtypes = kFloats,
                                      .shapes = {{0, 5},
                                                 {5, 0},

@@ -1,7 +1,8 @@
 // gemv_t rung 01, thread_per_column: every thread walks down its own column.
 //
-// Stops at: threads. Neighbours load neighbours, so no byte is wasted; but there are only as many
-//   threads as columns, a few warps an SM, each with 4 (or 2) bytes a lane under way.
+// Stops at: the number of threads. Neighbours load neighbours, so no byte is wasted; but there are
+//   only as many threads as columns, a few warps per SM, each with 4 (or 2) bytes per lane under
+//   way.
 // Not for: anything but matrices of very many columns.
 #include "kernels/gemv/finish.cuh"
 #include "kernels/gemv_t/gemv_t.h"

@@ -1,10 +1,10 @@
 // gemv_t rung 02, row_slices: blocks share the columns *and* the rows.
 //
-// Since 01_thread_per_column: the rows are cut into slices, as many as fill the GPU with threads;
-//   a second kernel adds their sums, always in the same order.
-// Stops at: bytes in flight, 4 (or 2) a lane and load.
-// Not for: matrices with columns enough for every thread of the GPU: the sums of slices would be
-//   traffic for nothing.
+// Since 01_thread_per_column: the rows are cut into slices, as many as fill the GPU with threads; a
+//   second kernel adds their sums, always in the same order.
+// Stops at: bytes in flight: each load brings 4 (or 2) bytes per lane.
+// Not for: matrices that have a column for every thread of the GPU: they would write and read the
+//   sums of slices for nothing.
 #include <algorithm>
 
 #include "kernels/gemv_t/slices.cuh"

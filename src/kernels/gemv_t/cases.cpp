@@ -68,8 +68,8 @@ std::optional<double> input(const Case& c, size_t tensor, int64_t index) {
 }
 
 std::vector<Case> tests() {
-  // Around a pack, and the widths at which lanes a row change; rows around a block's share, and
-  // around a step of it.
+  // Around a pack, and the widths at which the lanes per row change; rows around a block's share,
+  // and around a step of it.
   std::vector<Case> cases = crossed({.dtypes = kFloats,
                                      .shapes = {{5, 0},
                                                 {0, 5},

@@ -1,7 +1,8 @@
-// glu rung 01, thread_per_element: gate, activation and product in one kernel, one thread an
+// glu rung 01, thread_per_element: gate, activation and product in one kernel, one thread per
 // element.
 //
-// Stops at: bytes in flight, 4 (or 2) a lane and load; and the division that finds the row.
+// Stops at: bytes in flight: each load brings 4 (or 2) bytes per lane. Also at the division that
+//   finds the row.
 // Not for: anything but learning.
 #include "device/convert.cuh"
 #include "kernels/glu/gate.cuh"

@@ -1,10 +1,9 @@
-// glu rung 02, vectors: 16 bytes a lane and load.
+// glu rung 02, vectors: each load brings 16 bytes.
 //
-// Since 01_thread_per_element: a thread has four packs under way forward and three backward; the
-//   row is found by a product instead of a division, once for a pack.
+// Since 01_thread_per_element: a thread has four packs under way forward and three backward. The
+//   row is found by a product instead of a division, once per pack.
 // Stops at: HBM.
-// Not for: a gate that comes out of a matrix product: its epilogue has both halves in
-//   registers.
+// Not for: a gate that comes out of a matrix product, whose epilogue has both halves in registers.
 #include "device/map.cuh"
 #include "kernels/glu/gate.cuh"
 #include "kernels/glu/glu.h"
@@ -88,7 +87,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.idea = "16 bytes a lane and load",
+constinit const Rung rung = {.idea = "16 bytes per load",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

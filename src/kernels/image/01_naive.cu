@@ -1,9 +1,9 @@
-// image rung 01, naive: one thread a pixel.
+// image rung 01, naive: one thread per pixel.
 //
-// Stops at: the pointwise operators at bytes in flight, three loads of a byte each; the blurs at
-//   load instructions, 81 of them for a pixel, though the cache serves most.
-// Not for: a neighbourhood of more than a few pixels: the cache serves the loads, but each is
-//   an instruction.
+// Stops at: bytes in flight, for the pointwise operators: three loads of one byte each. The blurs
+//   stop at load instructions: 81 per pixel, though the cache serves most of them.
+// Not for: a neighbourhood of more than a few pixels: the cache serves the loads, but each is an
+//   instruction.
 #include "kernels/image/grid.cuh"
 
 namespace ridge::image::naive {

@@ -1,10 +1,10 @@
-// image rung 02, vectors: 16 bytes a lane and access, for the operators that look at one pixel.
+// image rung 02, vectors: each access moves 16 bytes, for the operators that look at one pixel.
 //
-// Since 01_naive: 48 bytes of input a thread instead of 3. Sixteen grey pixels come from three
-//   packs by dot products of four bytes with the weights: a pixel is four bytes of which the last
-//   weighs nothing, so it need not even be cut out.
+// Since 01_naive: a thread reads 48 bytes of input instead of 3. Sixteen grey pixels come from
+//   three packs by dot products of four bytes with the weights. A pixel is taken as four bytes, of
+//   which the last has weight 0, so it need not be cut out.
 // Stops at: HBM.
-// Not for: operators that look at neighbours: a pack has its own pixels only.
+// Not for: operators that look at neighbours: a pack has only its own pixels.
 #include "device/byte_map.cuh"
 #include "kernels/image/image.h"
 #include "select/select.h"
@@ -82,7 +82,7 @@ static Status launch(const Args& args, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.idea = "16 bytes a lane, pixels by dot products of bytes",
+constinit const Rung rung = {.idea = "16 bytes per access, pixels by dot products of bytes",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

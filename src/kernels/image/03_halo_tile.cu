@@ -1,8 +1,8 @@
-// image rung 03, halo_tile: a tile and the pixels round it in shared memory.
+// image rung 03, halo_tile: a tile and the pixels around it are in shared memory.
 //
-// Since 01_naive: a pixel is loaded from global memory 1.6 times, by the tiles that see it, and not
-//   81 times.
-// Stops at: shared memory, 81 reads for a pixel.
+// Since 01_naive: a pixel is loaded from global memory 1.6 times on average, once by each tile that
+//   needs it, instead of 81 times.
+// Stops at: shared memory, 81 reads per pixel.
 // Not for: wide filters, whose halo outgrows the tile; and weights that are a product (04).
 #include "kernels/image/halo.cuh"
 

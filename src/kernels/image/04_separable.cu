@@ -1,9 +1,9 @@
 // image rung 04, separable: first along rows, then along columns.
 //
-// Since 03_halo_tile: the weights are a product, so 9 + 9 reads and additions do for 81. The sums
-//   along rows stay in shared memory, as 16 bits: the largest is 255 x 256.
-// Stops at: instructions. Every read is of one byte or two, every addition of one pixel.
-// Not for: weights that are no product of a row and a column, such as a disc's.
+// Since 03_halo_tile: the weights are a product, so 9 + 9 reads and additions replace 81. The sums
+//   along rows stay in shared memory as 16-bit numbers: the largest is 255 x 256.
+// Stops at: instructions. Every read brings one or two bytes, and every addition serves one pixel.
+// Not for: weights that are not a product of a row and a column, such as those of a disc.
 #include "kernels/image/halo.cuh"
 
 namespace ridge::image::separable {

@@ -1,12 +1,12 @@
-// image rung 05, rolling: a warp walks down a strip; nothing but registers.
+// image rung 05, rolling: a warp walks down a strip and keeps everything in registers.
 //
-// Since 04_separable: a lane holds 8 pixels of a row as two words and gets its neighbours' by
-//   shuffles. Sums along rows are dot products of four bytes, three for a pixel; they stay in
+// Since 04_separable: a lane holds 8 pixels of a row as two words and gets those of its neighbours
+//   by shuffles. Sums along rows are dot products of four bytes, three per pixel. They stay in
 //   registers as pairs of rows, and sums along columns are dot products of two such halves, five
-//   for a pixel. Rows are loaded 8 ahead. No shared memory, no barrier.
-// Stops at: dot products, eight for a pixel; then HBM.
-// Not for: images narrower than a warp's strip, or so low that few rows are shared; and filters
-//   wider than what a lane's neighbour holds.
+//   per pixel. Rows are loaded 8 ahead. There is no shared memory and no barrier.
+// Stops at: dot products, eight per pixel; then HBM.
+// Not for: images narrower than the strip of a warp, or with so few rows that little is shared; and
+//   filters wider than what a lane's neighbour holds.
 #include "kernels/image/grid.cuh"
 #include "select/select.h"
 
@@ -17,7 +17,7 @@ constexpr int kWarps = 4;  // a block
 constexpr int kLanePixels = 8;
 constexpr int kStrip = (kWarpSize - 2) * kLanePixels;  // written; the outer lanes are halo
 constexpr int kPairs = 5;                              // of rows that a window of 9 touches
-constexpr int kLongRun = 64, kShortRun = 16;           // rows a warp writes; even
+constexpr int kLongRun = 64, kShortRun = 16;           // rows that a warp writes; even
 constexpr Tuned kTuned = {4.0, 0.27};
 
 // Weights for the four bytes of word `word` of three, for the pixel at `phase` in the middle one.

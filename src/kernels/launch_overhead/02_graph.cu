@@ -1,9 +1,10 @@
 // launch_overhead rung 02, graph: 64 steps are recorded once and launched together.
 //
 // Since 01_launches: the host hands over 64 steps at a time, and the device knows what comes next.
-//   Recording and instantiating cost about as much as running the 64 plainly, once a call.
+//   Recording and instantiating the graph cost about as much as launching the 64 steps one by one;
+//   every call pays this once.
 // Stops at: the device's own time between two kernels, about a microsecond.
-// Not for: steps that differ every time: a graph pays when it is launched often.
+// Not for: steps that differ every time: a graph pays off when it is launched often.
 #include "kernels/launch_overhead/step.cuh"
 
 namespace ridge::launch_overhead::graph {

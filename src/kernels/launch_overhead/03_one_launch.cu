@@ -1,9 +1,10 @@
 // launch_overhead rung 03, one_launch: the loop moves into the kernel.
 //
-// Since 02_graph: nothing is started between steps. A step waits for memory only: counters are read
-//   back as the last step wrote them.
-// Stops at: the latency of a load and a store. Kept in registers they would cost nothing at all.
-// Not for: steps that need all blocks of the one before: that takes a barrier of the grid.
+// Since 02_graph: nothing is started between steps. A step waits only for memory: it reads the
+//   counters that the previous step wrote.
+// Stops at: the latency of a load and a store. In registers the counters would cost nothing at all.
+// Not for: steps that need the results of all blocks of the previous step: that takes a barrier of
+//   the whole grid.
 #include "kernels/launch_overhead/step.cuh"
 
 namespace ridge::launch_overhead::one_launch {

@@ -1,6 +1,7 @@
-// match_redux rung 01, loop: every lane's key is shown to all, one after the other.
+// match_redux rung 01, loop: all lanes compare their key with that of every lane, one lane after
+// the other.
 //
-// Stops at: shuffles, 32 for the counts and 5 for the largest.
+// Stops at: shuffles: 32 for the counts and 5 for the largest count.
 // Not for: any GPU that has match and redux (02).
 #include "kernels/match_redux/match_redux.h"
 

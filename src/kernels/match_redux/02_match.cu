@@ -1,9 +1,10 @@
-// match_redux rung 02, match: one instruction finds a lane's equals, one the largest count.
+// match_redux rung 02, match: one instruction finds the lanes with the same key, and one the
+// largest count.
 //
-// Since 01_loop: match.any gives each lane the mask of those with its key, whose bits are counted;
-//   redux takes the maximum of all lanes.
-// Stops at: match, which the hardware does key by key: 32 different keys take longest.
-// Not for: keys that are known to be few: a ballot for each of two or three is cheaper than a
+// Since 01_loop: match.any gives each lane the mask of the lanes with its key, whose bits are
+//   counted; redux takes the maximum of all lanes.
+// Stops at: match, which the hardware executes key by key: 32 different keys take longest.
+// Not for: keys of which only two or three are possible: one ballot per key is cheaper than a
 //   match.
 #include "kernels/match_redux/match_redux.h"
 

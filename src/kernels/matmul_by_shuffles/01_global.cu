@@ -1,8 +1,7 @@
 // matmul_by_shuffles rung 01, global: both operands of every product are loaded.
 //
-// Stops at: loads, two for each multiplication, though the L1 cache serves nearly all.
-// Not for: operands that are used more than once: the cache serves them, but every use is a
-//   load.
+// Stops at: loads, two per multiplication, though the L1 cache serves nearly all of them.
+// Not for: operands that are used more than once: the cache serves them, but every use is a load.
 #include "kernels/matmul_by_shuffles/matmul_by_shuffles.h"
 
 namespace ridge::matmul_by_shuffles::global {
@@ -33,7 +32,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   matmul_global<<<unsigned((a.batch + kWarps - 1) / kWarps), dim3(kEdge, kWarps), 0, stream>>>(a);
   return launch_status();
 }
-constinit const Rung rung = {.idea = "two loads a product",
+constinit const Rung rung = {.idea = "two loads per product",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.barriers = 0}};

@@ -1,9 +1,9 @@
-// matmul_by_shuffles rung 02, shuffles: the warp's registers hold everything.
+// matmul_by_shuffles rung 02, shuffles: the registers of the warp hold everything.
 //
-// Since 01_global: a lane keeps its column of b, and has one element of a's current row; a shuffle
-//   shows it to the others when its turn comes. Every element is loaded once.
-// Stops at: shuffles, one for each multiplication. The SM does 32 lanes of them a clock, and 128
-//   lanes of multiplications.
+// Since 01_global: a lane keeps its column of b and one element of the current row of a. A shuffle
+//   shows this element to the other lanes when its turn comes. Every element is loaded once.
+// Stops at: shuffles, one per multiplication. In each clock an SM does shuffles for 32 lanes, and
+//   multiplications for 128.
 // Not for: values that all lanes want: shared memory gives four of them in one access (03).
 #include "kernels/matmul_by_shuffles/matmul_by_shuffles.h"
 

@@ -1,11 +1,12 @@
 // matmul_by_shuffles rung 03, shared_vectors: shared memory gives four numbers at a time.
 //
-// Since 02_shuffles: a's rows lie in shared memory. All lanes read the same four elements in one
-//   access, which then serve four multiplications; a shuffle brings one.
-// Stops at: HBM, nearly; and a load of shared memory for four multiplications.
-// Not for: large matrices: those want tiles of registers, or tensor cores.
-// A shuffle is right where each lane wants another one's value, once. Where all want the same
-//   values, and more than one, shared memory's wide broadcast is cheaper.
+// Since 02_shuffles: the rows of a lie in shared memory. All lanes read the same four elements in
+//   one access, which serves four multiplications; a shuffle serves one.
+// Stops at: HBM, nearly; and at one load of shared memory per four multiplications.
+// Not for: large matrices: those need tiles in registers, or tensor cores.
+//
+// A shuffle is right if each lane needs one value of another lane. If all lanes need the same
+// values, and more than one, the wide broadcast of shared memory is cheaper.
 #include "kernels/matmul_by_shuffles/matmul_by_shuffles.h"
 
 namespace ridge::matmul_by_shuffles::shared_vectors {
@@ -51,7 +52,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
                           stream>>>(a);
   return launch_status();
 }
-constinit const Rung rung = {.idea = "four numbers a broadcast from shared memory",
+constinit const Rung rung = {.idea = "four numbers per broadcast from shared memory",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.barriers = 0, .conflict_free = true}};

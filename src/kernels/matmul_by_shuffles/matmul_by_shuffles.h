@@ -1,5 +1,5 @@
-// matmul_by_shuffles: c[b] = a[b] · b[b] for many products of 32 x 32, a warp each. A study of
-// where a warp should keep what its lanes share.
+// matmul_by_shuffles: c[b] = a[b] · b[b] for many products of 32 x 32, one warp per product. A
+// study of where a warp should keep what its lanes share.
 #pragma once
 
 #include "ladder/rung.h"

@@ -1,8 +1,7 @@
-// matrix_copy rung 01, naive: one thread an element, in blocks of two dimensions.
+// matrix_copy rung 01, naive: one thread per element, in blocks of two dimensions.
 //
 // Stops at: bytes in flight. A thread has one element under way: 4 bytes, or 1.
-// Not for: bytes and two-byte elements above all: a warp then asks for 32 or 64 bytes at a
-//   time.
+// Not for: elements of one or two bytes above all: a warp then asks for 32 or 64 bytes at a time.
 #include <algorithm>
 
 #include "device/raw.cuh"

@@ -1,11 +1,11 @@
-// matrix_copy rung 02, tiled: 32 x 32 elements through shared memory, four a thread.
+// matrix_copy rung 02, tiled: 32 x 32 elements go through shared memory, four per thread.
 //
-// Since 01_naive: a thread asks for four elements before it waits, so four times the bytes are in
-//   flight. The tile itself gains nothing here: nobody reads what another thread loaded. It is the
-//   frame that transpose and every stencil start from.
-// Stops at: the barrier, where all four loads of all warps must be in before a store goes out.
-// Not for: a plain copy: shared memory and its barrier gain nothing where no thread reads what
-//   another has loaded.
+// Since 01_naive: a thread asks for four elements before it waits, so four times as many bytes are
+//   in flight. The tile itself gains nothing here, since no thread reads what another has loaded.
+//   It is the frame that transpose and every stencil start from.
+// Stops at: the barrier: the four loads of all warps must have arrived before the first store.
+// Not for: a plain copy: shared memory and its barrier gain nothing if no thread reads what another
+//   has loaded.
 #include <algorithm>
 
 #include "device/raw.cuh"
@@ -49,7 +49,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   });
 }
 constinit const Rung rung = {
-    .idea = "a 32 x 32 tile in shared memory, four elements a thread",
+    .idea = "a 32 x 32 tile in shared memory, four elements per thread",
     .supports = supports,
     .launch = launch,
     .claims = {

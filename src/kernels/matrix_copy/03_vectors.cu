@@ -1,10 +1,11 @@
-// matrix_copy rung 03, vectors: 16 bytes a lane and load.
+// matrix_copy rung 03, vectors: each load brings 16 bytes.
 //
-// Since 02_tiled: as many bytes a thread in flight with one load as with four, no barrier, and rows
-//   that lie one after another are one row. Where input and output differ in their place modulo 16
-//   bytes, a pack is shifted together from two, so that stores stay whole.
+// Since 02_tiled: one load of a thread brings as many bytes as four did, without a barrier; and
+//   rows that follow each other without a gap are treated as one row. If input and output are not
+//   equally far from a 16-byte boundary, a pack is shifted together from two, so that stores stay
+//   whole.
 // Stops at: HBM.
-// Not for: a copy that another kernel could do on its way: the cheapest is the one not made.
+// Not for: a copy that another kernel could make itself: the cheapest copy is the one not made.
 #include "device/byte_map.cuh"
 #include "device/raw.cuh"
 #include "kernels/matrix_copy/matrix_copy.h"
@@ -31,7 +32,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.idea = "16 bytes a lane and load, one pack a thread",
+constinit const Rung rung = {.idea = "16 bytes per load, one pack per thread",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

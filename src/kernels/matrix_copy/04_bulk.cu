@@ -1,11 +1,11 @@
-// matrix_copy rung 04, bulk: one thread an SM asks the copy engine for 16 KB at a time.
+// matrix_copy rung 04, bulk: one thread per SM asks the copy engine for 16 KB at a time.
 //
 // Since 03_vectors: no register ever holds the data. A ring of chunks in shared memory, as large as
-//   an SM has, fills and drains by bulk copies; the thread only keeps the books. Elements outside
+//   an SM allows, fills and drains by bulk copies; the thread only keeps count. Elements outside
 //   whole 16-byte packs, at most 15 bytes at each end of a row, are left to the other warps.
-// Stops at: HBM; and at the one thread, where rows are short and a chunk holds only one.
-// Not for: short rows, and kernels that need the numbers in registers anyway. A plain copy it
-//   makes no faster (on an H200 8 % slower than 03); it is for warps that compute while the
+// Stops at: HBM; and at the one thread, if rows are short and a chunk holds only one row.
+// Not for: short rows, and kernels that need the numbers in registers anyway. It does not make a
+//   plain copy faster (on an H200 it is 8 % slower than 03); it is for warps that compute while the
 //   engine copies.
 #include <algorithm>
 
@@ -144,7 +144,7 @@ static double cost(const Args& args, const DeviceInfo& device) {
   const double books_us = kChunkUs * double(a.rows * chunks_per_row(a)) / device.sm_count;
   return std::max(streaming_us(kTuned, bytes(a), device), kTuned.fixed_us + books_us);
 }
-constinit const Rung rung = {.idea = "a ring of bulk copies, one thread an SM to keep it",
+constinit const Rung rung = {.idea = "a ring of bulk copies, kept by one thread per SM",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

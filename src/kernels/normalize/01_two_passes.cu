@@ -1,8 +1,10 @@
 // normalize rung 01, two_passes: reads everything for the norm, then everything again to scale it.
 //
-// A row has a block; a vector has many, which add to one word of memory, and a launch for each
-// pass. Stops at: bytes in flight, one element a thread and load; and the second read.
+// Stops at: bytes in flight: each load brings one element per thread. Also at the second read.
 // Not for: anything but learning: it reads everything twice.
+//
+// A row has one block. A vector has many blocks, which add to one word of memory, and one launch
+// per pass.
 #include "kernels/normalize/scale.cuh"
 
 namespace ridge::normalize::two_passes {

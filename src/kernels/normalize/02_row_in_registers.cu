@@ -1,9 +1,9 @@
 // normalize rung 02, row_in_registers: lanes keep what they have read until the norm is known.
 //
-// Since 01_two_passes: every element is read once, 16 bytes a lane and load, all of a row's loads
-//   under way together; a few lanes, a warp or a block take a row, so that short rows fill them.
+// Since 01_two_passes: every element is read once. Each load brings 16 bytes, and all loads of a
+//   row are under way together. A few lanes, a warp or a block take a row, depending on its length.
 //   Rows that no block can hold are read twice, the second time from the L2.
-// Stops at: HBM; where there are fewer rows than SMs, at idle ones (03 shares a row).
+// Stops at: HBM; at idle SMs, if there are fewer rows than SMs (03 shares a row).
 // Not for: fewer rows than SMs, and rows that no block holds (03).
 #include "device/row.cuh"
 #include "kernels/normalize/scale.cuh"
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(kThreads<Lanes>) normalize_row_in_registers(No
     store_row<T, Packs>(out, slots, lane, Lanes, [&](int p) { return scaled(scale, held[p]); });
 }
 
-// A block a row, read twice.
+// One block per row, which is read twice.
 template <class Norm, class T>
 __global__ void __launch_bounds__(kLongThreads) normalize_long_rows(Norm norm, Args a) {
   const CutRow<T> row(a, blockIdx.x);

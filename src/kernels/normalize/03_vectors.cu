@@ -1,12 +1,11 @@
-// normalize rung 03, vectors: the whole device shares a row, or a vector; norms, then a scaled
-// copy.
+// normalize rung 03, vectors: the whole device shares a row or a vector; a second kernel scales it.
 //
-// Since 02_row_in_registers: as many blocks as fit take part in one row's norm, and the last of
-//   them finishes it, so that a few long rows, or one vector of any length, keep all SMs busy.
-//   What a block had in registers is gone by then: it is read again, backwards, since what was
-//   read last is still in the L2.
+// Since 02_row_in_registers: as many blocks as fit take part in the norm of one row, and the last
+//   of them finishes it, so that a few long rows, or one vector of any length, keep all SMs busy.
+//   By then the elements are no longer in registers. They are read again, backwards, because those
+//   that were read last are still in the L2.
 // Stops at: HBM, with a second read of what exceeds the L2; for small vectors, at two launches.
-// Not for: many rows that fit a block: those are read once by 02.
+// Not for: many rows that fit a block: 02 reads those only once.
 #include "kernels/normalize/scale.cuh"
 #include "select/select.h"
 

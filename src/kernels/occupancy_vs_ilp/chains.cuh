@@ -1,5 +1,5 @@
-// The kernel of all rungs of occupancy_vs_ilp: Chains chains a thread, and how many warps an SM may
-// have.
+// The kernel of all rungs of occupancy_vs_ilp: Chains chains per thread, and how many warps an SM
+// may have.
 #pragma once
 
 #include "kernels/occupancy_vs_ilp/occupancy_vs_ilp.h"
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kThreads) fma_chains(Args a) {
   }
 }
 
-// One block an SM: it takes more than half of the shared memory, and leaves it unused.
+// One block per SM: it takes more than half of the shared memory, and leaves it unused.
 enum class Occupancy { one_warp_a_scheduler, full };
 
 template <int Chains, Occupancy occupancy>

@@ -1,8 +1,8 @@
 // rainbow_table rung 01, naive: one thread, one chain.
 //
-// Stops at: instructions beside the hash, the loop's counter and branch in every round; and at
-//   latency, where there are fewer keys than the GPU has threads: each operation of a chain waits
-//   for the one before.
+// Stops at: instructions other than the hash: the counter and the branch of the loop, in every
+//   round. If there are fewer keys than the GPU has threads, at latency: each operation of a chain
+//   waits for the previous one.
 // Not for: fewer keys than the GPU has threads.
 #include "kernels/rainbow_table/rainbow_table.h"
 

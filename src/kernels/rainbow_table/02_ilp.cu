@@ -1,11 +1,10 @@
-// rainbow_table rung 02, ilp: several chains a thread, several rounds a turn of the loop.
+// rainbow_table rung 02, ilp: several chains per thread, and several rounds per turn of the loop.
 //
-// Since 01_naive: the chains' operations are independent, so a warp always has one to issue and a
-//   few warps do for what took many; the loop's own instructions are shared by all of them.
-// Stops at: integer issue. A round is 4 products, 4 exclusive ors and 3 shifts; the SM issues 64
-//   lanes of each kind a clock.
-// Not for: rounds that already keep the integer units busy: more chains then only take
-//   registers.
+// Since 01_naive: the operations of different chains are independent, so a warp always has one to
+//   issue, and a few warps do what took many. All chains share the instructions of the loop.
+// Stops at: integer issue. A round is 4 products, 4 exclusive ors and 3 shifts; in each clock an SM
+//   issues 64 lanes of each kind.
+// Not for: rounds that already keep the integer units busy: more chains then only take registers.
 #include <algorithm>
 
 #include "kernels/rainbow_table/rainbow_table.h"
@@ -59,7 +58,7 @@ static double cost(const Args& a, const DeviceInfo& device) {
   return kFixedUs + double(a.n) * a.rounds * kLaneClocks / lanes / kClockHz * 1e6;
 }
 constinit const Rung rung = {
-    .idea = "four chains a thread, four rounds a turn of the loop",
+    .idea = "four chains per thread, four rounds per turn of the loop",
     .supports = supports,
     .launch = launch,
     .cost = cost,

@@ -1,8 +1,8 @@
-// rearrange rung 01, naive: one thread an element, or a pair that changes places.
+// rearrange rung 01, naive: one thread per element, or per pair that changes places.
 //
-// Stops at: bytes in flight, one or two elements a thread; and interleave at sectors: a warp's
-//   stores leave every other element to the next instruction.
-// Not for: small elements, of which a warp has 32 or 64 bytes under way.
+// Stops at: bytes in flight, one or two elements per thread. interleave stops at sectors: the
+//   stores of a warp leave every other element to the next instruction.
+// Not for: small elements: a warp then has only 32 or 64 bytes under way.
 #include "kernels/rearrange/with_op.cuh"
 
 namespace ridge::rearrange::naive {

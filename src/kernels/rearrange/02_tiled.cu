@@ -1,16 +1,17 @@
-// rearrange rung 02, tiled: a block takes a tile at a time, four elements of each array a thread.
+// rearrange rung 02, tiled: a block takes one tile at a time, and a thread four elements of each
+// array.
 //
-// Since 01_naive: four times the loads are under way before the first store. What changes places
-//   only with its partner does so in registers (swap, reverse_in_place); the others go through
-//   shared memory, so that warps write whole runs in rising order.
-// Stops at: bytes in flight, still one element a lane and load.
-// Not for: what stays in its pack (swap): shared memory gains nothing there.
+// Since 01_naive: four times as many loads are under way before the first store. Elements that
+//   change places only with their partner do so in registers (swap, and reverse in place); the
+//   others go through shared memory, so that warps write whole runs in rising order.
+// Stops at: bytes in flight: each load still brings one element per lane.
+// Not for: elements that stay in their pack (swap): shared memory gains nothing there.
 #include "kernels/rearrange/with_op.cuh"
 
 namespace ridge::rearrange::tiled {
 
 constexpr int kThreads = 256;
-constexpr int kEach = 4;  // elements of an array a thread
+constexpr int kEach = 4;  // elements of an array per thread
 constexpr int kTile = kThreads * kEach;
 
 // Pairs (first[i], second[i]), or (first[i], second[-i]).
@@ -77,7 +78,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   });
 }
 constinit const Rung rung = {
-    .idea = "four elements a thread, turned in registers or shared memory",
+    .idea = "four elements per thread, turned in registers or shared",
     .supports = supports,
     .launch = launch,
     .claims = {

@@ -1,12 +1,12 @@
-// rearrange rung 03, vectors: 16 bytes a lane and access, wherever the arrays lie.
+// rearrange rung 03, vectors: each access moves 16 bytes, wherever the arrays lie.
 //
-// Since 02_tiled: packs instead of elements, turned or zipped by byte permutations. A source that
-//   is not at its target's place modulo 16 bytes is shifted together from two packs: from global
-//   memory where it is only read, from a tile in shared memory where both sides are written and a
-//   block must own what it reads.
+// Since 02_tiled: packs are moved instead of elements, turned or zipped by byte permutations. If
+//   source and target are not equally far from a 16-byte boundary, a pack is shifted together from
+//   two: from global memory if the source is only read, or from a tile in shared memory if both
+//   sides are written and a block must own what it reads.
 // Stops at: HBM.
-// Not for: a rearrangement that the next kernel could read through: an index is cheaper than a
-//   copy.
+// Not for: a rearrangement that the next kernel could apply while reading: an index is cheaper than
+//   a copy.
 #include "device/shifted.cuh"
 #include "kernels/rearrange/with_op.cuh"
 #include "select/select.h"
@@ -189,7 +189,7 @@ static Status launch(const Args& args, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.idea = "16 bytes a lane, shifted together where they must be",
+constinit const Rung rung = {.idea = "16 bytes per access, shifted together where needed",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

@@ -1,10 +1,9 @@
 // reduce rung 02, global_atomics: every thread merges its element into one word of memory.
 //
-// Since 01_cpu_partials: the GPU does it alone.
-// Stops at: that one word. The L2 changes it once at a time, whatever the number of threads; and
-//   where there is no such atomic (a product), threads try until they are undisturbed.
-// Not for: more than some thousand elements; and sums of floats that must be the same in every
-//   run.
+// Since 01_cpu_partials: the GPU needs no help from the CPU.
+// Stops at: that one word. The L2 makes one change at a time, however many threads there are. If
+//   there is no such atomic (a product), a thread tries again until no other thread interferes.
+// Not for: more than some thousand elements; and sums of floats that must be the same in every run.
 #include "kernels/reduce/atomics.cuh"
 
 namespace ridge::reduce::global_atomics {
@@ -38,7 +37,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.idea = "an atomic for every element, on the GPU alone",
+constinit const Rung rung = {.idea = "one atomic per element, on the GPU alone",
                              .supports = supports,
                              .launch = launch,
                              .workspace = shared_word::workspace,

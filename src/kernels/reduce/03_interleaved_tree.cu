@@ -1,9 +1,10 @@
 // reduce rung 03, interleaved_tree: a block combines pairs, then pairs of pairs, in shared memory.
 //
-// Since 02_global_atomics: threads meet in shared memory, in log2(threads) steps, and no two write
-//   to the same place. A launch leaves one value a block, so there are several, one a level.
+// Since 02_global_atomics: threads meet in shared memory, in log2(threads) steps, and no two of
+//   them write to the same place. A launch leaves one value per block, so there are several
+//   launches, one per level.
 // Stops at: divergence. In every step the threads that still work are spread over all warps, and
-//   finding out which they are takes a remainder.
+//   each thread computes a remainder to find out whether it is one of them.
 // Not for: any kernel: 04 is the same tree without its divergence.
 #include "kernels/reduce/levels.cuh"
 

@@ -1,9 +1,11 @@
-// reduce rung 04, sequential_addressing: the first half of the threads takes what the second has.
+// reduce rung 04, sequential_addressing: the first half of the threads adds the values of the
+// second half.
 //
-// Since 03_interleaved_tree: the threads that still work are neighbours, so whole warps drop out
-//   instead of half of each, lanes read neighbouring words, and there is no remainder to compute.
-// Stops at: idle threads. Half of them only ever load an element.
-// Not for: any kernel that can add on its way in (05).
+// Since 03_interleaved_tree: the threads that still work are neighbours. Whole warps drop out
+//   instead of half of each warp, lanes read neighbouring words, and there is no remainder to
+//   compute.
+// Stops at: idle threads. Half of them do nothing but load one element.
+// Not for: any kernel that can add while it loads (05).
 #include "kernels/reduce/levels.cuh"
 
 namespace ridge::reduce::sequential_addressing {

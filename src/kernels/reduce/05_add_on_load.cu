@@ -2,7 +2,7 @@
 //
 // Since 04_sequential_addressing: half as many blocks, and every thread does something before the
 //   tree begins.
-// Stops at: barriers. Eight for 512 elements, the last five of them for a single warp.
+// Stops at: barriers: eight per 512 elements, the last five of them for a single warp.
 // Not for: any GPU with shuffles (06).
 #include "kernels/reduce/levels.cuh"
 
@@ -33,7 +33,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     });
   });
 }
-constinit const Rung rung = {.idea = "two elements a thread, combined as they come",
+constinit const Rung rung = {.idea = "two elements per thread, combined as they come",
                              .supports = supports_all,
                              .launch = launch,
                              .workspace = levels_workspace<kElements>,

@@ -1,9 +1,9 @@
 // reduce rung 06, warp_shuffle: lanes read each other's registers.
 //
-// Since 05_add_on_load: five steps inside a warp need neither shared memory nor barriers; one
-//   barrier is left, between the warps and the one that combines what they found.
-// Stops at: blocks. Every 512 elements pay for a launch of one, a barrier and a partial result, and
-//   a thread that waits for two elements leaves the memory idle.
+// Since 05_add_on_load: the five steps inside a warp need neither shared memory nor barriers. One
+//   barrier is left, before one warp combines the values of all warps.
+// Stops at: blocks. Every 512 elements pay for the start of a block, a barrier and a partial
+//   result, and a thread that waits for only two elements leaves the memory idle.
 // Not for: long vectors: blocks, barriers and partial results grow with them (07).
 #include "kernels/reduce/levels.cuh"
 

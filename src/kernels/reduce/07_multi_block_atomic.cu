@@ -1,10 +1,10 @@
-// reduce rung 07, multi_block_atomic: as many blocks as fit, and one atomic for each of them.
+// reduce rung 07, multi_block_atomic: as many blocks as fit on the GPU, and one atomic per block.
 //
-// Since 06_warp_shuffle: a thread walks through the vector with what it has so far in a register,
-//   so that blocks, barriers and partial results no longer grow with the vector; and what the
-//   blocks have meets in one word instead of another launch.
-// Stops at: bytes in flight, one element a thread and load. Its sums of floats depend on the order
-//   in which blocks end; and that word needs a launch in front of it and another behind.
+// Since 06_warp_shuffle: a thread walks through the vector and keeps its value in a register, so
+//   the number of blocks, barriers and partial results no longer grows with the vector. The values
+//   of the blocks meet in one word instead of another launch.
+// Stops at: bytes in flight: each load brings one element per thread. Sums of floats depend on the
+//   order in which blocks end, and the word needs one launch before and one after.
 // Not for: sums of floats that must be the same in every run; and values wider than an atomic.
 #include "kernels/reduce/atomics.cuh"
 
@@ -38,7 +38,7 @@ static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t strea
     return launch_status();
   });
 }
-constinit const Rung rung = {.idea = "blocks that stride, and one atomic a block",
+constinit const Rung rung = {.idea = "blocks that stride, and one atomic per block",
                              .supports = shared_word::supports,
                              .launch = launch,
                              .workspace = shared_word::workspace,

@@ -1,8 +1,9 @@
-// reduce rung 08, vectors: 16 bytes a lane and load, several under way, in a single launch.
+// reduce rung 08, vectors: each load brings 16 bytes, several loads are under way, and there is a
+// single launch.
 //
-// Since 07_multi_block_atomic: 64 bytes a thread are under way instead of 4, so that two blocks
-//   an SM keep the memory busy; and the last block to finish combines what all have left, in a
-//   fixed order: no launch around it, and the same bits every time.
+// Since 07_multi_block_atomic: 64 bytes per thread are under way instead of 4, so two blocks per SM
+//   keep the memory busy. The last block to finish combines the values of all blocks in a fixed
+//   order: there is no launch before or after, and the result has the same bits every time.
 // Stops at: HBM; for small vectors, the latency of a launch, a load and the meeting of the blocks.
 // Not for: many short vectors, which are rows of a matrix or segments; and numbers that another
 //   kernel has just had in registers.
@@ -33,7 +34,7 @@ static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t strea
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.idea = "16 bytes a lane and load, and a single launch",
+constinit const Rung rung = {.idea = "16 bytes per load, and a single launch",
                              .supports = supports_all,
                              .launch = launch,
                              .workspace = workspace,

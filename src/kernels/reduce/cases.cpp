@@ -88,9 +88,9 @@ void workload(const Case& c, Workload& w) {
   TensorSpec& out = w["out"];
   out.rounding = out.arithmetic = 0;
   if (is_floating(out.dtype) && !is_ordering(kind)) {
-    // The rung with one atomic an element rounds a sum or product n times, and the first operand of
-    // each is one of n; a square or a product of two elements is rounded too. Exact sums of small
-    // integers stay exact until they are divided by n, or a root is taken, and rounded again.
+    // The rung with one atomic per element rounds a sum or product n times, and the first operand
+    // of each is one of n; a square or a product of two elements is rounded too. Exact sums of
+    // small integers stay exact until they are divided by n, or a root is taken, and rounded again.
     if (is_rounded(c) || length_of(c) > kMostStructured)
       out.arithmetic = kind == Kind::norm_l2 ? n / 2 + 2 : n + 2, out.rounding = 1;
     else if (kind == Kind::mean || kind == Kind::norm_l2) out.arithmetic = out.rounding = 1;

@@ -1,4 +1,4 @@
-// Reducing level by level: every launch leaves one value a block, until there is one value.
+// Reducing level by level: every launch leaves one value per block, until there is one value.
 #pragma once
 
 #include "kernels/reduce/operators.cuh"

@@ -1,8 +1,8 @@
 // rope rung 01, sincos: one thread, one pair; it computes its angle, cosine and sine itself.
 //
 // Stops at: instruction issue. Every head of a token computes the same dim / 2 angles again.
-// Not for: heads that share their angles, which is all of them: a table is read faster than a
-//   sine is computed.
+// Not for: heads that share their angles, as all heads do: a table is read faster than a sine is
+//   computed.
 #include "kernels/rope/rope.h"
 #include "kernels/rope/turn.cuh"
 

@@ -1,8 +1,8 @@
-// rope rung 02, table: cosines and sines come from a table, made once for a model.
+// rope rung 02, table: cosines and sines come from a table that is made once per model.
 //
-// Since 01_sincos: two loads, which hit in L2 for all heads but the first, instead of an exp2 and a
-//   sincos; and angles as exact as the table's maker likes.
-// Stops at: bytes in flight: 2 or 4 a lane and load. q and k are two launches.
+// Since 01_sincos: two loads, which hit in L2 for all heads but the first, replace an exp2 and a
+//   sincos. The angles are as exact as those of the table.
+// Stops at: bytes in flight: each load brings 2 or 4 bytes per lane. q and k are two launches.
 // Not for: q and k of one token: two launches read the table twice (03).
 #include "kernels/rope/rope.h"
 #include "kernels/rope/turn.cuh"

@@ -1,11 +1,11 @@
-// rope rung 03, vectors: 16 bytes a lane and load, q and k in one launch.
+// rope rung 03, vectors: each load brings 16 bytes; q and k are one launch.
 //
-// Since 02_table: a thread turns a slice of a head. The place of its work is found by products
-//   instead of divisions, and a token's cosines and sines, which all its heads share, come from
-//   L1. Slices of several heads a thread would read them once, but have fewer threads on an SM: no
-//   faster.
+// Since 02_table: a thread turns a slice of a head. It finds its slice by products instead of
+//   divisions. The cosines and sines of a token, which all its heads share, come from L1. Slices of
+//   several heads per thread would read them only once, but leave fewer threads on an SM: this was
+//   no faster.
 // Stops at: HBM.
-// Not for: attention kernels that load q and k themselves: they can turn them on the way.
+// Not for: attention kernels that load q and k themselves: they can turn them after loading.
 //
 // A slice is two packs, half a head apart, in either layout: half-split they are partners, and
 // interleaved each holds its own pairs.
@@ -134,7 +134,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.idea = "16 bytes a lane, q and k at once",
+constinit const Rung rung = {.idea = "16 bytes per load, q and k at once",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

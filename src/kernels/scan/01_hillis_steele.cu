@@ -1,8 +1,10 @@
 // scan rung 01, hillis_steele: in step d every element adds the one 2^d places before it.
 //
-// Stops at: work and barriers. A chunk of 1024 takes 10 steps, each 1024 additions and two
-//   barriers, where a serial loop makes 1023 additions in all; and one SM does everything.
-// Not for: more than a warp's elements: ten additions an element where one would do.
+// Stops at: work and barriers. A chunk of 1024 elements takes 10 steps with 1024 additions and two
+//   barriers each, where a serial loop makes 1023 additions in all; and a single SM does
+//   everything.
+// Not for: more elements than a warp has lanes: it makes ten additions per element where one would
+//   do.
 #include "kernels/scan/walk.cuh"
 
 namespace ridge::scan::hillis_steele {

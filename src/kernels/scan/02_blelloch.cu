@@ -1,12 +1,11 @@
-// scan rung 02, blelloch: a tree of sums up, and the prefixes down the same tree.
+// scan rung 02, blelloch: sums go up a tree, and prefixes come down the same tree.
 //
-// Since 01_hillis_steele: about 2 additions an element instead of 10. Nodes of a level lie a
-//   power of two apart, which would put them all in a few banks of shared memory: a gap after
-//   every 32 four-byte words keeps them apart.
-// Stops at: 20 barriers a chunk, with fewer and fewer threads at work between them; and one SM does
-//   everything.
-// Not for: any GPU with shuffles (03): it saves additions, which are cheap, and pays in
-//   barriers.
+// Since 01_hillis_steele: about 2 additions per element instead of 10. The nodes of a level are a
+//   power of two apart, which would put them all into a few banks of shared memory; a gap after
+//   every 32 four-byte words avoids this.
+// Stops at: 20 barriers per chunk, with fewer and fewer threads at work between them; and a single
+//   SM does everything.
+// Not for: any GPU with shuffles (03): it saves additions, which are cheap, and pays with barriers.
 #include "kernels/scan/walk.cuh"
 
 namespace ridge::scan::blelloch {

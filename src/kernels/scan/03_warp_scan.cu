@@ -1,10 +1,10 @@
 // scan rung 03, warp_scan: lanes read one another's registers.
 //
-// Since 02_blelloch: two barriers a chunk instead of 20. Within a warp the steps of rung 01 need
+// Since 02_blelloch: two barriers per chunk instead of 20. Within a warp the steps of rung 01 need
 //   neither barriers nor shared memory: a shuffle hands a register to another lane.
 // Stops at: one SM, which moves a small share of what the memory could, and waits for each chunk
 //   before it asks for the next.
-// Not for: vectors longer than a block's share, while other SMs are idle.
+// Not for: vectors longer than the share of a block, while other SMs are idle.
 #include "kernels/scan/block_scan.cuh"
 
 namespace ridge::scan::warp_scan {

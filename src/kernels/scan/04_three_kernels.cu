@@ -1,15 +1,15 @@
-// scan rung 04, three_kernels: every block its own part, in three launches.
+// scan rung 04, three_kernels: every block scans its own part, in three launches.
 //
-// Since 03_warp_scan: all SMs work. The first kernel reduces each block's part to its total, the
-//   second scans the totals, the third is rung 03 on each part, with the value of all parts before
-//   it as its carry. A launch is the barrier between blocks.
-// Stops at: HBM, for the input is read twice: 3 n of traffic where 2 n would do.
+// Since 03_warp_scan: all SMs work. The first kernel reduces the part of each block to its total,
+//   the second scans the totals, and the third is rung 03 on each part, with the total of all
+//   earlier parts as its carry. The launches are the barriers between blocks.
+// Stops at: HBM, because the input is read twice: traffic of 3 n where 2 n would do.
 // Not for: long vectors: the second read of the input is half of what a scan has to move.
 #include "kernels/scan/block_scan.cuh"
 
 namespace ridge::scan::three_kernels {
 
-constexpr int64_t kPart = 8 * kThreads;  // elements a block
+constexpr int64_t kPart = 8 * kThreads;  // elements per block
 
 template <class T, class A, class Op>
 __global__ void __launch_bounds__(kThreads) scan_totals_of_parts(Args args, A* totals, Op op) {

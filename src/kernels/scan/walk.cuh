@@ -16,8 +16,8 @@ struct Scanned {
   A total;    // of the chunk
 };
 
-// Elements [begin, end); scan(x) is the block's scan of one element a thread. Returns the value of
-// everything to `end`.
+// Elements [begin, end); scan(x) is the block's scan of one element per thread. Returns the value
+// of everything to `end`.
 template <class T, class A, class Op, class BlockScan>
 __device__ A walk(const Args& args, int64_t begin, int64_t end, A carry, const Op& op,
                   BlockScan scan) {

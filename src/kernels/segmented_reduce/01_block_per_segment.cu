@@ -1,7 +1,7 @@
-// segmented_reduce rung 01, block_per_segment: every segment has a block.
+// segmented_reduce rung 01, block_per_segment: one block per segment.
 //
-// Stops at: idle threads. A segment of 8 elements has 256 threads and a barrier; one of a million
-//   has 256 threads too, while the rest of the GPU has nothing left to do.
+// Stops at: idle threads. A segment of 8 elements has 256 threads and a barrier. A segment of a
+//   million elements has 256 threads too, while the rest of the GPU has nothing left to do.
 // Not for: segments much shorter than a block, or so long that a few of them hold up the rest.
 #include "kernels/segmented_reduce/operators.cuh"
 

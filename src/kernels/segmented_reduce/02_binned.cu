@@ -1,10 +1,11 @@
-// segmented_reduce rung 02, binned: a thread, some lanes, a warp, a block or many blocks a segment.
+// segmented_reduce rung 02, binned: a thread, some lanes, a warp, a block or many blocks work on a
+// segment.
 //
-// Since 01_block_per_segment: the mean length says who takes a segment to begin with, so that short
-//   ones no longer idle a block; those too long for them climb to their warp and their block, and
-//   the longest are cut into chunks with a block each. 16 bytes a lane and load, four under way.
-// Stops at: HBM; where segments have about one element, at the offsets and results that move with
-//   it.
+// Since 01_block_per_segment: the mean length decides how many threads take a segment at first, so
+//   that short segments no longer keep a whole block. Segments that are too long for these threads
+//   go to their warp or their block, and the longest are cut into chunks with one block per chunk.
+//   Each load brings 16 bytes, and four are under way.
+// Stops at: HBM; if segments have about one element, at the offsets and results that move with it.
 // Not for: segments of one fixed length: those are rows, and need no offsets (axis_reduce).
 #include "kernels/segmented_reduce/operators.cuh"
 #include "select/select.h"

@@ -1,4 +1,4 @@
-// Sums, maxima, minima and means: one result for each segment of a vector, whatever their lengths.
+// Sums, maxima, minima and means: one result per segment of a vector; segments may have any length.
 #pragma once
 
 #include "ladder/rung.h"

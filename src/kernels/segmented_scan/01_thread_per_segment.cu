@@ -1,9 +1,10 @@
-// segmented_scan rung 01, thread_per_segment: who finds a head at its element, adds up to the next.
+// segmented_scan rung 01, thread_per_segment: the thread that finds a head at its element adds up
+// to the next head.
 //
 // Stops at: one load after another. A thread waits for each element before it asks for the next,
-//   the lanes of a warp wait for the longest segment among them, and their loads are a segment
+//   the lanes of a warp wait for the longest of their segments, and their loads are a segment
 //   apart.
-// Not for: long segments, or such of very different lengths.
+// Not for: long segments, or segments of very different lengths.
 #include "kernels/segmented_scan/segments.cuh"
 
 namespace ridge::segmented_scan::thread_per_segment {

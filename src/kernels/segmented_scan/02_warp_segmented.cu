@@ -1,9 +1,9 @@
-// segmented_scan rung 02, warp_segmented: a warp's heads are 32 bits that every lane can see.
+// segmented_scan rung 02, warp_segmented: the heads of a warp are 32 bits that every lane can see.
 //
-// Since 01_thread_per_segment: all lanes work, however long the segments, on neighbouring elements.
-//   A ballot tells each lane where its segment begins, so the steps of a warp's scan only have to
-//   stop there: the flags themselves are never shuffled. One block walks along the vector and
-//   carries the sum of the segment it is in.
+// Since 01_thread_per_segment: all lanes work on neighbouring elements, however long the segments
+//   are. A ballot tells each lane where its segment begins, so the steps of a warp's scan only have
+//   to stop there: the flags themselves are never shuffled. One block walks along the vector and
+//   carries the sum of the current segment.
 // Stops at: one SM, which moves a small share of what the memory could.
 // Not for: long vectors, while other SMs are idle.
 #include "device/scan.cuh"

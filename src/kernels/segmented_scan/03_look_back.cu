@@ -1,16 +1,16 @@
 // segmented_scan rung 03, look_back: a scan of pairs, in one pass over memory.
 //
-// Since 02_warp_segmented: all SMs work, and every element is still read once. What a scan needs of
-//   its operator is that it is associative; a pair of (sum since the last head, whether there was
-//   one) is. So this is scan's rung 05, with another operator and marks beside the elements.
-// Stops at: HBM; a pair costs twice the shuffles of a number.
+// Since 02_warp_segmented: all SMs work, and every element is still read once. A scan only needs an
+//   associative operator, and a pair of (sum since the last head, whether there was a head) has
+//   one. So this is rung 05 of scan, with another operator and with marks beside the elements.
+// Stops at: HBM; a pair costs twice as many shuffles as a number.
 // Not for: vectors without heads: a plain scan reads no marks and carries half as much.
 #include "kernels/segmented_scan/segmented_io.cuh"
 #include "select/select.h"
 
 namespace ridge::segmented_scan::look_back {
 
-// Threads, bytes of elements a thread, blocks an SM, tiles a lane looks back at.
+// Threads, bytes of elements per thread, blocks per SM, tiles that a lane looks back at.
 using Shape = detail::ScanShape<128, 96, 6, 1>;
 constexpr Tuned kTuned = {5.0, 0.75};
 

@@ -56,7 +56,7 @@ struct SegmentedIo {
   static constexpr int kPackBytes = Values::kPackBytes;
   struct Pack {
     typename Values::Pack values;
-    uint32_t heads;  // a bit an item
+    uint32_t heads;  // one bit per item
   };
 
   const T* in;

@@ -1,7 +1,7 @@
 // softmax rung 01, three_pass_naive: every thread walks along its own row three times.
 //
-// Stops at: sectors. The lanes of a load stand a row apart, each bringing 32 bytes for the 4 (or 2)
-//   it uses; and the row comes three times: for its maximum, its sum, its results.
+// Stops at: sectors. The lanes of a load are one row apart, and each brings 32 bytes and uses 4 (or
+//   2) of them. The row is read three times: for its maximum, its sum and its results.
 // Not for: anything but rows of one or two columns.
 #include "kernels/softmax/row_op.cuh"
 

@@ -1,9 +1,10 @@
-// softmax rung 02, shared_tree: a block on every row; its threads' maxima and sums meet in a tree
-// in shared memory.
+// softmax rung 02, shared_tree: one block per row; a tree in shared memory combines the maxima and
+// sums of its threads.
 //
-// Since 01_three_pass_naive: the lanes of a load are neighbours, so that every byte that comes is
+// Since 01_three_pass_naive: the lanes of a load are neighbours, so every byte that arrives is
 //   used; 256 threads have loads of one row under way.
-// Stops at: barriers, ten a tree, during which nothing is loaded; the row still comes three times.
+// Stops at: barriers, ten per tree, during which nothing is loaded; the row is still read three
+//   times.
 // Not for: rows shorter than the block, which spend their time in the tree.
 #include "kernels/softmax/row_op.cuh"
 

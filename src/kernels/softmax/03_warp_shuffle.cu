@@ -1,11 +1,10 @@
-// softmax rung 03, warp_shuffle: a warp on every row; its lanes exchange maxima and sums in
-// registers.
+// softmax rung 03, warp_shuffle: one warp per row; its lanes exchange maxima and sums in registers.
 //
-// Since 02_shared_tree: five shuffles instead of a tree, no barrier, no shared memory: warps never
-//   wait for one another.
-// Stops at: bytes in flight, 4 (or 2) a lane and load; a wide row has only 32 lanes, and comes
-//   three times, the later ones from L2 if it is still there.
-// Not for: few wide rows: a warp on each leaves most of the GPU idle.
+// Since 02_shared_tree: five shuffles replace a tree. There is no barrier and no shared memory, so
+//   warps never wait for one another.
+// Stops at: bytes in flight: each load brings 4 (or 2) bytes per lane. A wide row has only 32
+//   lanes, and is read three times, from L2 if it is still there.
+// Not for: few wide rows: one warp per row leaves most of the GPU idle.
 #include "device/lanes.cuh"
 #include "kernels/softmax/row_op.cuh"
 

@@ -1,9 +1,10 @@
-// softmax rung 04, vectors: 16 bytes a lane and load, four loads under way.
+// softmax rung 04, vectors: each load brings 16 bytes, and four loads are under way.
 //
-// Since 03_warp_shuffle: 64 bytes a lane instead of 4 (or 2), on a block of 256 threads, so that
-//   wide rows have as much under way as narrow ones; exponentials by the special function unit.
-// Stops at: reading three times. The second and third come from L2 at best.
-// Not for: rows of less than some thousand columns, which do not have four packs for each thread.
+// Since 03_warp_shuffle: 64 bytes per lane are under way instead of 4 (or 2), and a block of 256
+//   threads works on a row, so that wide rows have as much under way as narrow ones. Exponentials
+//   use the special function unit.
+// Stops at: reading three times. The second and third read come from L2 at best.
+// Not for: rows of less than some thousand columns, which do not have four packs per thread.
 #include "device/row.cuh"
 #include "kernels/softmax/max_sum.cuh"
 
@@ -65,7 +66,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     return launch_status();
   });
 }
-constinit const Rung rung = {.idea = "16 bytes a lane and load, four loads under way",
+constinit const Rung rung = {.idea = "16 bytes per load, four loads under way",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.conflict_free = true}};

@@ -1,10 +1,10 @@
 // softmax rung 05, online: maximum and sum in one pass.
 //
-// Since 04_vectors: a sum relative to the maximum so far, scaled when that grows, needs no pass for
-//   the maximum before it: two reads of the row, not three.
-// Stops at: the second read, which misses L2 once the rows under way are wider than it.
-// Not for: rows that fit the registers of a block: one read is enough there (06). It is what is
-//   left for rows too wide for any memory on the chip, on GPUs without clusters.
+// Since 04_vectors: a sum relative to the maximum so far, rescaled when the maximum grows, needs no
+//   earlier pass for the maximum: the row is read twice, not three times.
+// Stops at: the second read, which misses L2 once the rows under way are larger than the L2.
+// Not for: rows that fit into the registers of a block: one read is enough there (06). This rung is
+//   for rows too wide for any memory on the chip, on GPUs without clusters.
 #include "device/row.cuh"
 #include "kernels/softmax/max_sum.cuh"
 #include "select/select.h"

@@ -1,13 +1,13 @@
-// softmax rung 06, row_in_registers: each row is read once, and stays where it arrived.
+// softmax rung 06, row_in_registers: each row is read once, and stays in registers.
 //
 // Since 05_online: a thread keeps its packs of the row between the sum and the results, so there is
 //   no second read. As many threads share a row as it has packs for, from 4 lanes to a block of
-//   512, so that an SM has up to 128 KB of rows under way at any width (1024 threads of 64
-//   registers, 8 packs each); warps exchange one (maximum, sum) each, at one barrier. Wider rows
-//   have up to 256 threads with 25 packs each, so that there is still a second block on the SM,
-//   which loads while the first exchanges and stores.
-// Stops at: HBM, up to 6400 packs a row. Wider, a block has the SM to itself, and nothing is loaded
-//   while it exchanges and stores.
+//   512, so an SM has up to 128 KB of rows under way at any width (1024 threads of 64 registers,
+//   with 8 packs each). Each warp contributes one (maximum, sum) pair, at one barrier. Wider rows
+//   have up to 256 threads with 25 packs each, which leaves room for a second block on the SM; it
+//   loads while the first exchanges and stores.
+// Stops at: HBM, up to 6400 packs per row. For wider rows, a block has the SM to itself, and
+//   nothing is loaded while it exchanges and stores.
 // Not for: rows wider than the registers of an SM.
 #include "kernels/softmax/held.cuh"
 #include "select/select.h"
@@ -19,7 +19,7 @@ constexpr int kThreadsNarrow = 128, kPacksNarrow = 4;  // where lanes of a warp 
 constexpr int kThreads = 1024, kPacks = 8;             // 64 registers
 constexpr Tuned kTuned = {3.0, 0.86};
 constexpr Tuned kTunedDeep = {3.0, 0.84};
-constexpr Tuned kTunedAlone = {4.0, 0.85};       // one block an SM
+constexpr Tuned kTunedAlone = {4.0, 0.85};       // one block per SM
 constexpr Tuned kTunedAloneSmall = {4.0, 0.77};  // and elements of two bytes: twice the arithmetic
 constexpr Tuned kTunedAloneDeep = {4.0, 0.74};
 

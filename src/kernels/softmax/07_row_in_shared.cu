@@ -1,11 +1,11 @@
 // softmax rung 07, row_in_shared: wider rows are kept in shared memory.
 //
-// Since 06_row_in_registers: shared memory holds 227 KB a block, more than the registers have left
-//   for a row. Packs go there as they arrive, through the online sum; each thread takes back what
-//   it put, so only the (maximum, sum) pairs need a barrier.
-// Stops at: one block an SM, where the row takes more than half of its shared memory: nothing is
-//   loaded while it exchanges and stores.
-// Not for: rows that fit registers, which are faster to reach; Hopper, where the blocks of a
+// Since 06_row_in_registers: a block can have 227 KB of shared memory, more than the registers have
+//   left for a row. Packs go there as they arrive and enter the online sum. Each thread takes back
+//   its own packs, so only the (maximum, sum) pairs need a barrier.
+// Stops at: one block per SM, if the row takes more than half of its shared memory: nothing is
+//   loaded while the block exchanges and stores.
+// Not for: rows that fit into registers, which are faster to reach; Hopper, where the blocks of a
 //   cluster hold any row in registers (08).
 #include "device/row.cuh"
 #include "kernels/softmax/max_sum.cuh"

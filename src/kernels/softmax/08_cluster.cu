@@ -1,10 +1,10 @@
 // softmax rung 08, cluster: 2 to 16 blocks share a wide row, each with its part in registers.
 //
-// Since 06_row_in_registers: the blocks of a cluster write their warps' (maximum, sum) pairs into
-//   each other's shared memory and meet once; so a row of 262144 columns is held in registers too,
-//   by few blocks, and an SM still has those of two rows: one loads while the other exchanges.
-// Since 07_row_in_shared: nothing passes through shared memory but those pairs.
-// Stops at: HBM; for few rows, at the cluster's barriers, which nothing else is there to hide.
+// Since 06_row_in_registers: the blocks of a cluster write the (maximum, sum) pairs of their warps
+//   into each other's shared memory and meet once. So a few blocks can hold a row of 262144 columns
+//   in registers, and an SM still has blocks of two rows: one loads while the other exchanges.
+// Since 07_row_in_shared: only those pairs pass through shared memory.
+// Stops at: HBM; for few rows, at the barriers of the cluster, since no other work hides them.
 // Not for: rows that one block holds with room for a second block on its SM (06): the blocks of a
 //   cluster start together and wait for the slowest of them.
 #include "device/ptx/cluster.cuh"
@@ -19,7 +19,7 @@ constexpr double kLeastFull = 0.9;                  // of that, to be worth havi
 constexpr int kPortable = 8, kMostBlocks = 16;      // a cluster, without and with leave
 constexpr Tuned kTuned = {5.0, 0.83};
 constexpr Tuned kTunedLarge = {6.0, 0.80};  // more than kPortable blocks
-constexpr Tuned kTunedAlone = {6.0, 0.76};  // one block an SM
+constexpr Tuned kTunedAlone = {6.0, 0.76};  // one block per SM
 constexpr Tuned kTunedFull = {5.0, 0.83};
 
 template <class T, Op op, int Packs>
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(Packs == kPacksFull ? kThreadsFull : kMostThre
 }
 
 // As few blocks as can hold the row, two in an SM: the fewer there are, the sooner they meet. A
-// forward row that is about whole SMs has them, with eight packs a thread.
+// forward row that is about whole SMs has them, with eight packs per thread.
 struct Shape {
   int threads, blocks;  // none: too wide
   int packs;

@@ -1,5 +1,5 @@
-// The maximum of some numbers and the sum of their exponentials relative to it: two such pairs
-// merge into that of all their numbers, so the sum need not wait for the row's maximum.
+// The maximum of some numbers, and the sum of their exponentials relative to it. Two such pairs
+// merge into the pair of all their numbers, so the sum need not wait for the row's maximum.
 //
 // Backward operators only have sums; with Forward = false the maximum stays 0 and costs nothing.
 #pragma once

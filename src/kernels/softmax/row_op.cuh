@@ -1,7 +1,7 @@
-// What the four operators do with a column; the rungs only differ in who does it, and when.
+// What the four operators do with a column; the rungs only differ in which threads do it, and when.
 //
-// Each is a sum over the row, then a result for every column from that sum. The forward ones know
-// the row's maximum before the sum, so that no exponential overflows.
+// Each operator makes a sum over the row, and then a result for every column from that sum. The
+// forward operators know the row's maximum before the sum, so that no exponential overflows.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,9 @@
-// transpose rung 01, naive: one thread an element, read along rows, written along columns.
+// transpose rung 01, naive: one thread per element, read along rows, written along columns.
 //
-// Stops at: sectors. The 32 stores of a warp go to 32 rows of the output: each writes 4 of a
-//   sector's 32 bytes (1 of 32 for bytes), and the L2 must put them together.
-// Not for: anything but learning: seven eighths of what it writes to is somebody else's.
+// Stops at: sectors. The 32 stores of a warp go to 32 rows of the output: each writes 4 of the 32
+//   bytes of a sector (1 of 32 for bytes), and the L2 must put them together.
+// Not for: anything but learning: seven eighths of each sector that a warp writes to belong to
+//   other warps.
 #include "kernels/transpose/tiles.cuh"
 
 namespace ridge::transpose::naive {

@@ -1,8 +1,9 @@
-// transpose rung 02, shared_tile: a tile turns in shared memory, so that both sides go along rows.
+// transpose rung 02, shared_tile: a tile turns in shared memory, so that both reads and writes go
+// along rows.
 //
-// Since 01_naive: a warp writes 32 neighbours of an output row: whole sectors.
-// Stops at: shared memory. A column of the tile is 32 numbers at a distance of 32 words: all in the
-//   same bank, so its read takes 32 turns (f32; two-byte elements 16, bytes 8).
+// Since 01_naive: a warp writes 32 neighbours of an output row, which are whole sectors.
+// Stops at: shared memory. The 32 numbers of a column of the tile are 32 words apart, all in the
+//   same bank, so reading them takes 32 turns (f32; 16 turns for two-byte elements, 8 for bytes).
 // Not for: tiles whose rows are a multiple of 32 words, without padding (03) or a swizzle (04).
 #include "kernels/transpose/tiles.cuh"
 

@@ -1,9 +1,10 @@
-// transpose rung 03, padded: a column more in shared memory, that nobody uses.
+// transpose rung 03, padded: the tile has one more column, which nobody uses.
 //
-// Since 02_shared_tile: rows of the tile start one bank further each, so a column lies in 32
-//   different banks and is read in one turn.
-// Stops at: bytes in flight: 4 (2, 1) a lane and load, four loads before the barrier.
-// Not for: accesses of 16 bytes: the padding takes rows off their boundaries (04).
+// Since 02_shared_tile: each row of the tile starts one bank further than the previous one, so a
+//   column lies in 32 different banks and is read in one turn.
+// Stops at: bytes in flight: each load brings 4 (2, 1) bytes per lane, with four loads before the
+//   barrier.
+// Not for: accesses of 16 bytes: the padding moves rows off their boundaries (04).
 #include "kernels/transpose/tiles.cuh"
 
 namespace ridge::transpose::padded {

@@ -1,9 +1,9 @@
 // transpose rung 04, swizzled: column c of row r lies at c ^ r.
 //
-// Since 03_padded: as free of conflicts, without the unused column: a row is 128 bytes again, so it
-//   could be read and written 16 bytes at a time.
+// Since 03_padded: it is free of conflicts without the unused column. A row is 128 bytes again, so
+//   it could be read and written 16 bytes at a time.
 // Stops at: bytes in flight, as before.
-// Not for: tiles that others index plainly, or that are not a power of two wide.
+// Not for: tiles that other code indexes plainly, or whose width is not a power of two.
 #include "kernels/transpose/tiles.cuh"
 
 namespace ridge::transpose::swizzled {

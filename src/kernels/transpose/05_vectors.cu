@@ -1,11 +1,12 @@
-// transpose rung 05, vectors: 16 bytes a lane on both sides.
+// transpose rung 05, vectors: 16 bytes per lane, on both sides.
 //
 // Since 04_swizzled: a thread loads a square of P packs (P elements each) from P rows and turns it
-//   in registers, so shared memory too is written and read 16 bytes at a time, swizzled by pack.
-//   P loads of 16 bytes are under way at once.
-// Stops at: HBM. Takes only rows that start at multiples of 16 bytes, on both sides; 08 takes all.
-// Not for: rows off their 16-byte boundaries (08); and a transpose that a product could read
-//   through.
+//   in registers, so shared memory is also written and read 16 bytes at a time, swizzled by pack. P
+//   loads of 16 bytes are under way at once.
+// Stops at: HBM. It takes only rows that start at multiples of 16 bytes, on both sides; 08 takes
+//   all.
+// Not for: rows off their 16-byte boundaries (08); and a transpose that a matrix product could do
+//   while reading.
 #include <algorithm>
 
 #include "device/register_transpose.cuh"
@@ -119,7 +120,7 @@ static double cost(const Args& a, const DeviceInfo& device) {
     return streaming_us(kTuned<T>, tiles * kRows * kCols * sizeof(T) * 2, device);
   });
 }
-constinit const Rung rung = {.idea = "16 bytes a lane, squares turned in registers",
+constinit const Rung rung = {.idea = "16 bytes per lane, squares turned in registers",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

@@ -1,12 +1,12 @@
 // transpose rung 06, tma: the copy engine moves tiles in and out; threads only turn them.
 //
 // Since 05_vectors: no thread computes a global address or waits for a load of its own. Boxes of
-//   128-byte rows arrive swizzled in a ring of stages, several ahead; a square goes through
-//   registers into a tile of the same kind, which leaves as boxes. Ragged edges are the engine's
-//   business: it reads zeros outside and writes nothing there.
-// Stops at: HBM. Takes only rows that start, and output rows that end, at multiples of 16 bytes.
-// Not for: small matrices: making the descriptors takes longer than the copy; and strides that
-//   are no multiple of 16 bytes (08).
+//   128-byte rows arrive swizzled in a ring of stages, several ahead. A square goes through
+//   registers into a tile of the same kind, which leaves as boxes. The engine takes care of ragged
+//   edges: it reads zeros outside and writes nothing there.
+// Stops at: HBM. It takes only rows that start, and output rows that end, at multiples of 16 bytes.
+// Not for: small matrices, where making the descriptors takes longer than the copy; and strides
+//   that are not a multiple of 16 bytes (08).
 #include <algorithm>
 
 #include "device/ptx/tma.cuh"

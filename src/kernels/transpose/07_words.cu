@@ -1,13 +1,13 @@
 // transpose rung 07, words: any size, stride and alignment, four bytes at a time.
 //
-// Since 05_vectors: rows that start anywhere cannot move 16 bytes at a time, but all that small
-//   elements need for four is a shift: a word of a row is put together from two aligned ones, P x P
-//   elements are turned in registers (P = 4 / size), and a word of an output row is shifted out of
-//   two of the tile. Each output row starts at its own multiple of 32 bytes, so a tile reads 8
-//   words of rows more than it writes, and no two tiles write to one sector.
-// Stops at: the instructions of a word; HBM for 4-byte elements.
-// Not for: elements of four bytes and more, and rows at their boundaries (05); 08 moves four
-//   times as much an instruction.
+// Since 05_vectors: rows that start anywhere cannot move 16 bytes at a time. Four bytes of small
+//   elements only need a shift: a word of a row is put together from two aligned words, P x P
+//   elements are turned in registers (P = 4 / size), and a word of an output row is shifted
+//   together from two words of the tile. Each output row starts at its own multiple of 32 bytes, so
+//   a tile reads 8 words of rows more than it writes, and no two tiles write to the same sector.
+// Stops at: instructions, several per word; HBM for 4-byte elements.
+// Not for: elements of four bytes and more, and rows at their boundaries (05). 08 moves four times
+//   as many bytes per instruction.
 #include "kernels/transpose/tiles.cuh"
 
 namespace ridge::transpose::words {
@@ -28,7 +28,7 @@ template <>
 struct Shape<uint8_t> {
   static constexpr int kAcross = 32, kDown = 64, kBatch = 1;  // 256 x 128
 };
-constexpr int kSector = 32, kMore = kSector / 4;  // words a tile reads more than it writes
+constexpr int kSector = 32, kMore = kSector / 4;  // words that a tile reads more than it writes
 template <class T>
 constexpr int kInWord = 4 / int(sizeof(T));
 template <class T>

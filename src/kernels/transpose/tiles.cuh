@@ -36,7 +36,7 @@ __device__ __forceinline__ TileAt tile_at(const Tiling& t, uint32_t index) {
   return {batch, group * Group + in_group - across * height, across};
 }
 
-// The lessons: tiles of 32 x 32 elements, blocks of 32 x 8 threads, four rows a thread.
+// The lessons: tiles of 32 x 32 elements, blocks of 32 x 8 threads, four rows per thread.
 constexpr int kTile = 32;
 constexpr int kBlockRows = 8;
 

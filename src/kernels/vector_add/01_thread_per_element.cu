@@ -1,8 +1,8 @@
 // vector_add rung 01, thread_per_element: the first kernel everybody writes.
 //
-// Stops at: bytes in flight. A warp asks for 128 bytes at a time (64 for two-byte formats), and a
-//   thread that has its two numbers has nothing else to wait for.
-// Not for: two-byte formats above all: half of what a request could bring is not asked for.
+// Stops at: bytes in flight. A warp asks for 128 bytes at a time (64 in two-byte formats), and a
+//   thread waits for its two numbers with nothing else to do.
+// Not for: two-byte formats above all: a request brings only half of what it could.
 #include "device/convert.cuh"
 #include "kernels/vector_add/vector_add.h"
 

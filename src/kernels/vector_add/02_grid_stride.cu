@@ -1,11 +1,11 @@
-// vector_add rung 02, grid_stride: as many threads as the GPU holds, each walking through the
+// vector_add rung 02, grid_stride: as many threads as the GPU holds, and each walks through the
 // array.
 //
-// Since 01_thread_per_element: the grid fits the device, whatever the size; a thread's next loads
-//   can start before its last store is done.
-// Stops at: bytes in flight, still 4 (or 2) a lane and load.
-// Not for: arrays the GPU can hold threads for: a grid that strides loses a few percent to one
-//   that ends.
+// Since 01_thread_per_element: the grid fits the device, whatever the size of the array; the next
+//   loads of a thread can start before its last store is done.
+// Stops at: bytes in flight: each load still brings 4 (or 2) bytes per lane.
+// Not for: arrays for which the GPU can hold enough threads: a grid that strides is a few percent
+//   slower than one that ends.
 #include "device/convert.cuh"
 #include "kernels/vector_add/vector_add.h"
 

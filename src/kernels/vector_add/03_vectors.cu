@@ -1,11 +1,11 @@
-// vector_add rung 03, vectors: 16 bytes a lane and load.
+// vector_add rung 03, vectors: each load brings 16 bytes.
 //
-// Since 02_grid_stride: a lane has a pack of each input under way, 32 bytes instead of 8, so that
-//   fewer warps cover the memory's latency; and a thread has one pack and is done, for there are
-//   as many threads as packs again: on an H200 that is faster than striding.
+// Since 02_grid_stride: a lane has one pack of each input under way, 32 bytes instead of 8, so
+//   fewer warps cover the latency of memory. There are as many threads as packs again, and each is
+//   done after one pack: on an H200 that is faster than striding.
 // Stops at: HBM.
-// Not for: an addition that the kernel before could make on its way: two of three accesses are for
-//   nothing.
+// Not for: an addition that the previous kernel could make itself: two of three accesses would be
+//   saved.
 #include "device/map.cuh"
 #include "kernels/vector_add/vector_add.h"
 #include "select/select.h"
@@ -40,7 +40,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);
 }
-constinit const Rung rung = {.idea = "16 bytes a lane and load, one pack a thread",
+constinit const Rung rung = {.idea = "16 bytes per load, one pack per thread",
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,

@@ -1,8 +1,8 @@
 // vector_add_streamed rung 01, pageable_copy: copy in, add, copy out, from memory as malloc gives
 // it.
 //
-// Stops at: the driver. The system may move such memory at any time, so the driver copies it piece
-//   by piece into pinned memory of its own first, with the host waiting.
+// Stops at: the driver. The system may move such memory at any time, so the driver first copies it
+//   piece by piece into pinned memory of its own, while the host waits.
 // Not for: copies that should overlap with anything: the host waits, and so does the stream.
 #include "kernels/vector_add_streamed/pipeline.cuh"
 

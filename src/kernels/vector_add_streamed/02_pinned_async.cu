@@ -1,9 +1,10 @@
 // vector_add_streamed rung 02, pinned_async: the same calls on pinned memory.
 //
-// Since 01_pageable_copy: not a line of code, but where the arrays lie. The copy engine reads them
-//   itself, at the link's speed, and the host does not wait.
-// Stops at: one thing at a time. While copying in, the way out is idle, and the other way round.
-// Not for: memory without limit: what is pinned the system cannot use for anything else.
+// Since 01_pageable_copy: the code is the same; only the arrays lie elsewhere. The copy engine
+//   reads them itself, at the speed of the link, and the host does not wait.
+// Stops at: one thing at a time. While data is copied in, the way out is idle, and the other way
+//   round.
+// Not for: unlimited amounts of memory: the system cannot use pinned memory for anything else.
 #include "kernels/vector_add_streamed/pipeline.cuh"
 
 namespace ridge::vector_add_streamed::pinned_async {

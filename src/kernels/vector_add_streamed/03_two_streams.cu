@@ -1,10 +1,10 @@
-// vector_add_streamed rung 03, two_streams: while one chunk is copied in, another is on its way
-// out.
+// vector_add_streamed rung 03, two_streams: while one chunk is copied in, another is copied out.
 //
-// Since 02_pinned_async: chunks, dealt to two streams with buffers of their own. The copy engines
-//   for the two directions and the SMs work at the same time, each on another chunk.
-// Stops at: gaps. A chunk has three stages and there are two chunks under way, so the way in waits
-//   when one chunk's addition and the other's way out are both not done.
+// Since 02_pinned_async: the arrays are cut into chunks, which go in turn to two streams with their
+//   own buffers. The copy engines for the two directions and the SMs work at the same time, each on
+//   another chunk.
+// Stops at: gaps. A chunk has three stages and two chunks are under way, so the way in waits while
+//   one chunk is added and the other is copied out.
 // Not for: small arrays: every chunk pays for its copies and its launch.
 #include "kernels/vector_add_streamed/pipeline.cuh"
 

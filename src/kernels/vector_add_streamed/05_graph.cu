@@ -1,9 +1,10 @@
 // vector_add_streamed rung 05, graph: the same pipeline, handed over as one graph.
 //
-// Since 04_n_streams: 128 copies and launches become one. What is saved is the host's time for each
-//   and the gaps while it falls behind; what it costs is making the graph. A program that runs the
-//   pipeline often makes it once and keeps it; a rung keeps nothing, so here each call pays.
-// Stops at: the link; below some millions of elements, at making the graph.
+// Since 04_n_streams: 128 copies and launches become one launch. This saves the time that the host
+//   takes for each of them, and the gaps while it falls behind; it costs the making of the graph. A
+//   program that runs the pipeline often makes the graph once and keeps it. A rung keeps nothing,
+//   so here every call pays.
+// Stops at: the link; below some millions of elements, at the making of the graph.
 // Not for: a pipeline that runs once: making the graph takes longer than it saves.
 #include "kernels/vector_add_streamed/pipeline.cuh"
 

@@ -1,4 +1,4 @@
-// vector_add_streamed: out = a + b, all three in host memory. What it takes is copies: the link
+// vector_add_streamed: out = a + b, all three in host memory. Its time goes into copies: the link
 // moves bytes both ways at once, so the bound is the slowest of copying in, adding and copying out.
 #pragma once
 

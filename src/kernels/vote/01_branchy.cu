@@ -1,10 +1,10 @@
 // vote rung 01, branchy: each lane takes its branch.
 //
-// Stops at: divergence. Where signs are mixed, a warp runs the first series with some of its lanes
-//   and then the second with the others. Where all agree, in long runs of a sign, the branch costs
+// Stops at: divergence. If signs are mixed, a warp runs the first series with some of its lanes and
+//   then the second with the others. If all lanes agree, in long runs of one sign, the branch costs
 //   next to nothing.
-// Not for: branches that neighbouring lanes take at random; where warps agree it is as good as
-//   any.
+// Not for: branches that neighbouring lanes take at random. If the lanes of a warp agree, it is as
+//   good as any.
 #include "kernels/vote/bits.cuh"
 
 namespace ridge::vote::branchy {
@@ -30,7 +30,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   vote_branchy<<<unsigned((a.n + kThreads - 1) / kThreads), kThreads, 0, stream>>>(a);
   return launch_status();
 }
-constinit const Rung rung = {.idea = "a branch for each sign",
+constinit const Rung rung = {.idea = "one branch per sign",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.global_loads_per_element = 1, .barriers = 0}};

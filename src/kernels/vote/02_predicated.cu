@@ -1,7 +1,7 @@
 // vote rung 02, predicated: all lanes run one series, each with its own argument.
 //
 // Since 01_branchy: what differs between the branches is selected before and after the long part,
-//   which all lanes then do together. No lane ever waits for another's branch.
+//   which all lanes execute together. No lane ever waits for the branch of another.
 // Stops at: atomics, up to 32 lanes of a warp at the same word.
 // Not where the branches have nothing in common: doing both and selecting costs as much as
 //   diverging, and more where a warp would have agreed.

@@ -1,9 +1,10 @@
 // vote rung 03, ballot: the warp's bits in one instruction.
 //
-// Since 02_predicated: a ballot gives every lane the bits of all, and one lane stores the word: no
-//   atomics, and nothing to clear before. any and all are the same vote with less of an answer.
+// Since 02_predicated: a ballot gives every lane the bits of all lanes, and one lane stores the
+//   word: there are no atomics, and nothing has to be cleared before. `any` and `all` are the same
+//   vote with a shorter answer.
 // Stops at: multiply-adds; on shorter series, HBM.
-// Not for: numbers: a vote has one bit a lane. For sums and maxima of integers there is redux.
+// Not for: numbers: a vote has one bit per lane. For sums and maxima of integers there is redux.
 #include "kernels/vote/bits.cuh"
 
 namespace ridge::vote::ballot {

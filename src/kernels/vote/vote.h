@@ -1,6 +1,6 @@
 // vote: y = x >= 0 ? S(x / 2) : 1 - S(-x / 4), where S(a) = 1 + a + a^2 + …, and which elements
-// took the first branch, a bit each. A study of what it costs when the lanes of a warp disagree,
-// and how they tell each other.
+// took the first branch, one bit per element. A study of what it costs when the lanes of a warp
+// disagree, and how they tell each other.
 #pragma once
 
 #include "ladder/rung.h"

@@ -1,10 +1,10 @@
 // warp_scan rung 02, shuffle: the same distances, in registers.
 //
-// Since 01_shared: a round is one shuffle and one addition. All lanes read before any writes: a
-//   shuffle is one instruction.
-// Stops at: loads and stores of 4 bytes a lane.
-// Not for: rows much longer than a warp: there a thread should scan several elements of its own
-//   first, and the warp their sums.
+// Since 01_shared: a round is one shuffle and one addition. A shuffle is one instruction, so all
+//   lanes read before any lane writes.
+// Stops at: loads and stores of 4 bytes per lane.
+// Not for: rows much longer than a warp: there each thread should first scan several elements of
+//   its own, and the warp then their sums.
 #include "kernels/warp_scan/warps.cuh"
 
 namespace ridge::warp_scan::shuffle {

@@ -1,4 +1,4 @@
-// A warp a row: what the rungs of warp_scan have in common.
+// One warp per row: what the rungs of warp_scan have in common.
 #pragma once
 
 #include "kernels/warp_scan/warp_scan.h"

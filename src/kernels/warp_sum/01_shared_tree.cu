@@ -27,7 +27,7 @@ static Support supports(const Args& a, const DeviceInfo&) { return takes(a); }
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   return with_type(a, stream, [](auto t) { return warp_sum_shared_tree<decltype(t)>; });
 }
-constinit const Rung rung = {.idea = "a tree in shared memory, a warp barrier a level",
+constinit const Rung rung = {.idea = "a tree in shared memory, one warp barrier per level",
                              .supports = supports,
                              .launch = launch,
                              .claims = {.barriers = 0, .conflict_free = true}};

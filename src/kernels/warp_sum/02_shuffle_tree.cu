@@ -1,10 +1,10 @@
 // warp_sum rung 02, shuffle_tree: lanes read each other's registers.
 //
-// Since 01_shared_tree: a level is one shuffle and one addition. A shuffle waits for all lanes it
-//   names, so no barrier is needed, and no memory.
-// Stops at: loads of 4 bytes a lane, and five shuffles a row.
-// Not where lanes need many values of each other: a shuffle moves one word a lane, through the same
-//   port as shared memory.
+// Since 01_shared_tree: a level is one shuffle and one addition. A shuffle waits for all lanes that
+//   it names, so it needs no barrier and no memory.
+// Stops at: loads of 4 bytes per lane, and five shuffles per row.
+// Not where lanes need many values of each other: a shuffle moves one word per lane, through the
+//   same port as shared memory.
 #include "kernels/warp_sum/warps.cuh"
 
 namespace ridge::warp_sum::shuffle_tree {

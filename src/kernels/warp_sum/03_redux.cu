@@ -2,7 +2,7 @@
 //
 // Since 02_shuffle_tree: five shuffles and additions become one reduction, for integers only:
 //   floating-point sums depend on their order, which the instruction leaves open.
-// Stops at: loads of 4 bytes a lane.
+// Stops at: loads of 4 bytes per lane.
 // Not for: floats, for which the instruction does not exist on this architecture.
 #include "kernels/warp_sum/warps.cuh"
 

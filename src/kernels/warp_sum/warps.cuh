@@ -1,4 +1,4 @@
-// A warp a row: what the rungs of warp_sum have in common.
+// One warp per row: what the rungs of warp_sum have in common.
 #pragma once
 
 #include "kernels/warp_sum/warp_sum.h"

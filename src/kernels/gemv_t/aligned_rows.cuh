@@ -1,18 +1,13 @@
-// gemv_t rung 04, tapered: slices that get shorter, met by the last block; every row at its own
-// boundaries.
+// Slices of the rows, each row read in aligned packs wherever it starts.
 //
-// Since 03_vectors: slices of equal length end together, and the blocks of the last, half-filled
-//   wave have the GPU to themselves; here each slice is shorter than the one before, so that what
-//   is left over at the end is little, and there are fewer of them. Their sums are added by the
-//   block of a tile that arrives last, not by a second kernel. And rows that are not whole packs
-//   are read in aligned packs all the same: rows a pack's number of elements apart lie alike, so a
-//   worker takes only those. Its sums belong to columns that are off by its own distance from the
-//   boundary, which is made good once, on the way to shared memory.
-// Stops at: HBM.
-// Not for: several vectors x at once: that is a matrix product.
+// Rows as many apart as a pack has elements are equally far from a boundary, so a worker (the lanes
+// that read a row together) takes only such rows. Its sums belong to columns that are off by its
+// own distance from the boundary; this is made good once, on the way to shared memory.
 //
-// What an aligned pack has of the columns of neighbouring tiles, of padding and of other rows goes
-// into sums that nobody stores. Nothing is read before A's first byte or behind its last.
+// An aligned pack may also hold columns of neighbouring tiles, padding, or the end of another row.
+// These go into sums that nobody stores. Nothing is read before A's first byte or after its last.
+#pragma once
+
 #include <algorithm>
 
 #include "device/convert_pack.cuh"
@@ -20,21 +15,19 @@
 #include "device/shifted.cuh"
 #include "kernels/gemv/finish.cuh"
 #include "kernels/gemv_t/gemv_t.h"
-#include "select/select.h"
 
-namespace ridge::gemv_t::tapered {
+namespace ridge::gemv_t {
+namespace aligned_rows {
 
 constexpr int kThreads = 256, kBlocksPerSm = 3;
-constexpr int kRows = 8;                   // a lane has under way, a pack of each
+constexpr int kRows = 8;                   // that a lane has under way, one pack of each
 constexpr int kLanes = 64;                 // side by side on a row
-constexpr int kWideLanes = 128;            // on a long one: fewer pages of memory open at a time
+constexpr int kWideLanes = 128;            // on a long row: fewer pages of memory open at a time
 constexpr int64_t kWideBytes = 128 << 10;  // of a row
 constexpr int kFewLanes = 16;
-constexpr int64_t kMostQuads = 16;  // of slices' sums, a thread of the last block
+constexpr int64_t kMostQuads = 16;  // of slices' sums that a thread of the last block adds
 constexpr double kWaves = 2;        // of blocks
 constexpr int64_t kLeastSteps = 3;  // of a slice, on average, where there are waves
-constexpr double kTaper = 0.9;      // 0: equal slices; 1: the last is next to nothing
-constexpr Tuned kTuned = {3.0, 0.92};
 
 using Meeting = reduction::Meeting<float4>;
 
@@ -42,18 +35,12 @@ using Meeting = reduction::Meeting<float4>;
 // width).
 struct Cut {
   int lanes;         // a power of two
-  int tile_columns;  // that a block answers for; without a pack of its width, where rows lie unlike
+  int tile_columns;  // that a block sums; one pack less than its width where rows lie unlike
   int slices;
   int64_t tiles, steps;
   int64_t edge_rows;  // first and last rows, whose packs may reach outside of A
-  double taper;
+  double taper;       // 0: equal slices; 1: the last is next to nothing
 };
-
-// The first step of a slice.
-__device__ __forceinline__ int64_t first_step(const Cut& cut, unsigned slice) {
-  const double t = double(slice) / double(cut.slices);
-  return int64_t(double(cut.steps) * t * (1 + cut.taper - cut.taper * t));
-}
 
 __device__ __forceinline__ void add(float4& sum, const float4& x) {
   sum.x += x.x;
@@ -114,9 +101,10 @@ __device__ __forceinline__ void finish_quad(const Args& args, int64_t col, const
     if (col + i < args.cols) gemv::finish<T>(args, col + i, sums[i]);
 }
 
-template <class T>
-__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
-    gemv_t_tapered(Args args, Cut cut, Meeting meeting) {
+// Sums a slice of a tile; the last block of the tile adds all slices. first_step(s): of slice s.
+template <class T, class FirstStep>
+__device__ __forceinline__ void sum_slice(const Args& args, const Cut& cut, const Meeting& meeting,
+                                          FirstStep first_step) {
   constexpr int kSize = kPackSize<T>;
   __shared__ float4 shared[kThreads * kSize / 4];
   const int lanes = cut.lanes, log_lanes = __ffs(lanes) - 1;
@@ -132,9 +120,9 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     arrivals = reduction::before_arrival(meeting.arrivals + blockIdx.x);
 
   // Rows row, row + workers, … of the slice; all `before` elements past a boundary.
-  const int64_t first_row = first_step(cut, blockIdx.y) * (kRows * workers);
+  const int64_t first_row = first_step(blockIdx.y) * (kRows * workers);
   const int64_t end =
-      blockIdx.y + 1 == gridDim.y ? args.rows : first_step(cut, blockIdx.y + 1) * (kRows * workers);
+      blockIdx.y + 1 == gridDim.y ? args.rows : first_step(blockIdx.y + 1) * (kRows * workers);
   int64_t row = first_row + worker;
   const T* const start = matrix + row * args.a_stride + left;
   const int before = row < end ? bytes_past_alignment(start) / int(sizeof(T)) : 0;
@@ -224,7 +212,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 }
 
 // The same for `workspace` and `launch`.
-static Cut cut_for(const Args& a, const DeviceInfo& device) {
+inline Cut cut_for(const Args& a, const DeviceInfo& device, double taper) {
   const auto size = int64_t(size_of(a.dtype)), pack = kPackBytes / size;
   const bool is_aligned = is_pack_aligned(a.a) && (a.rows <= 1 || a.a_stride % pack == 0);
   const int64_t resident = int64_t(device.sm_count) * kBlocksPerSm;
@@ -240,7 +228,7 @@ static Cut cut_for(const Args& a, const DeviceInfo& device) {
     const int64_t in_waves = std::min(int64_t(kWaves * double(resident) / double(cut.tiles) + 0.5),
                                       cut.steps / kLeastSteps);
     cut.slices = int(std::clamp<int64_t>(std::max(at_once, in_waves), 1, 65535));
-    cut.taper = cut.slices > at_once ? kTaper : 0;
+    cut.taper = cut.slices > at_once ? taper : 0;
   };
   // As many lanes as a row has packs for, up to what suits its length; more, where there are not
   // rows enough for the workers; fewer, where the last block would have too much to add.
@@ -261,34 +249,11 @@ static Cut cut_for(const Args& a, const DeviceInfo& device) {
   return cut;
 }
 
-static Support supports(const Args& a, const DeviceInfo&) {
-  return is_compute_float(a.dtype) ? kSupported : "multiplies f32, f16 and bf16";
-}
-static size_t workspace(const Args& a, const DeviceInfo& device) {
-  if (a.cols == 0) return 0;
-  const Cut cut = cut_for(a, device);
+inline size_t meeting_bytes(const Args& a, const Cut& cut) {
   if (cut.slices == 1) return 0;
   const auto pack = int64_t(kPackBytes / size_of(a.dtype));
   return reduction::meeting_bytes<float4>(cut.tiles, cut.tiles * cut.slices * cut.lanes * pack / 4);
 }
-static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t stream) {
-  if (a.cols == 0) return Status::ok();
-  const Cut cut = cut_for(a, device);
-  return with_float_type(a.dtype, [&](auto t) {
-    const dim3 grid(unsigned(cut.tiles), unsigned(cut.slices));
-    gemv_t_tapered<decltype(t)><<<grid, kThreads, 0, stream>>>(
-        a, cut, reduction::meeting_at<float4>(a.workspace, cut.tiles));
-    return launch_status();
-  });
-}
-static double cost(const Args& a, const DeviceInfo& device) {
-  return streaming_us(kTuned, gemv_t::bytes_read(a) + gemv_t::bytes_written(a), device);
-}
-constinit const Rung rung = {.idea = "slices get shorter, rows at their own boundaries",
-                             .supports = supports,
-                             .launch = launch,
-                             .workspace = workspace,
-                             .cost = cost,
-                             .claims = {.global_loads_per_element = 0.5}};
 
-}  // namespace ridge::gemv_t::tapered
+}  // namespace aligned_rows
+}  // namespace ridge::gemv_t

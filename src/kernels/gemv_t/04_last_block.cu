@@ -1,0 +1,73 @@
+// gemv_t rung 04, last_block: the last block of a tile adds the sums of all its slices.
+//
+// Since 03_vectors: no second kernel. The blocks of a tile count their arrivals in the workspace;
+//   the one that arrives last finds the sums of all slices in the L2 cache, and adds them, always
+//   in the same order.
+// Stops at: rows that are not whole packs, which still cost two loads per pack; and the last wave
+//   of blocks, which fills only a part of the GPU.
+// Not for: several vectors x at once: that is a matrix product.
+#include "device/reduce_block.cuh"
+#include "kernels/gemv/finish.cuh"
+#include "kernels/gemv_t/vectors.cuh"
+
+namespace ridge::gemv_t::last_block {
+
+using namespace packs;
+using Meeting = reduction::Meeting<float>;  // one counter per tile; sums (slices, cols)
+
+template <class T, bool Congruent>
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+    gemv_t_last_block(Args args, int lanes, int64_t rows_per_slice, Meeting meeting) {
+  __shared__ float4 shared_sums[kSumQuads<T>];
+  const int slices = int(gridDim.y);
+  sum_slice<T, Congruent>(args, lanes, rows_per_slice, shared_sums);
+  const int width = lanes * kPacks * kPackSize<T>;  // columns of the tile
+  const int64_t first_col = int64_t(blockIdx.x) * width;
+  for (int c = threadIdx.x; c < width && first_col + c < args.cols; c += kThreads) {
+    const float sum = sum_of_workers<T>(shared_sums, lanes, c);
+    if (slices == 1) gemv::finish<T>(args, first_col + c, sum);
+    else meeting.partials[blockIdx.y * args.cols + first_col + c] = sum;
+  }
+  if (slices == 1) return;
+
+  __shared__ bool is_last;
+  __syncthreads();
+  if (threadIdx.x == 0)
+    is_last = reduction::is_last_arrival(meeting.arrivals + blockIdx.x, unsigned(slices));
+  __syncthreads();
+  if (!is_last) return;
+  for (int c = threadIdx.x; c < width && first_col + c < args.cols; c += kThreads) {
+    const float* const sums = meeting.partials + first_col + c;  // (slices), cols apart
+    float sum = 0;
+#pragma unroll 8
+    for (int s = 0; s < slices; ++s) sum += reduction::load_fresh(sums + s * args.cols);
+    gemv::finish<T>(args, first_col + c, sum);
+  }
+}
+
+static Support supports(const Args& a, const DeviceInfo&) {
+  return is_compute_float(a.dtype) ? kSupported : "multiplies f32, f16 and bf16";
+}
+static size_t workspace(const Args& a, const DeviceInfo& device) {
+  const Plan plan = plan_for(a, device);
+  return plan.slices == 1 ? 0 : reduction::meeting_bytes<float>(plan.tiles, plan.slices * a.cols);
+}
+static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t stream) {
+  if (a.cols == 0) return Status::ok();
+  const Plan plan = plan_for(a, device);
+  return with_float_type(a.dtype, [&](auto t) {
+    using T = decltype(t);
+    const dim3 grid(unsigned(plan.tiles), unsigned(plan.slices));
+    const auto kernel = plan.congruent ? gemv_t_last_block<T, true> : gemv_t_last_block<T, false>;
+    kernel<<<grid, kThreads, 0, stream>>>(a, plan.lanes, plan.rows_per_slice,
+                                          reduction::meeting_at<float>(a.workspace, plan.tiles));
+    return launch_status();
+  });
+}
+constinit const Rung rung = {.idea = "the last block of a tile adds its slices",
+                             .supports = supports,
+                             .launch = launch,
+                             .workspace = workspace,
+                             .claims = {.barriers = 3}};
+
+}  // namespace ridge::gemv_t::last_block
