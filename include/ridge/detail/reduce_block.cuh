@@ -122,8 +122,11 @@ __device__ __forceinline__ AccOf<Op> block_combine_for_all(const Op& op, AccOf<O
 constexpr unsigned long long kMark = 0x9c3b'52f1'd86e'4a00;
 
 // The word as it is before this block arrives: best asked for early, to wait for it at no time.
+// Other blocks count in it meanwhile, so this is a relaxed load and no plain one.
 __device__ __forceinline__ unsigned long long before_arrival(const unsigned long long* word) {
-  return __ldcg(word);
+  unsigned long long seen;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(seen) : "l"(word));
+  return seen;
 }
 
 // What the caller wrote before is seen by the one for which this is true; another thread's writes
