@@ -8,7 +8,7 @@
 namespace ridge::vm::cudart {
 
 struct ResolvedFunction {
-  Function* function = nullptr;
+  KernelHandle* function = nullptr;
   Kernel* kernel = nullptr;
   KernelUsage usage;
 };

@@ -17,7 +17,7 @@ struct FragmentAccess {
 // ptxas moves factors of 8 and 16 bits from shared memory as matrices, eight lines of 16 bytes
 // each; elsewhere every register is an access of its own, or pairs of 32-bit sums that are
 // neighbours.
-bool moves_matrices(const Form& form);
+bool moves_matrices(const Match& match);
 std::vector<FragmentAccess> accesses_of(const WmmaTile& tile, bool as_matrices);
 
 }  // namespace ridge::vm::observe

@@ -18,8 +18,7 @@ std::string escaped(std::string_view text) {  // '|' ends a table's cell, in cod
 std::string agreement(std::string_view group, const vm::InstrDef& row) {
   if (const std::string_view why = why_not_run(group, row); !why.empty())
     return "not compared: " + std::string(why);
-  if (row.touches & (vm::kReads | vm::kWrites | vm::kAtomic))
-    return "exact; its plain spellings are compared";
+  if (row.facts.access != vm::AccessKind::none) return "exact; its plain spellings are compared";
   std::string bounds;
   for (const std::string& spelling : vm::expand(row)) {
     const Bound bound = bound_of(spelling);
@@ -27,6 +26,11 @@ std::string agreement(std::string_view group, const vm::InstrDef& row) {
       bounds += (bounds.empty() ? "" : "; ") + std::string(bound.text);
   }
   return bounds.empty() ? "exact" : bounds;
+}
+
+// What the hardware does here and the software GPU does not.
+std::string left_out(const vm::InstrDef& row) {
+  return row.facts.left_out.empty() ? "" : "; no effect here: " + std::string(row.facts.left_out);
 }
 
 }  // namespace
@@ -47,7 +51,9 @@ std::string documentation() {
       "and on random ones\n"
       "(tests/vm/isa/golden). Otherwise the column holds the error that the PTX documentation "
       "allows; the software GPU\n"
-      "and the H200 both keep it, and need not agree beyond it.\n";
+      "and the H200 both keep it, and need not agree beyond it. *No effect here* says what the "
+      "hardware does and the\n"
+      "software GPU leaves out, and why a program does not notice.\n";
   for (const vm::Group& group : vm::groups()) {
     out += "\n## " + std::string(1, char(std::toupper(group.name[0]))) +
            std::string(group.name.substr(1)) +
@@ -55,7 +61,7 @@ std::string documentation() {
     for (const vm::InstrDef& row : group.rows)
       out += "| `" + escaped(row.spelling) + "` | `" +
              escaped(row.operands.empty() ? " " : row.operands) + "` | " +
-             agreement(group.name, row) + " |\n";
+             agreement(group.name, row) + left_out(row) + " |\n";
   }
   return out;
 }
