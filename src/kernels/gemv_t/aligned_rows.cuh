@@ -14,12 +14,12 @@
 #include "device/reduce_block.cuh"
 #include "device/shifted.cuh"
 #include "kernels/gemv/finish.cuh"
+#include "kernels/gemv_t/fold.cuh"
 #include "kernels/gemv_t/gemv_t.h"
 
 namespace ridge::gemv_t {
 namespace aligned_rows {
 
-constexpr int kThreads = 256, kBlocksPerSm = 3;
 constexpr int kRows = 8;                   // that a lane has under way, one pack of each
 constexpr int kLanes = 64;                 // side by side on a row
 constexpr int kWideLanes = 128;            // on a long row: fewer pages of memory open at a time
@@ -41,46 +41,6 @@ struct Cut {
   int64_t edge_rows;  // first and last rows, whose packs may reach outside of A
   double taper;       // 0: equal slices; 1: the last is next to nothing
 };
-
-__device__ __forceinline__ void add(float4& sum, const float4& x) {
-  sum.x += x.x;
-  sum.y += x.y;
-  sum.z += x.z;
-  sum.w += x.w;
-}
-
-// Adds load(0, q) … load(count - 1, q) for each of the first `used` of a power of two of quads of
-// columns, and puts the totals. Where threads are more than quads, several share one. All threads
-// come here; the order of the sum is fixed.
-template <class Load, class Put>
-__device__ __forceinline__ void fold(float4* shared, int quads, int used, int count, Load load,
-                                     Put put) {
-  constexpr int kUnroll = 8;
-  const int across = min(quads, kThreads), log_across = __ffs(across) - 1;
-  const int sharers = kThreads >> log_across, sharer = int(threadIdx.x) >> log_across;
-  for (int q = int(threadIdx.x) & (across - 1); q < quads; q += kThreads) {
-    float4 sum = {};
-    for (int k = q < used ? sharer : count; k < count; k += kUnroll * sharers) {
-      float4 x[kUnroll];
-#pragma unroll
-      for (int u = 0; u < kUnroll; ++u) {
-        x[u] = {};
-        if (k + u * sharers < count) x[u] = load(k + u * sharers, q);
-      }
-#pragma unroll
-      for (int u = 0; u < kUnroll; ++u) add(sum, x[u]);
-    }
-    if (sharers > 1) {            // and quads not more than threads: once
-      __syncthreads();            // until here, `load` may have read from shared memory
-      shared[threadIdx.x] = sum;  // (sharers, quads)
-      __syncthreads();
-      if (sharer > 0 || q >= used) return;
-#pragma unroll 4
-      for (int s = 1; s < sharers; ++s) add(sum, shared[s * quads + q]);
-    }
-    if (q < used) put(q, sum);
-  }
-}
 
 // Four columns of y.
 template <class T>
