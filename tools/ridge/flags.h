@@ -23,7 +23,7 @@ namespace ridge::tools {
 struct DeviceFlags {
   std::string device = "auto";  // auto, gpu or vm
   std::string gpu;              // what the software GPU says it is
-  unsigned threads = 0;         // CPU threads of the software GPU; 0: one a core
+  unsigned threads = 0;         // CPU threads of the software GPU; 0: one per core
 };
 
 class CommandLine {

@@ -18,7 +18,7 @@ struct Target {
   std::string name;            // "NVIDIA H200": what it is, or says it is
   std::string driver_version;  // of a real GPU
   GpuSpec gpu;
-  unsigned threads = 0;  // of the software GPU; 0: one a core
+  unsigned threads = 0;  // of the software GPU; 0: one per core
   // The folder with the libcudart.so.13 to load; empty: the system's.
   std::filesystem::path runtime;
 
