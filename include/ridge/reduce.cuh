@@ -55,7 +55,7 @@ inline Expected<int> multiprocessors() {  // of the current device
 template <class T, int In>
 Status check_vectors(const reduction::Vectors<T, In>& v) {
   static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0,
-                "elements have 1, 2, 4, 8 or 16 bytes: they move 16 bytes a lane");
+                "elements have 1, 2, 4, 8 or 16 bytes: they move 16 bytes per lane");
   const auto complain = [](const std::string& what) {
     return Error{int(cudaErrorInvalidValue), "reduce: " + what};
   };

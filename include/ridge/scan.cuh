@@ -13,7 +13,7 @@
 // b. Its identity() combined with anything gives that thing. If it is associative only up to
 // rounding, as adding floats is, the last digits may differ from run to run.
 //
-// T may be any trivially copyable type; those of 1, 2, 4, 8 or 16 bytes move 16 bytes a lane.
+// T may be any trivially copyable type; those of 1, 2, 4, 8 or 16 bytes move 16 bytes per lane.
 #pragma once
 
 #include <cuda_runtime_api.h>

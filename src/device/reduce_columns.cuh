@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kColumnThreads)
 }
 
 // A tile is `lanes` packs of columns, a power of two up to a warp; `Warps` warps share its axis.
-// One warp: 8 tiles a block. All eight: `parts` blocks may share it further, and the last of them
+// One warp: 8 tiles per block. All eight: `parts` blocks may share it further, and the last of them
 // combines what they have left. Where packs are shifted, a whole warp of them holds the columns of
 // one less for certain, and those are the tile.
 template <int Warps, Packs Lie, class Op, class T, class Out>
@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(kColumnThreads)
       for (int s = 1; s < sharers; ++s) total = op.combine(total, shared[s * columns + c]);
       return total;
     };
-    // From here on, a thread a column.
+    // From here on, one thread per column.
     const int c = kShifted ? int(threadIdx.x) % columns : int(threadIdx.x) & (columns - 1);
     bool mine = int(threadIdx.x) < columns && left + c < m.inner;
     Acc total = op.identity();

@@ -1,4 +1,4 @@
-// Reduces the rows of a matrix, a group of lanes a row: one for the shortest, a warp, a block, or
+// Reduces the rows of a matrix, with one group of lanes per row: one lane, a warp, a block, or
 // several blocks where there are few rows.
 #pragma once
 
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kRowThreads)
   if (row < m.rows && lane == 0) out[row * out_stride] = finished<Out>(op, acc, m.cols);
 }
 
-// A block a row, or `parts` blocks: the last of them to finish combines what they have left.
+// One block per row, or `parts` blocks: the last of them to finish combines their results.
 template <class Op, class T, class Out>
 __global__ void __launch_bounds__(kRowThreads)
     reduce_rows_by_blocks(Op op, Rows<T> m, Out* out, int64_t out_stride, int parts,

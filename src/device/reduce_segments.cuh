@@ -31,7 +31,7 @@ namespace reduction {
 struct SegmentTuning {
   static constexpr int kThreads = 256;
   // Packs of a thread under way, by the lanes that take a segment of the mean length. Where many
-  // short ones hide each other's waits, more blocks an SM are worth more than more packs.
+  // short ones hide each other's waits, more blocks per SM are worth more than more packs.
   template <int Lanes>
   static constexpr int kUnroll = Lanes == kThreads ? 8 : 4;
   // Lengths, in elements; those that packs decide are what fills as many of them as with 4 bytes.

@@ -40,7 +40,7 @@ std::vector<Timing> time_in_turn(const std::vector<Timed>& contestants,
 // How many sets of `bytes` it takes to leave the L2.
 int sets_beyond_l2(double bytes, const DeviceInfo& device);
 
-// Bandwidths measured here and now, in bytes a second.
+// Bandwidths measured here and now, in bytes per second.
 struct Roofs {
   double copy = 0, read = 0, write = 0;
 };

@@ -1,4 +1,4 @@
-// The file through which the software GPU tells how many instructions a program executed.
+// The file through which the software GPU tells how many instructions were executed.
 #pragma once
 
 #include <cstdint>

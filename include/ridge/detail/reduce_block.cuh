@@ -130,7 +130,7 @@ __device__ __forceinline__ unsigned long long before_arrival(const unsigned long
 }
 
 // What the caller wrote before is seen by the one for which this is true; another thread's writes
-// need a barrier in front, another thread's reads one behind. One thread a block calls it.
+// need a barrier in front, another thread's reads one behind. One thread per block calls it.
 __device__ __forceinline__ bool is_last_arrival(unsigned long long* word, unsigned expected,
                                                 unsigned long long seen) {
   // Nobody counts in a word that is not right, so that it has not changed or is right by now.

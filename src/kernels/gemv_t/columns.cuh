@@ -8,7 +8,7 @@
 
 namespace ridge::gemv_t {
 
-constexpr int kRowsUnderWay = 8;  // rows whose loads a thread issues before it uses the first
+constexpr int kRowsUnderWay = 8;  // rows that a thread loads before it uses the first
 
 inline bool rows_are_whole_packs(const Args& a) {
   const int64_t pack = kPackBytes / int64_t(size_of(a.dtype));

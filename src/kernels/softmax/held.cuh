@@ -11,8 +11,8 @@ namespace ridge::softmax {
 // there are more, they are made again.
 constexpr int kKeptFloats = 32;
 
-// Packs a thread holds of each tensor where rows are wide: with 128 registers, all but thirty of
-// them packs. An SM has room for 512 such threads, and so for two rows of 6400 packs.
+// Packs of each tensor that one thread holds where rows are wide: with 128 registers, all but
+// thirty of them packs. An SM has room for 512 such threads, and so for two rows of 6400 packs.
 constexpr int kPacksDeep = 25, kThreadsDeep = 256;
 constexpr int kRegisters = 65536;  // of an SM
 constexpr int tensors(Op op) { return is_backward(op) ? 2 : 1; }

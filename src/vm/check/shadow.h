@@ -1,4 +1,4 @@
-// Shadow memory of global memory: a cell a word, in pages made when first touched.
+// Shadow memory of global memory: one cell per word, in pages made when first touched.
 #pragma once
 
 #include <map>
