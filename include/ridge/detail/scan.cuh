@@ -213,8 +213,9 @@ __device__ __forceinline__ void scan_tile(const Io& io, const Op& op,
     const A below = from_lane_below(through, 1);
     before[p] = lane == 0 ? running : op(running, below);
     running = op(running, from_lane(through, kWarpLanes - 1));
-    // From here on a pack's first item is only needed together with what is before it (inclusive),
-    // or its last not at all (exclusive): a pack takes no more registers than it has items.
+    // From here on, the first item of a pack is needed only together with what comes before it
+    // (inclusive), or its last item is not needed at all (exclusive). So a pack takes no more
+    // registers than it has items.
     if (kInclusive) before[p] = op(before[p], Io::item(packs[p], 0));
   }
   if (lane == 0) shared.warp_totals[warp].set(running);
@@ -279,8 +280,8 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksPerSm)
   __shared__ ScanShared<typename Io::Value, Shape::kWarps> shared;
   const TileBoard<typename Io::Value> board(memory);
 
-  // The first blocks take the first tiles, whoever gets which: prefetching needs no number, and the
-  // memory is asked while the number is.
+  // The first blocks take the first tiles, in any order. So they can prefetch before they know
+  // which tile is theirs.
   io.prefetch(Cut::begin(io, blockIdx.x), Cut::begin(io, blockIdx.x + 1), int(threadIdx.x),
               Shape::kThreads);
   if (threadIdx.x == 0) shared.tile = tiles == 1 ? 0 : board.take_tile();
