@@ -1,5 +1,5 @@
-// Neighbouring columns that one thread sums. Where all rows are whole packs, a thread sums the
-// columns of one pack (`Size` of them); where they are not, one column (`Size` is 1).
+// Neighbouring columns that one thread sums. If all rows are whole packs, a thread sums the columns
+// of one pack (`Size` of them); otherwise it sums one column (`Size` is 1).
 #pragma once
 
 #include "device/convert.cuh"
@@ -18,7 +18,7 @@ inline int64_t columns_per_thread(const Args& a) {
   return rows_are_whole_packs(a) ? kPackBytes / int64_t(size_of(a.dtype)) : 1;
 }
 
-// Adds rows row, row + step, … before `end` of the columns from `col` on, each times its x.
+// Adds the rows row, row + step, … before `end`, each times its x, for the columns from `col` on.
 template <class T, int Size>
 __device__ __forceinline__ void add_rows(const Args& args, int64_t col, int64_t row, int64_t step,
                                          int64_t end, float (&sums)[Size]) {

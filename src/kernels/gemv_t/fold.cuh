@@ -1,4 +1,4 @@
-// Adding up what the workers of a block, or the slices of a tile, have summed.
+// Adds the sums of the workers of a block, or those of the slices of a tile.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ __device__ __forceinline__ void fold(Sum* shared, int columns, int used, int cou
 #pragma unroll
       for (int u = 0; u < kUnroll; ++u) add(sum, x[u]);
     }
-    if (sharers > 1) {            // then columns are not more than threads: this happens once
-      __syncthreads();            // until here, `load` may have read from shared memory
+    if (sharers > 1) {  // then the loop has one iteration: there are no more columns than threads
+      __syncthreads();  // until here, `load` may have read from shared memory
       shared[threadIdx.x] = sum;  // (sharers, columns)
       __syncthreads();
       if (sharer > 0 || c >= used) return;

@@ -1,6 +1,6 @@
-// A block whose threads share the rows of a slice. Its `lanes` threads side by side on one row are
-// a worker; worker w takes rows w, w + workers, … of the slice. A block sums a tile of columns: as
-// many as one worker can.
+// The threads of a block share the rows of a slice. `lanes` threads side by side on one row are a
+// worker; worker w takes the rows w, w + workers, … of the slice. A block sums a tile: the columns
+// that one worker can sum.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace workers {
 constexpr int kMostLanes = 64;
 constexpr double kWaves = 2;  // of blocks
 
-// Sums the rows of slice blockIdx.y for the columns of tile blockIdx.x; put(col, sum) once for each
-// column. lanes: a power of two. shared: (workers, lanes * Size).
+// Sums the rows of slice blockIdx.y for the columns of tile blockIdx.x, and calls put(col, sum)
+// once for each column. lanes: a power of two. shared: (workers, lanes * Size).
 template <class T, int Size, class Put>
 __device__ __forceinline__ void sum_slice(const Args& args, int lanes, int64_t rows_per_slice,
                                           float (&shared)[kThreads * Size], Put put) {
