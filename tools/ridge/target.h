@@ -25,9 +25,9 @@ struct Target {
   int capability() const { return gpu.major * 10 + gpu.minor; }  // 90
 };
 
-// auto takes a GPU where there is one, unless --gpu names what the software GPU should be.
+// auto takes a GPU if there is one, unless --gpu is given, which is for the software GPU.
 Expected<Target> choose_target(const DeviceFlags& flags);
-// The software GPU, for verbs that watch; an error where the flags ask for another.
+// The software GPU, for verbs that watch accesses; an error if the flags ask for another device.
 Expected<Target> choose_observed_target(DeviceFlags flags);
 
 // What a program needs in its environment to run there.

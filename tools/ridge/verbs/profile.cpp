@@ -68,8 +68,8 @@ Expected<Command> command_of(const ProfileFlags& flags, const Target& target) {
   return command;
 }
 
-// The software GPU asks the toolkit, kernel by kernel, what the machine does for each line. Whether
-// there is a disassembler for that.
+// The software GPU asks the toolkit for the machine code of each kernel. Returns whether there is a
+// disassembler for that.
 bool let_read_machine_code(Command& command) {
   const auto toolkit = find_toolkit();
   if (!toolkit) return false;
@@ -168,7 +168,7 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
   fs::create_directory(scratch / "ptx", error);  // without it there are no PTX lines
   command->environment.emplace_back("RIDGE_PROFILE", scratch / "launches.json");
   command->environment.emplace_back("RIDGE_PROFILE_PTX", scratch / "ptx");
-  // A rung at a real size is more than anyone would wait for, and its blocks are much alike.
+  // A rung at a real size would take too long, and its blocks are much alike.
   const std::string blocks =
       flags.blocks.empty() && names_rung(flags.program.file) && flags.of_case.has_size()
           ? kSample
