@@ -19,7 +19,7 @@ UNITS = (r"lane|thread|warp|block|cluster|grid|row|column|instruction|element|pa
          r"member|finding|place|stream|queue|entry|item|size|sample|second|turn|barrier|worker|tile|digit|pass|run|table|folder|"
          r"list|type|verb|flag|section|variable|argument|parameter|chunk|bank|bit|piece|head|token|channel|image|vector|matrix|"
          r"operand|spelling|opcode|site|event|node|graph|chain|pair|unit|module|key|record|message|report|shape|dimension|axis|"
-         r"part|side|symbol|allocation|texel|result|seed|round|cause|target|layer")
+         r"part|side|symbol|operation|allocation|texel|result|seed|round|cause|target|layer")
 # What may stand between a number and "a lane" without being counted by it.
 NOT_COUNTED = r"is|was|has|of|in|to|as|by|for|with|and|or|from|at|on|that|than|not|such|per|be|if|but|so|after|before|half|neither|time|times"
 PER = re.compile(rf"\b(?:(?:{COUNTED})"
