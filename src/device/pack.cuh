@@ -1,4 +1,4 @@
-// Sixteen bytes a lane, as kernels use them. The code lies in include/, because ridge/reduce.cuh
+// Packs (sixteen bytes per lane) for kernels. The code lies in include/, because ridge/reduce.cuh
 // gives it to users.
 #pragma once
 

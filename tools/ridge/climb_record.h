@@ -20,7 +20,8 @@ struct Step {
   std::string unsupported;  // why it cannot do this case
   std::string failed;       // why it could not be timed
   std::vector<double> us;   // samples
-  // Of a rival in a process of its own: our rung that it took turns with there, and its samples.
+  // For a rival that ran in its own process: our rung that took turns with it there, and the
+  // samples of that rung.
   std::string beside;
   std::vector<double> beside_us;
   bool by_graph = false;
@@ -42,17 +43,18 @@ struct Climb {
   int64_t samples = 0;      // elements of the result that were looked at; 0: all
   uint64_t seed = 1;
   double read = 0, written = 0, flops = 0;
-  // Samples of moving as many bytes in the same mix and nothing else, in turn with the steps; and
-  // how: "copy", "read" or "write". None where the case is small, hot or on the software GPU.
+  // Samples of a kernel that moves as many bytes in the same mix and does nothing else, in turns
+  // with the steps; and which: "copy", "read" or "write". None if the case is small, hot or on the
+  // software GPU.
   std::vector<double> memory_us;
   std::string memory_by;
   std::vector<Step> steps;
 };
 
-struct Roofs {  // bytes a second, measured in the same run; all 0 on the software GPU
+struct Roofs {  // bytes per second, measured in the same run; all 0 on the software GPU
   double copy = 0, read = 0, write = 0, pins = 0;
   nlohmann::json weather;
-  // What memory does at the climb's own size, or else at a gigabyte.
+  // The rate of the memory at the size of the climb, or else at a gigabyte.
   double for_climb(const Climb& climb) const;
 };
 
@@ -68,12 +70,13 @@ bool is_same_case(const Climb& a, const Climb& b);
 nlohmann::json to_json(const ClimbRecord& record);
 Expected<ClimbRecord> read_climb_record(const std::string& file);
 std::string_view result_of(const Step& step);   // right, wrong, not here, failed, implausible
-std::string to_csv(const ClimbRecord& record);  // one line a step, with a header
+std::string to_csv(const ClimbRecord& record);  // one line per step, with a header
 
 double median(std::vector<double> samples);
 
-// How many times faster than a rival a rung is. Samples are compared with those they were taken in
-// turn with; another rung's are carried over by our own ratio.
+// By how many times a rung is faster than a rival. Samples are compared with those of the rung that
+// took turns with the rival; for another rung, that ratio is multiplied by the ratio of our two
+// rungs.
 double times_faster(const Climb& climb, const Step& rung, const Step& rival);
 
 }  // namespace ridge::tools

@@ -1,5 +1,5 @@
-// The program that holds the ladders, asked from here. It runs on the device it is sent to and
-// answers in lines of JSON.
+// The program ridge_ladders, which holds the ladders, called from here. It runs on the chosen
+// device and answers in lines of JSON.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@
 
 namespace ridge::tools {
 
-// Runs one of its commands; every line goes to `heard`. The status is what the command said went
-// wrong.
+// Runs one of its commands and passes every line to `heard`. The status is the error that the
+// command reported.
 Status ask_ladders(const Target& target, const std::vector<std::string>& arguments,
                    const std::function<void(const nlohmann::json&)>& heard, bool quiet = true);
 std::string ladders_program();  // its path
@@ -64,9 +64,10 @@ struct CaseFlags {
   void add_to(CommandLine& line);
   bool empty() const;  // but for the seed
   bool has_size() const { return !shape.empty() || !settings.empty(); }
-  // For a verb that was given no operator: what of this it cannot take.
+  // For a verb without an operator: complains about flags of this group that were given.
   Status refused(const CommandLine& line) const;
-  // As arguments of the ladders; an error names what the operator has not, and suggests.
+  // The same as arguments of ridge_ladders. An error names what the operator does not have, and
+  // suggests the nearest name.
   Expected<std::vector<std::string>> arguments_for(const OperatorEntry& op) const;
 };
 

@@ -35,7 +35,7 @@ uint32_t change_of(const Listing& l, uint32_t i) {
   return kOther;
 }
 
-// The registers an instruction's result is made of, where `change_of` says how.
+// The registers that the result of an instruction is made of, where `change_of` says how.
 std::vector<int32_t> carried_by(const Listing& l, uint32_t i) {
   const auto& operands = l.at(i).operands;
   const std::string_view op = l.root(i);

@@ -8,7 +8,7 @@
 
 namespace ridge::vm::observe {
 
-// One machine instruction: a word or more of each lane, or, of matrices, rows of 16 bytes.
+// One machine instruction: one or more words per lane, or, for matrices, rows of 16 bytes.
 struct FragmentAccess {
   Access access;
   uint32_t matrices = 0;  // 0: by lanes

@@ -1,4 +1,4 @@
-// Which registers an instruction reads and writes.
+// The registers that an instruction reads and writes.
 #pragma once
 
 #include "vm/decode/code.h"

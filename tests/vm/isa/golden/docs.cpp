@@ -38,22 +38,22 @@ std::string left_out(const vm::InstrDef& row) {
 std::string documentation() {
   std::string out =
       "# PTX that the software GPU executes\n\n"
-      "Written by `golden --docs` from the instruction tables in src/vm/isa; a test holds this "
-      "file against them.\n\n"
+      "Written by `golden --docs` from the instruction tables in src/vm/isa; the test "
+      "golden.docs compares the two.\n\n"
       "A spelling is the root and its modifiers: `[a|b]` needs one of them, `{a|b}` allows one, "
       "`%int` stands for a set\n"
       "of types (src/vm/isa/form.cpp). A spelling that no row matches is an error when the module "
       "is loaded, with its\n"
-      "line. Of the operands, `d*` is a fragment of a matrix, several registers in braces, and "
-      "`f#` a "
-      "literal.\n\n"
-      "*Exact*: bit for bit what an H200 gives, NaNs included, on all combinations of edge values "
-      "and on random ones\n"
-      "(tests/vm/isa/golden). Otherwise the column holds the error that the PTX documentation "
-      "allows; the software GPU\n"
-      "and the H200 both keep it, and need not agree beyond it. *No effect here* says what the "
-      "hardware does and the\n"
-      "software GPU leaves out, and why a program does not notice.\n";
+      "line. Among the operands, `d*` is a fragment of a matrix (several registers in braces), "
+      "and `f#` is a literal.\n\n"
+      "*Exact*: the same bits as an H200, NaNs included, on all combinations of edge values and on "
+      "random values\n"
+      "(tests/vm/isa/golden). Otherwise the column has the error that the PTX documentation "
+      "allows; "
+      "the software GPU\n"
+      "and the H200 both stay within it, but their results may differ. *No effect here* says what "
+      "the hardware does\n"
+      "and the software GPU leaves out, and why a program does not notice.\n";
   for (const vm::Group& group : vm::groups()) {
     out += "\n## " + std::string(1, char(std::toupper(group.name[0]))) +
            std::string(group.name.substr(1)) +
