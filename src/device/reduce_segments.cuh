@@ -11,7 +11,7 @@
 // is not a long one. The last of a segment's blocks to finish combines what they have left.
 #pragma once
 
-#include "device/reduce.cuh"
+#include "device/launch_reduce.cuh"
 
 namespace ridge {
 

@@ -6,9 +6,9 @@
 // Stops at: rows that are not whole packs, which still cost two loads per pack; and the last wave
 //   of blocks, which fills only a part of the GPU.
 // Not for: several vectors x at once: that is a matrix product.
-#include "device/reduce_block.cuh"
 #include "kernels/gemv/finish.cuh"
 #include "kernels/gemv_t/vectors.cuh"
+#include "ridge/detail/reduce_block.cuh"
 
 namespace ridge::gemv_t::last_block {
 
