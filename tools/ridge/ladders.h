@@ -1,5 +1,4 @@
-// The program that holds the ladders, asked from here. It runs on the device it is sent to and
-// answers in lines of JSON.
+// The program that holds the ladders, asked from here. It runs on the device it is sent to.
 #pragma once
 
 #include <functional>
@@ -10,15 +9,19 @@
 
 #include "core/status.h"
 #include "flags.h"
+#include "ladders/protocol.h"
+#include "process.h"
 #include "target.h"
 
 namespace ridge::tools {
 
-// Runs one of its commands; every line goes to `heard`. The status is what the command said went
-// wrong.
-Status ask_ladders(const Target& target, const std::vector<std::string>& arguments,
-                   const std::function<void(const nlohmann::json&)>& heard, bool quiet = true);
+// Asks it for something; every answer goes to `heard`. The status is what it said went wrong.
+Status ask_ladders(const Target& target, const ladders::Request& request,
+                   const std::function<void(const ladders::Answer&)>& heard);
+// An exit code for what it said went wrong.
+int exit_code_of(const ladders::Failure& failure);
 std::string ladders_program();  // its path
+Command ladders_command(const Target& target, const ladders::Request& request);
 
 // An operator as its description has it; `json` is the whole of it.
 struct OperatorEntry {
@@ -66,8 +69,8 @@ struct CaseFlags {
   bool has_size() const { return !shape.empty() || !settings.empty(); }
   // For a verb that was given no operator: what of this it cannot take.
   Status refused(const CommandLine& line) const;
-  // As arguments of the ladders; an error names what the operator has not, and suggests.
-  Expected<std::vector<std::string>> arguments_for(const OperatorEntry& op) const;
+  // As a request for this operator; an error names what the operator has not, and suggests.
+  Expected<ladders::Request> request_for(const OperatorEntry& op) const;
 };
 
 }  // namespace ridge::tools
