@@ -3,7 +3,7 @@
 
 #include <unordered_map>
 
-#include "vm/exec/code.h"
+#include "vm/decode/code.h"
 
 namespace ridge::vm::check {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "vm/check/listing.h"
-#include "vm/exec/code.h"
+#include "vm/decode/code.h"
 
 namespace ridge::vm::check {
 
@@ -25,7 +25,7 @@ struct Speculated {
 using SpeculatedLoads = std::unordered_map<uint32_t, std::vector<Speculated>>;
 struct LoadToAsk {
   uint32_t inst = 0;
-  uint32_t words = 0;  // of several loads in one (src/vm/exec/merge.cpp)
+  uint32_t words = 0;  // of several loads in one (src/vm/decode/merge.cpp)
 };
 SpeculatedLoads find_speculated(const Code& code, const Listing& listing,
                                 const std::vector<LoadToAsk>& loads);

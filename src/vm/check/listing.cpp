@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "vm/exec/decoder.h"
+#include "vm/decode/decoder.h"
 
 namespace ridge::vm::check {
 namespace {

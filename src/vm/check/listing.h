@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "vm/exec/code.h"
+#include "vm/decode/code.h"
 
 namespace ridge::vm::check {
 

@@ -10,7 +10,7 @@
 
 #include "vm/check/definedness.h"
 #include "vm/check/listing.h"
-#include "vm/exec/code.h"
+#include "vm/decode/program.h"
 
 namespace ridge::vm::check {
 
@@ -46,7 +46,7 @@ struct Site {
   uint8_t element = 4;  // bytes of what a store takes out of one register
   uint8_t rows = 0;     // load_matrix, store_matrix: lanes that name one
   bool strong = false, acquires = false, releases = false;
-  bool merged = false;   // several loads in one (src/vm/exec/merge.cpp)
+  bool merged = false;   // several loads in one (src/vm/decode/merge.cpp)
   bool returns = false;  // an atomic with a result
   bool blind = false;    // an atomic that does not ask what was there (exch)
   bool block_scope = false;

@@ -10,7 +10,7 @@
 #include "vm/cudart/origin.h"
 #include "vm/cudart/ptx_link.h"
 #include "vm/cudart/runtime.h"
-#include "vm/exec/code.h"
+#include "vm/decode/code.h"
 
 namespace ridge::vm::cudart {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "vm/exec/code.h"
+#include "vm/decode/code.h"
 #include "vm/exec/grid.h"
 #include "vm/exec/warp.h"
 #include "vm/isa/mbarrier.h"

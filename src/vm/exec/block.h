@@ -1,7 +1,7 @@
 // Scheduling inside one block.
 #pragma once
 
-#include "vm/exec/code.h"
+#include "vm/decode/code.h"
 #include "vm/exec/warp.h"
 
 namespace ridge::vm {

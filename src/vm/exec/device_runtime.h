@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "vm/exec/code.h"
+#include "vm/decode/code.h"
 #include "vm/exec/warp.h"
 #include "vm/isa/memory.h"
 
@@ -32,9 +32,6 @@ struct DeviceFunctionDef {
 };
 // Child grids, and what else cudadevrt has (dynamic_parallelism.cpp).
 std::span<const DeviceFunctionDef> dynamic_parallelism_functions();
-
-// nullptr: the device has no such function.
-DeviceFunction find_device_function(std::string_view name);
 
 // The lane's bytes at a generic address; false when it cannot be written.
 bool write_generic(Warp& w, int lane, uint64_t address, const void* bytes, uint32_t size);

@@ -14,7 +14,7 @@
 
 #include "core/occupancy.h"
 #include "vm/exec/grid.h"
-#include "vm/exec/program.h"
+#include "vm/decode/program.h"
 #include "vm/exec/watch.h"
 
 namespace ridge::vm {

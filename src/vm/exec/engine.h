@@ -15,6 +15,7 @@
 
 #include "core/gpu_spec.h"
 #include "core/status.h"
+#include "vm/decode/kernel_info.h"
 #include "vm/mem/allocations.h"
 #include "vm/report/finding.h"
 #include "vm/texture/object.h"
@@ -24,29 +25,6 @@ namespace ridge::vm {
 struct Dim3 {
   uint32_t x = 1, y = 1, z = 1;
   uint64_t count() const { return uint64_t(x) * y * z; }
-};
-
-// What cudaFuncGetAttributes and the launcher need; known without decoding the body.
-struct KernelInfo {
-  std::string name;
-  struct Param {
-    uint32_t offset, size;
-  };
-  std::vector<Param> params;
-  uint32_t param_bytes = 0;
-  uint32_t max_threads = 1024;  // from .maxntid, or the device's limit
-  // ptxas spills rather than use more: .maxnreg, .maxntid and .minnctapersm.
-  uint32_t max_registers = 255;
-  uint32_t required_threads[3] = {0, 0, 0};
-  uint32_t required_cluster[3] = {0, 0, 0};  // from .reqnctapercluster
-  int ptx_version = 0;                       // 90 for sm_90 PTX
-};
-// Known after the body has been decoded.
-struct KernelUsage {
-  uint32_t registers = 0;  // our estimate, as ptxas would report it
-  uint32_t static_shared = 0;
-  uint32_t local_bytes = 0;  // a thread
-  uint32_t constant_bytes = 0;
 };
 
 // Why a launch stopped. The runtime maps it to a cudaError_t.
@@ -71,8 +49,8 @@ struct Fault {
   explicit operator bool() const { return kind != FaultKind::none; }
 };
 
-class Program;  // a loaded module
-class Kernel;   // one entry of it
+struct Program;  // a loaded module
+struct Kernel;   // one entry of it
 
 struct Launch {
   Kernel* kernel = nullptr;

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "vm/exec/children.h"
-#include "vm/exec/code.h"
+#include "vm/decode/program.h"
 #include "vm/exec/observer.h"
 #include "vm/exec/schedule.h"
 #include "vm/exec/warp.h"

@@ -1,7 +1,7 @@
 // Where an instruction stands in the user's source.
 #pragma once
 
-#include "vm/exec/code.h"
+#include "vm/decode/code.h"
 #include "vm/report/finding.h"
 
 namespace ridge::vm {

@@ -17,7 +17,8 @@
 
 #include "vm/exec/async.h"
 #include "vm/exec/engine.h"
-#include "vm/exec/inst.h"
+#include "vm/isa/inst.h"
+#include "vm/mem/windows.h"
 
 namespace ridge::vm {
 
@@ -25,11 +26,6 @@ struct Block;
 struct Worker;
 struct Code;
 struct GridRun;
-
-// Generic addresses of shared and local memory lie in windows no host allocation uses.
-inline constexpr uint64_t kSharedWindow = 0x200000000000ull;
-inline constexpr uint64_t kLocalWindow = 0x200100000000ull;
-inline constexpr uint64_t kWindowSize = 0x1000000ull;  // 16 MiB each
 
 // Memory that grows and is otherwise kept from one block to the next. 64-byte aligned, never
 // cleared.

@@ -27,7 +27,7 @@
 #include <string_view>
 #include <vector>
 
-#include "vm/exec/inst.h"
+#include "vm/isa/inst.h"
 #include "vm/parse/types.h"
 
 namespace ridge::vm {

@@ -2,7 +2,7 @@
 // handle to its object.
 #pragma once
 
-#include "vm/exec/code.h"
+#include "vm/decode/code.h"
 #include "vm/exec/warp.h"
 #include "vm/isa/form.h"
 #include "vm/texture/object.h"

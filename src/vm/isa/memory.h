@@ -17,8 +17,6 @@
 
 namespace ridge::vm {
 
-inline constexpr uint64_t kParamWindow = 0x200200000000ull;
-
 // A value as it lies in memory and the register lane that holds it.
 template <class M>
 using RegisterOf =

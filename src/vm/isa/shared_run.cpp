@@ -1,4 +1,4 @@
-// Runs of neighbouring shared words, merged by the decoder (src/vm/exec/merge.cpp).
+// Runs of neighbouring shared words, merged by the decoder (src/vm/decode/merge.cpp).
 #include "vm/isa/internal.h"
 #include "vm/isa/load_store.h"
 

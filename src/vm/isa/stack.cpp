@@ -3,7 +3,7 @@
 // that.
 #include <algorithm>
 
-#include "vm/exec/code.h"
+#include "vm/decode/code.h"
 #include "vm/isa/groups.h"
 #include "vm/isa/lane.h"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "vm/exec/code.h"
+#include "vm/decode/code.h"
 
 namespace ridge::vm::observe {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "vm/exec/code.h"
+#include "vm/decode/code.h"
 #include "vm/observe/uniform.h"
 
 namespace ridge::vm::observe {

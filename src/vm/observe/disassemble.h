@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/gpu_spec.h"
-#include "vm/exec/code.h"
+#include "vm/decode/program.h"
 #include "vm/observe/disassembly.h"
 
 namespace ridge::vm::observe {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "vm/exec/code.h"
+#include "vm/decode/program.h"
 
 namespace ridge::vm::observe {
 

@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "vm/exec/decoder.h"
+#include "vm/decode/decoder.h"
 #include "vm/observe/address.h"
 
 namespace ridge::vm::observe {

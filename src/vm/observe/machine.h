@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "vm/exec/code.h"
+#include "vm/decode/code.h"
 #include "vm/observe/atomics.h"
 
 namespace ridge::vm::observe {

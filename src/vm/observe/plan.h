@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "vm/exec/code.h"
+#include "vm/decode/code.h"
 #include "vm/observe/atomics.h"
 #include "vm/observe/disassembly.h"
 #include "vm/observe/wire.h"

@@ -11,7 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "vm/exec/code.h"
+#include "vm/decode/program.h"
+#include "vm/exec/engine.h"
 #include "vm/exec/observer.h"
 #include "vm/observe/disassemble.h"
 #include "vm/observe/plan.h"

@@ -1,8 +1,8 @@
 // Which registers an instruction reads and writes.
 #pragma once
 
-#include "vm/exec/code.h"
-#include "vm/exec/decoder.h"
+#include "vm/decode/code.h"
+#include "vm/decode/decoder.h"
 #include "vm/observe/machine.h"
 
 namespace ridge::vm::observe {

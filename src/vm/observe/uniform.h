@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "vm/exec/code.h"
+#include "vm/decode/code.h"
 
 namespace ridge::vm::observe {
 

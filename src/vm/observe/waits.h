@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "vm/exec/code.h"
+#include "vm/decode/code.h"
 
 namespace ridge::vm::observe {
 

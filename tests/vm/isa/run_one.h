@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "vm/exec/inst.h"
+#include "vm/isa/inst.h"
 #include "vm/exec/warp.h"
 #include "vm/isa/form.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "inputs.h"
-#include "vm/exec/decoder.h"
+#include "vm/decode/decoder.h"
 
 namespace ridge::golden {
 namespace {

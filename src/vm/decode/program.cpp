@@ -1,13 +1,13 @@
 // Loading: variables to memory, initialisers with their relocations, kernels with everything they
 // reach.
-#include "vm/exec/program.h"
+#include "vm/decode/program.h"
 
 #include <algorithm>
 #include <cstring>
 #include <set>
 #include <unordered_set>
 
-#include "vm/exec/warp.h"
+#include "vm/mem/windows.h"
 
 namespace ridge::vm {
 namespace {

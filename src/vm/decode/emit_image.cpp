@@ -1,5 +1,5 @@
 // Texture and surface instructions: the operands in brackets and behind them to an ImageSite.
-#include "vm/exec/decoder.h"
+#include "vm/decode/decoder.h"
 #include "vm/isa/image.h"
 
 namespace ridge::vm {

@@ -1,11 +1,11 @@
 // One walk over the items. Single instructions are rewritten as they are met. Foldings need to know
 // which instruction an operand came from: inside a basic block that is the latest write; from
 // another block only a write that is alone in its web counts, of a source that is so, too.
-#include "vm/exec/ptxas.h"
+#include "vm/decode/ptxas.h"
 
 #include <algorithm>
 
-#include "vm/exec/ptxas_rules.h"
+#include "vm/decode/ptxas_rules.h"
 
 namespace ridge::vm {
 

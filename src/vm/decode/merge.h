@@ -1,7 +1,7 @@
 // Merging of neighbouring loads; see merge.cpp.
 #pragma once
 
-#include "vm/exec/flow.h"
+#include "vm/decode/flow.h"
 
 namespace ridge::vm {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "vm/exec/flow.h"
+#include "vm/decode/flow.h"
 
 namespace ridge::vm {
 

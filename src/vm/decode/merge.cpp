@@ -5,7 +5,7 @@
 // A load may move up to the first of its run when nothing between them writes memory, waits, or
 // touches its register. Items that moved stay in place as empty ones (Kind::op without a match), so
 // that no index changes.
-#include "vm/exec/merge.h"
+#include "vm/decode/merge.h"
 
 #include <algorithm>
 #include <map>

@@ -4,11 +4,9 @@
 #include <bit>
 #include <cstring>
 
-#include "vm/exec/decoder.h"
-#include "vm/exec/device_runtime.h"
-#include "vm/exec/warp.h"
-#include "vm/isa/memory.h"
+#include "vm/decode/decoder.h"
 #include "vm/isa/video.h"
+#include "vm/mem/windows.h"
 
 namespace ridge::vm {
 namespace {

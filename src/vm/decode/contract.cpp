@@ -5,7 +5,7 @@
 // Code is read in stretches without branches. A stretch ends where ptxas has a basic block end when
 // it contracts: at branches, and at instructions that it expands into some. A product goes into
 // sums of its own stretch only, unless a factor is a constant, which is at hand everywhere.
-#include "vm/exec/contract.h"
+#include "vm/decode/contract.h"
 
 #include <algorithm>
 #include <iterator>
@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "vm/exec/edit.h"
+#include "vm/decode/edit.h"
 
 namespace ridge::vm {
 namespace {

@@ -1,4 +1,4 @@
-#include "vm/exec/reaching.h"
+#include "vm/decode/reaching.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,7 +1,7 @@
 // Instructions that touch memory in ways of their own: cp.async, and atomics on vectors and on 128 bits.
 #include <algorithm>
 
-#include "vm/exec/decoder.h"
+#include "vm/decode/decoder.h"
 
 namespace ridge::vm {
 

@@ -2,25 +2,24 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "core/status.h"
-#include "vm/exec/engine.h"
-#include "vm/exec/inst.h"
+#include "vm/isa/inst.h"
 #include "vm/isa/form.h"
 #include "vm/parse/module.h"
 
 namespace ridge::vm {
 
-class Program;
+struct Program;
 struct KernelCode;
 
 // Beside each Inst: where it came from, and how many PTX instructions it stands for: none for the
@@ -36,6 +35,8 @@ struct InstMeta {
 struct CallSite;
 // A function that the device provides (device_runtime.h), for the active lanes.
 using DeviceFunction = const Inst* (*)(Warp&, const Inst*, const CallSite&);
+// nullptr: the device has no function of that name.
+DeviceFunction find_device_function(std::string_view name);
 
 struct CallSite {
   const Function* function = nullptr;  // nullptr: indirect, through the register
@@ -101,37 +102,11 @@ struct KernelCode {
   std::mutex mutex;          // functions reached through pointers are decoded when first called
 };
 
-// A loaded module and where its variables are.
-class Program {
- public:
-  std::unique_ptr<Module> module;
-  std::unordered_map<const Variable*, uint64_t> addresses;  // .global and .const
-  std::unordered_map<const Function*, uint64_t> function_addresses;
-  std::vector<std::unique_ptr<Kernel>> kernels;
-  std::mutex mutex;
-  uint64_t id = 0;
-  std::string machine_code;  // a cubin that came with it; kept for observers that look into it
-};
-
-class Kernel {
- public:
-  Program* program = nullptr;
-  Function* function = nullptr;
-  KernelInfo info;
-  std::unique_ptr<KernelCode> code;
-  KernelUsage usage;
-  Error error{0, {}};  // why it cannot be decoded
-  std::atomic<bool> decoded{false};
-};
-
 // Decodes `function` (its body parsed by now) into kernel->functions. The error is a diagnostic
 // with line and caret.
 Expected<Code*> decode(KernelCode& kernel, Function& function);
 // The same for a function known only by its address at run time; nullptr when no function has that
 // address.
 Code* decode_address(KernelCode& kernel, uint64_t address);
-
-// Function addresses are numbers no memory has; they mean something only to an indirect call.
-inline constexpr uint64_t kFunctionWindow = 0x200400000000ull;
 
 }  // namespace ridge::vm

@@ -1,10 +1,10 @@
 // From PTX instructions to items: which row, which registers, where control goes.
 #include <mutex>
 
-#include "vm/exec/contract.h"
-#include "vm/exec/decoder.h"
-#include "vm/exec/merge.h"
-#include "vm/exec/ptxas.h"
+#include "vm/decode/contract.h"
+#include "vm/decode/decoder.h"
+#include "vm/decode/merge.h"
+#include "vm/decode/ptxas.h"
 
 namespace ridge::vm {
 namespace {

@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "vm/exec/flow.h"
+#include "vm/decode/flow.h"
+#include "vm/decode/program.h"
 #include "vm/isa/internal.h"
 
 namespace ridge::vm {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "vm/exec/code.h"
+#include "vm/decode/code.h"
 
 namespace ridge::vm {
 

@@ -1,4 +1,4 @@
-#include "vm/exec/edit.h"
+#include "vm/decode/edit.h"
 
 #include <algorithm>
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "vm/exec/edit.h"
-#include "vm/exec/reaching.h"
+#include "vm/decode/edit.h"
+#include "vm/decode/reaching.h"
 
 namespace ridge::vm {
 

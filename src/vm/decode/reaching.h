@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "vm/exec/flow.h"
+#include "vm/decode/flow.h"
 
 namespace ridge::vm {
 

@@ -2,7 +2,7 @@
 // rule.
 #pragma once
 
-#include "vm/exec/flow.h"
+#include "vm/decode/flow.h"
 
 namespace ridge::vm {
 

@@ -2,7 +2,7 @@
 // an instruction for one that it is not.
 #include <bit>
 
-#include "vm/exec/ptxas_rules.h"
+#include "vm/decode/ptxas_rules.h"
 
 namespace ridge::vm {
 namespace {

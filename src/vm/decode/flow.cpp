@@ -1,4 +1,4 @@
-#include "vm/exec/flow.h"
+#include "vm/decode/flow.h"
 
 #include <algorithm>
 
