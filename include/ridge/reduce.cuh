@@ -36,7 +36,7 @@
 #include <string>
 #include <type_traits>
 
-#include "ridge/detail/reduce.cuh"
+#include "ridge/detail/reduce_vectors.cuh"
 #include "ridge/status.h"
 
 namespace ridge {

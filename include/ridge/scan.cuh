@@ -22,7 +22,7 @@
 #include <cstdint>
 #include <string>
 
-#include "ridge/detail/scan.cuh"
+#include "ridge/detail/scan_tiles.cuh"
 #include "ridge/status.h"
 
 namespace ridge {

@@ -9,7 +9,7 @@
 
 #include <bit>
 
-#include "device/reduce.cuh"
+#include "device/launch_reduce.cuh"
 #include "device/reduce_columns.cuh"
 #include "device/reduce_rows.cuh"
 

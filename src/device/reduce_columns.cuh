@@ -2,7 +2,8 @@
 // that every load is as wide and as coalesced as a copy's; groups of them share the axis.
 #pragma once
 
-#include "device/reduce_block.cuh"
+#include "device/from_detail.cuh"
+#include "ridge/detail/reduce_block.cuh"
 
 namespace ridge::reduction {
 

@@ -2,7 +2,7 @@
 // several blocks where there are few rows.
 #pragma once
 
-#include "device/reduce_block.cuh"
+#include "ridge/detail/reduce_block.cuh"
 
 namespace ridge::reduction {
 

@@ -11,7 +11,7 @@
 // not a long one. The last block of a segment to finish combines the results of its blocks.
 #pragma once
 
-#include "device/reduce.cuh"
+#include "device/launch_reduce.cuh"
 
 namespace ridge {
 

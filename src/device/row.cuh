@@ -6,7 +6,7 @@
 // under way together; what is at the edges is loaded element by element.
 #pragma once
 
-#include "device/pack.cuh"
+#include "device/from_detail.cuh"
 
 namespace ridge {
 

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "device/pack.cuh"
+#include "device/from_detail.cuh"
 
 namespace ridge {
 

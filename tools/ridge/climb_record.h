@@ -1,7 +1,6 @@
 // What a climb found, and the files it is kept in.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,58 +8,26 @@
 #include <nlohmann/json.hpp>
 
 #include "core/status.h"
+#include "ladders/protocol.h"
 
 namespace ridge::tools {
 
-// One rung, or one rival.
-struct Step {
-  std::string name, idea;
-  bool rival = false;
-  std::string wrong;        // what is wrong with its result
-  std::string unsupported;  // why it cannot do this case
-  std::string failed;       // why it could not be timed
-  std::vector<double> us;   // samples
-  // For a rival that ran in its own process: our rung that took turns with it there, and the
-  // samples of that rung.
-  std::string beside;
-  std::vector<double> beside_us;
-  bool by_graph = false;
-  double implausible_under = 0;  // µs; its median is under what physics allows
-  std::optional<uint64_t> warp_instructions, thread_instructions;
-};
-
-// What a case can have beside operator, format and shape.
-constexpr const char* kAskedKeys[] = {"formats", "parameters", "distribution", "same"};
+using ladders::Step;
 
 // One ladder at one size.
-struct Climb {
-  std::string operator_, dtype, shape;
-  std::string settings;  // what else distinguishes the case, to be read: "alpha=2"
-  nlohmann::json asked;  // the same, under kAskedKeys, as far as there is any
-  std::string unit;
-  std::string verified_at;  // the shape
-  std::string verified_by;  // "reference", "samples" or "samples and proof"
-  int64_t samples = 0;      // elements of the result that were looked at; 0: all
-  uint64_t seed = 1;
-  double read = 0, written = 0, flops = 0;
-  // Samples of a kernel that moves as many bytes in the same mix and does nothing else, in turns
-  // with the steps; and which: "copy", "read" or "write". None if the case is small, hot or on the
-  // software GPU.
-  std::vector<double> memory_us;
-  std::string memory_by;
+struct Climb : ladders::CaseAnswer {
+  // Moving as many bytes in the same mix and nothing else, in turn with the steps. No samples where
+  // the case is small, hot or on the software GPU.
+  ladders::MemoryAnswer memory;
   std::vector<Step> steps;
 };
 
-struct Roofs {  // bytes per second, measured in the same run; all 0 on the software GPU
-  double copy = 0, read = 0, write = 0, pins = 0;
-  nlohmann::json weather;
-  // The rate of the memory at the size of the climb, or else at a gigabyte.
-  double for_climb(const Climb& climb) const;
-};
+// What memory does at the climb's own size, or else at a gigabyte; bytes per second.
+double roof_for(const Climb& climb, const ladders::RoofsAnswer& roofs);
 
 struct ClimbRecord {
   nlohmann::json environment;
-  Roofs roofs;
+  ladders::RoofsAnswer roofs;  // measured in the same run
   std::vector<Climb> climbs;
 };
 

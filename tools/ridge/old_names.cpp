@@ -60,7 +60,7 @@ void rename_segments(Climb& climb) {
   if (number.size() != 1 || number[0] < '0' || number[0] >= char('0' + std::size(kSpreads))) return;
   climb.shape.resize(last);
   if (number == "0") return;
-  climb.asked["distribution"] = kSpreads[number[0] - '0'];
+  climb.asked.distribution = kSpreads[number[0] - '0'];
   climb.settings = std::string("distribution=") + kSpreads[number[0] - '0'];
 }
 
@@ -70,7 +70,7 @@ void rename_operator(Climb& climb) {
     if (climb.operator_ != row.old) continue;
     climb.operator_ = row.now;
     climb.settings = row.settings;
-    climb.asked.update(json::parse(row.asked));
+    from_json(json::parse(row.asked), climb.asked);
     climb.shape += row.more_shape;
     return;
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/reduce_axis.cuh"
+#include "device/sum_min_max.cuh"
 #include "kernels/axis_reduce/axis_reduce.h"
 
 namespace ridge::axis_reduce {

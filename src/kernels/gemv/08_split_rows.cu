@@ -7,10 +7,10 @@
 // Not for: several vectors x at once. That is a matrix product, whose A serves all of them.
 #include <algorithm>
 
-#include "device/reduce_block.cuh"
-#include "device/reduce_op.cuh"
+#include "device/sum_min_max.cuh"
 #include "kernels/gemv/shifted_x.cuh"
 #include "kernels/gemv/totals.cuh"
+#include "ridge/detail/reduce_block.cuh"
 #include "select/select.h"
 
 namespace ridge::gemv::split_rows {

@@ -5,9 +5,9 @@
 //   them, always in the same order.
 // Stops at: rows that are not whole packs: they are still loaded element by element.
 // Not for: several vectors x at once: that is a matrix product.
-#include "device/reduce_block.cuh"
 #include "kernels/gemv/finish.cuh"
 #include "kernels/gemv_t/workers.cuh"
+#include "ridge/detail/reduce_block.cuh"
 
 namespace ridge::gemv_t::last_block {
 

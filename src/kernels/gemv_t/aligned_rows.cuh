@@ -12,11 +12,11 @@
 #include <algorithm>
 
 #include "device/convert_pack.cuh"
-#include "device/reduce_block.cuh"
 #include "device/shifted.cuh"
 #include "kernels/gemv/finish.cuh"
 #include "kernels/gemv_t/fold.cuh"
 #include "kernels/gemv_t/gemv_t.h"
+#include "ridge/detail/reduce_block.cuh"
 
 namespace ridge::gemv_t {
 namespace aligned_rows {

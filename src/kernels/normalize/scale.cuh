@@ -3,6 +3,7 @@
 
 #include "device/convert_pack.cuh"
 #include "device/reduce_axis.cuh"
+#include "device/sum_min_max.cuh"
 #include "kernels/normalize/normalize.h"
 
 namespace ridge::normalize {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "device/pack.cuh"
+#include "device/from_detail.cuh"
 #include "kernels/vector_add_streamed/vector_add_streamed.h"
 
 namespace ridge::vector_add_streamed {

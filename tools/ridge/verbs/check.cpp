@@ -51,9 +51,11 @@ Expected<Command> command_of(const CheckFlags& flags, const Target& target) {
   }
   const auto found = find_rung(target, flags.program.file, flags.program.quiet);
   if (!found) return found.error();
-  return Command{.program = ladders_program(),
-                 .arguments = {"verify", found->family, "--rung", found->rung},
-                 .environment = environment_of(target)};
+  ladders::Request request;
+  request.command = ladders::Command::verify;
+  request.operators = {found->family};
+  request.rung = found->rung;
+  return ladders_command(target, request);
 }
 
 void set(Environment& environment, const std::string& name, const std::string& value) {

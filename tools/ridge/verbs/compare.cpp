@@ -34,7 +34,7 @@ nlohmann::json row_of(const Climb& climb, const Step& step) {
                         {"dtype", climb.dtype},
                         {"shape", climb.shape},
                         {"rung", step.name}};
-  row.update(climb.asked);
+  row.update(nlohmann::json(climb.asked));
   return row;
 }
 

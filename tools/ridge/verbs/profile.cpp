@@ -57,12 +57,11 @@ Expected<Command> command_of(const ProfileFlags& flags, const Target& target) {
   }
   const auto found = find_rung(target, flags.program.file, flags.program.quiet);
   if (!found) return found.error();
-  const auto of_case = flags.of_case.arguments_for(found->op);
-  if (!of_case) return of_case.error();
-  Command command = {.program = ladders_program(),
-                     .arguments = {"launch", found->op.name, "--rung", found->rung},
-                     .environment = environment_of(target)};
-  command.arguments.insert(command.arguments.end(), of_case->begin(), of_case->end());
+  auto request = flags.of_case.request_for(found->op);
+  if (!request) return request.error();
+  request->command = ladders::Command::launch;
+  request->rung = found->rung;
+  Command command = ladders_command(target, *request);
   if (flags.program.timeout > 0)
     command.environment.emplace_back("RIDGE_TIMEOUT", fmt::format("{}", flags.program.timeout));
   return command;
@@ -86,15 +85,15 @@ int run_and_report(Command command, const ProfileFlags& flags) {
   int refused = 0;
   if (names_rung(flags.program.file)) {
     command.line = [&](const std::string& text) {
-      const auto line = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-      if (!line.is_object()) return;
-      if (line.contains("error")) {
-        complain(line["error"].get<std::string>());
-        refused = line.value("code", 0) == 2 ? int(kUsage) : int(kCudaError);
-      } else if (!flags.program.quiet) {
-        complain(fmt::format("{} {} {}, rung {}", line.value("operator", ""),
-                             line.value("shape", ""), line.value("dtype", ""),
-                             line.value("rung", "")));
+      const auto answer = ladders::read_answer(text);
+      if (!answer) return;
+      if (const auto* failure = std::get_if<ladders::Failure>(&*answer)) {
+        complain(failure->message);
+        refused = exit_code_of(*failure);
+      } else if (const auto* launch = std::get_if<ladders::LaunchAnswer>(&*answer);
+                 launch && !flags.program.quiet) {
+        const ladders::CaseAnswer& c = launch->of_case;
+        complain(fmt::format("{} {} {}, rung {}", c.operator_, c.shape, c.dtype, launch->rung));
       }
     };
   } else if (flags.to_stdout()) {

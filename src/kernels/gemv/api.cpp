@@ -1,6 +1,6 @@
-#include "ridge/linear.h"
-
+// The functions of ridge/linear.h for this family.
 #include "ops/call.h"
+#include "ridge/linear.h"
 
 namespace ridge {
 inline namespace api {
@@ -8,10 +8,6 @@ inline namespace api {
 Status gemv(float alpha, const Tensor& a, const Tensor& x, float beta, const Tensor& y,
             const Workspace& workspace, cudaStream_t stream) {
   return ops::call("gemv", {&a, &x, &y}, {alpha, beta}, workspace, stream);
-}
-Status gemv_t(float alpha, const Tensor& a, const Tensor& x, float beta, const Tensor& y,
-              const Workspace& workspace, cudaStream_t stream) {
-  return ops::call("gemv_t", {&a, &x, &y}, {alpha, beta}, workspace, stream);
 }
 
 }  // namespace api

@@ -7,8 +7,6 @@
 #include <optional>
 #include <span>
 
-#include <nlohmann/json.hpp>
-
 #include "commands.h"
 #include "harness/contestant.h"
 #include "harness/device.h"
@@ -22,7 +20,6 @@ namespace ridge::ladders {
 namespace {
 
 using harness::Contestant;
-using nlohmann::json;
 
 // The sets for every contestant: one for all, unless some want their host tensors pageable.
 class SetsInMemory {
@@ -94,20 +91,21 @@ const char* name_of(const harness::Means& means) {
   return means.proof ? "samples and proof" : "samples";
 }
 
-std::string kind_of(const Contestant& who) { return who.rival ? "rival" : "rung"; }
+Step step_of(const Contestant& who) {
+  return {.name = who.name, .idea = who.idea, .rival = who.rival};
+}
 
 // Which contestants are right.
 Expected<std::vector<bool>> verify_all(const Loaded& loaded, const Checks& checks,
                                        const std::vector<Contestant>& contestants) {
   std::vector<bool> right(contestants.size(), false);
-  std::vector<json> lines(contestants.size());
+  std::vector<std::optional<Step>> steps(contestants.size());
   for (const Case& checked : checks.cases) {
     std::optional<harness::Prepared> prepared;  // made when the first one wants it
     for (size_t i = 0; i < contestants.size(); ++i) {
       const Contestant& who = contestants[i];
-      json& line = lines[i];
-      const bool is_open =
-          line.is_null() || line.contains("unsupported") || (checks.all && right[i]);
+      std::optional<Step>& step = steps[i];
+      const bool is_open = !step || !step->unsupported.empty() || (checks.all && right[i]);
       if (!is_open) continue;
       if (!prepared) {
         auto made = harness::prepare(*loaded.ladder, checked);
@@ -115,51 +113,44 @@ Expected<std::vector<bool>> verify_all(const Loaded& loaded, const Checks& check
         prepared = std::move(*made);
       }
       const auto result = harness::verify(*prepared, who);
-      const double before = line.is_null() ? 0 : line.value("worst", 0.0);
-      line = {{"event", "verified"},
-              {kind_of(who), who.name},
-              {"worst", std::max(before, result.worst)},
-              {"at", shape_text(checked.shape)}};
-      if (!who.idea.empty()) line["idea"] = who.idea;
+      step = step_of(who);
       right[i] = result.verdict == harness::Verdict::right;
-      if (result.verdict == harness::Verdict::unsupported) line["unsupported"] = result.message;
+      if (result.verdict == harness::Verdict::unsupported) step->unsupported = result.message;
       else if (!right[i])
-        line["wrong"] = (checked.exact ? "with whole numbers: " : "") + result.message;
+        step->wrong = (checked.exact ? "with whole numbers: " : "") + result.message;
     }
   }
-  for (const json& line : lines) tell(line);
+  for (const std::optional<Step>& step : steps)
+    if (step) tell(StepAnswer{kVerified, *step});
   return right;
 }
 
 // What stands beside the family's rungs. For the software GPU nobody builds it unasked, and what
 // was built once may be out of date: there it is to be asked for.
-harness::RivalsFunction load_rivals(const std::string& name, const Options& options) {
+harness::RivalsFunction load_rivals(const std::string& name, const Request& request) {
   const FamilyInfo& family = *find_family(name);
-  if (family.rivals.empty() || (is_software_gpu() && !options.rivals)) return nullptr;
+  if (family.rivals.empty() || (is_software_gpu() && !request.rivals)) return nullptr;
   void* const library = dlopen(rivals_library(name).c_str(), RTLD_NOW | RTLD_LOCAL);
   void* const found = library ? dlsym(library, harness::kRivalsSymbol) : nullptr;
-  if (!found)
-    tell({{"event", "rivals"},
-          {"family", name},
-          {"missing", family.rivals},
-          {"why", dlerror()},
-          {"target", "rivals_" + name}});
+  if (!found) tell(RivalsAnswer{family.rivals, dlerror()});
   return reinterpret_cast<harness::RivalsFunction>(found);
 }
 
 // Whether a contestant that is right elsewhere cannot do the case itself; it is told.
 bool refuses(const Contestant& who, const Case& c, const Call& call) {
   const std::string why = who.refuses(c, call);
-  if (!why.empty()) tell({{"event", "verified"}, {kind_of(who), who.name}, {"unsupported", why}});
-  return !why.empty();
+  if (why.empty()) return false;
+  Step step = step_of(who);
+  step.unsupported = why;
+  tell(StepAnswer{kVerified, step});
+  return true;
 }
 
 constexpr double kLeastForRoof = 16 << 20;  // bytes; less is in and out of caches and queues
 
-json rounded(const std::vector<double>& us) {
-  json samples = json::array();
-  for (const double x : us) samples.push_back(std::round(x * 1e3) / 1e3);
-  return samples;
+std::vector<double> rounded(std::vector<double> us) {
+  for (double& x : us) x = std::round(x * 1e3) / 1e3;
+  return us;
 }
 
 // The fastest of those that only moved memory.
@@ -168,25 +159,25 @@ void tell_roof(std::span<const harness::Timing> memory) {
   const auto median = [](const harness::Timing& t) { return harness::summarize(t.us).median; };
   for (const harness::Timing& t : memory)
     if (t.status && !t.us.empty() && (!best || median(t) < median(*best))) best = &t;
-  if (best) tell({{"event", "roof"}, {"by", best->name}, {"us", rounded(best->us)}});
+  if (best) tell(MemoryAnswer{best->name, rounded(best->us)});
 }
 
 void tell_timing(const Contestant& who, const harness::Timing& timing, double floor_us, bool hot) {
-  json line = {{"event", "timed"}, {kind_of(who), timing.name}};
-  if (!timing.status) line["failed"] = timing.status.message();
-  line["us"] = rounded(timing.us);
-  line["by_graph"] = timing.by_graph;
+  Step step = step_of(who);
+  if (!timing.status) step.failed = timing.status.message();
+  step.us = rounded(timing.us);
+  step.by_graph = timing.by_graph;
   // A hot L2 may well beat the memory's bandwidth.
   if (!timing.us.empty() && !hot && harness::summarize(timing.us).median < floor_us)
-    line["implausible"] = floor_us;
-  tell(line);
+    step.implausible_under = floor_us;
+  tell(StepAnswer{kTimed, step});
 }
 
 Status time_all(const Loaded& loaded, const Case& c, const Workload& workload,
                 const std::vector<Contestant>& contestants, const DeviceInfo& device,
-                const Options& options) {
+                const Request& request) {
   const double bytes = workload.cost.read + workload.cost.written;
-  const int sets = options.hot ? 1 : harness::sets_beyond_l2(bytes, device);
+  const int sets = request.hot ? 1 : harness::sets_beyond_l2(bytes, device);
   SetsInMemory sets_for(*loaded.ladder, c, workload, sets);
   std::vector<harness::Timed> timed;
   std::vector<const Contestant*> who_of;
@@ -208,16 +199,16 @@ Status time_all(const Loaded& loaded, const Case& c, const Workload& workload,
     who_of.push_back(&who);
   }
   if (who_of.empty()) return Status::ok();
-  if (!options.hot && bytes >= kLeastForRoof)
+  if (!request.hot && bytes >= kLeastForRoof)
     for (auto& one : harness::memory_alone(workload.cost.read, workload.cost.written, device))
       timed.push_back(std::move(one));
-  harness::TimingOptions timing = {.cold = !options.hot, .sets = sets};
-  if (options.fast) timing.least = 10, timing.most = 30, timing.seconds = 0.3;
+  harness::TimingOptions timing = {.cold = !request.hot, .sets = sets};
+  if (request.fast) timing.least = 10, timing.most = 30, timing.seconds = 0.3;
   const auto timings = harness::time_in_turn(timed, timing, device);
   tell_roof(std::span(timings).subspan(who_of.size()));
   const double floor_us = bytes / device.pin_bandwidth * 1e6;
   for (size_t i = 0; i < who_of.size(); ++i)
-    tell_timing(*who_of[i], timings[i], floor_us, options.hot);
+    tell_timing(*who_of[i], timings[i], floor_us, request.hot);
   return Status::ok();
 }
 
@@ -239,10 +230,10 @@ Status count_all(const Loaded& loaded, const Case& c, const Workload& workload,
       if (status) status = harness::synchronize();
     });
     if (!status) return status;
-    tell({{"event", "counted"},
-          {kind_of(who), who.name},
-          {"warp_instructions", counted->warp},
-          {"thread_instructions", counted->thread}});
+    Step step = step_of(who);
+    step.warp_instructions = counted->warp;
+    step.thread_instructions = counted->thread;
+    tell(StepAnswer{kCounted, step});
   }
   return Status::ok();
 }
@@ -251,50 +242,47 @@ Status tell_roofs(const DeviceInfo& device) {
   const auto roofs = harness::measure_roofs(device);
   if (!roofs) return roofs.error();
   const harness::Weather now = harness::weather();
-  tell({{"event", "roofs"},
-        {"copy", roofs->copy},
-        {"read", roofs->read},
-        {"write", roofs->write},
-        {"pins", device.pin_bandwidth},
-        {"weather",
-         {{"sm_mhz", now.sm_mhz},
-          {"memory_mhz", now.memory_mhz},
-          {"celsius", now.celsius},
-          {"watts", now.watts}}}});
+  tell(RoofsAnswer{.copy = roofs->copy,
+                   .read = roofs->read,
+                   .write = roofs->write,
+                   .pins = device.pin_bandwidth,
+                   .weather = {{"sm_mhz", now.sm_mhz},
+                               {"memory_mhz", now.memory_mhz},
+                               {"celsius", now.celsius},
+                               {"watts", now.watts}}});
   return Status::ok();
 }
 
-Status climb_operator(const std::string& name, const Options& options, const DeviceInfo& device) {
+Status measure_operator(const std::string& name, const Request& request, const DeviceInfo& device) {
   const bool software = is_software_gpu();
   const auto loaded = load_operator(name);
   if (!loaded) return loaded.error();
   std::vector<Contestant> contestants;
   for (int r = 0; r < int(loaded->ladder->rungs.size()); ++r)
-    if (options.rung.empty() || options.rung == loaded->ladder->rungs[size_t(r)].name)
+    if (request.rung.empty() || request.rung == loaded->ladder->rungs[size_t(r)].name)
       contestants.push_back(harness::contestant_of(*loaded->ladder, r, device));
-  if (const auto rivals = load_rivals(loaded->op->family, options))
+  if (const auto rivals = load_rivals(loaded->op->family, request))
     rivals(*loaded->op, &contestants);
-  const bool small = software || options.small;
-  auto cases = cases_of(*loaded, options,
+  const bool small = software || request.small;
+  auto cases = cases_of(*loaded, request,
                         small ? std::vector{loaded->ladder->tour()} : loaded->ladder->timings());
   if (!cases) return cases.error();
-  if (options.tour) cases->resize(1);
+  if (request.tour) cases->resize(1);
   for (const Case& c : *cases) {
     const Workload workload = loaded->ladder->workload(c);
-    json header = describe(*loaded, c, workload);
-    header["event"] = "case";
     const Checks checks = checks_of(*loaded, c);
-    header["verified_at"] = shape_text(checks.cases.front().shape);
-    header["verified_by"] = name_of(checks.means);
-    if (checks.means.samples > 0) header["samples"] = checks.means.samples;
-    tell(header);
+    CaseAnswer answer = describe(*loaded, c, workload);
+    answer.verified_at = shape_text(checks.cases.front().shape);
+    answer.verified_by = name_of(checks.means);
+    answer.samples = checks.means.samples;
+    tell(answer);
     const auto right = verify_all(*loaded, checks, contestants);
     if (!right) return right.error();
     std::vector<Contestant> left;
     for (size_t i = 0; i < right->size(); ++i)
       if ((*right)[i]) left.push_back(contestants[i]);
     const Status done = software ? count_all(*loaded, c, workload, left)
-                                 : time_all(*loaded, c, workload, left, device, options);
+                                 : time_all(*loaded, c, workload, left, device, request);
     if (!done) return done;
   }
   return Status::ok();
@@ -302,13 +290,13 @@ Status climb_operator(const std::string& name, const Options& options, const Dev
 
 }  // namespace
 
-int climb(const Options& options) {
+int measure(const Request& request) {
   const auto device = current_device();
   if (!device) return fail(device.error());
-  if (!is_software_gpu() && options.roofs)
+  if (!is_software_gpu() && !request.known_roofs)
     if (const Status s = tell_roofs(*device); !s) return fail(s);
-  for (const std::string& name : options.operators)
-    if (const Status s = climb_operator(name, options, *device); !s) return fail(s);
+  for (const std::string& name : request.operators)
+    if (const Status s = measure_operator(name, request, *device); !s) return fail(s);
   return 0;
 }
 

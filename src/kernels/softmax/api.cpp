@@ -1,6 +1,6 @@
-#include "ridge/softmax.h"
-
+// The functions of ridge/softmax.h for this family.
 #include "ops/call.h"
+#include "ridge/softmax.h"
 
 namespace ridge {
 inline namespace api {

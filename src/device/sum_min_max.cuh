@@ -1,4 +1,5 @@
-// The operators that Ridge itself has. What an operator is, ridge/detail/reduce_op.cuh says.
+// The operators of reductions that Ridge itself has: Sum, Mean, NormL1, NormL2, Dot, CountEqual,
+// Product, Max, Min, ArgMax. What an operator is, ridge/detail/reduce_op.cuh says.
 #pragma once
 
 #include <climits>

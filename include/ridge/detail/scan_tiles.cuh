@@ -1,5 +1,5 @@
-// A prefix scan in one pass over memory, for any associative operator: every element is read once
-// and written once.
+// A prefix scan in one pass over memory, for any operator that ridge/scan.cuh takes: every element
+// is read once and written once.
 //
 // A block is a tile. A warp reads its part of it in rows, 16 bytes per lane, and scans each row
 // where it lies: a lane's pack serially, the packs of a row by shuffles, row after row. Nothing is

@@ -6,11 +6,8 @@
 // The code lies in include/, because ridge/reduce.cuh gives it to users.
 #pragma once
 
-#include <algorithm>
-
-#include "device/reduce_block.cuh"
 #include "ladder/rung.h"
-#include "ridge/detail/reduce.cuh"
+#include "ridge/detail/reduce_vectors.cuh"
 
 namespace ridge {
 

@@ -1,5 +1,5 @@
-// Packs (sixteen bytes per lane) for kernels. The code lies in include/, because ridge/reduce.cuh
-// gives it to users.
+// Names of include/ridge/detail that kernels use without saying detail::. The code lies there,
+// because users get it too, with ridge/reduce.cuh and ridge/scan.cuh; this is a list of names.
 #pragma once
 
 #include "ridge/detail/pack.cuh"
