@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/convert.cuh"
-#include "device/pack.cuh"
+#include "device/from_detail.cuh"
 #include "kernels/gemv_t/gemv_t.h"
 
 namespace ridge::gemv_t {
