@@ -36,8 +36,6 @@ class Range {
 
   // The host, or a copy, has given [from, to) a value.
   void set_written(uint64_t from, uint64_t to);
-  // All bytes of the access have one, as far as copies know.
-  bool is_written(uint64_t from, uint64_t to) const;
   // The bytes of `mask` of a word. Kernels' stores of whole words need not be told: their records
   // tell.
   void set_written(uint64_t word_address, uint32_t mask);
