@@ -8,11 +8,9 @@
 
 namespace ridge::tools {
 
-// Whether the request is one that can be watched.
-Status check_watch(const ProgramRequest& request);
-
-// Calls `once` until Ctrl-C is pressed, and waits for a change after each time. `request` is the
-// one that `once` compiles: the files that the compiler read are noted in it.
-int watch(ProgramRequest& request, const std::function<int()>& once);
+// Calls `once`; with --watch until Ctrl-C is pressed, and waits for a change after each time.
+// `request` is the one that `once` compiles: the files that the compiler read are noted in it. The
+// exit code; what cannot be watched is told.
+int run_or_watch(ProgramRequest& request, const std::function<int()>& once);
 
 }  // namespace ridge::tools
