@@ -37,12 +37,13 @@ bool is_same_case(const Climb& a, const Climb& b);
 nlohmann::json to_json(const ClimbRecord& record);
 Expected<ClimbRecord> read_climb_record(const std::string& file);
 std::string_view result_of(const Step& step);   // right, wrong, not here, failed, implausible
-std::string to_csv(const ClimbRecord& record);  // one line a step, with a header
+std::string to_csv(const ClimbRecord& record);  // one line per step, with a header
 
 double median(std::vector<double> samples);
 
-// How many times faster than a rival a rung is. Samples are compared with those they were taken in
-// turn with; another rung's are carried over by our own ratio.
+// By how many times a rung is faster than a rival. Samples are compared with those of the rung that
+// took turns with the rival; for another rung, that ratio is multiplied by the ratio of our two
+// rungs.
 double times_faster(const Climb& climb, const Step& rung, const Step& rival);
 
 }  // namespace ridge::tools

@@ -91,7 +91,7 @@ void print_timed(const Climb& climb, const ladders::RoofsAnswer& roofs) {
 
 void print_counted(const Climb& climb) {
   std::vector<std::vector<std::string>> rows = {
-      {"rung", "result", "warp instructions", "× before", "bytes an instruction", "the idea"}};
+      {"rung", "result", "warp instructions", "× before", "bytes per instruction", "the idea"}};
   double before = 0;
   for (const Step& step : climb.steps) {
     const double count = step.warp_instructions ? double(*step.warp_instructions) : 0;

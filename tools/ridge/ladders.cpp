@@ -135,11 +135,12 @@ Expected<std::string> Catalogue::rung_name(const std::string& op, const std::str
 }
 
 void CaseFlags::add_to(CommandLine& line) {
-  line.add_option("--shape", shape, "NxM", "the sizes, as in 8192x50257");
+  line.add_option("--shape", shape, "NxM", "set the sizes, as in 8192x50257");
   line.add_option("--dtype", dtype, "NAME",
-                  "the format: f32, bf16, …; of single tensors: a=bf16,b=e4m3");
-  line.add_option("--distribution", distribution, "NAME", "how the inputs are filled");
-  line.add_option("--seed", seed, "N", "of the inputs");
+                  "set the format: f32, bf16, …; or of single tensors: a=bf16,b=e4m3");
+  line.add_option("--distribution", distribution, "NAME",
+                  "fill the inputs in this way; `ridge list OPERATOR` names the ways");
+  line.add_option("--seed", seed, "N", "make the inputs from this seed");
   line.add_settings(settings);
 }
 

@@ -1,4 +1,5 @@
-// The program that holds the ladders, asked from here. It runs on the device it is sent to.
+// The program ridge_ladders, which holds the ladders, called from here. It runs on the chosen
+// device.
 #pragma once
 
 #include <functional>
@@ -15,10 +16,10 @@
 
 namespace ridge::tools {
 
-// Asks it for something; every answer goes to `heard`. The status is what it said went wrong.
+// Sends it a request and passes every answer to `heard`. The status is the error that it reported.
 Status ask_ladders(const Target& target, const ladders::Request& request,
                    const std::function<void(const ladders::Answer&)>& heard);
-// An exit code for what it said went wrong.
+// The exit code for an error that it reported.
 int exit_code_of(const ladders::Failure& failure);
 std::string ladders_program();  // its path
 Command ladders_command(const Target& target, const ladders::Request& request);
@@ -67,9 +68,10 @@ struct CaseFlags {
   void add_to(CommandLine& line);
   bool empty() const;  // but for the seed
   bool has_size() const { return !shape.empty() || !settings.empty(); }
-  // For a verb that was given no operator: what of this it cannot take.
+  // For a verb without an operator: complains about flags of this group that were given.
   Status refused(const CommandLine& line) const;
-  // As a request for this operator; an error names what the operator has not, and suggests.
+  // The same as a request for this operator. An error names what the operator does not have, and
+  // suggests the nearest name.
   Expected<ladders::Request> request_for(const OperatorEntry& op) const;
 };
 

@@ -49,8 +49,8 @@ void rename_rungs(Climb& climb) {
   }
 }
 
-// Reductions of segments had a third number that said how long the segments are. "alike" is what a
-// case has that says nothing.
+// The shape of reductions of segments had a third number, which said how long the segments are.
+// "alike" is the default.
 constexpr const char* kSpreads[] = {"alike", "random", "one_huge", "most_empty"};
 
 void rename_segments(Climb& climb) {

@@ -8,9 +8,9 @@
 
 namespace ridge::tools {
 
-// Calls `once`; with --watch until Ctrl-C is pressed, and waits for a change after each time.
-// `request` is the one that `once` compiles: the files that the compiler read are noted in it. The
-// exit code; what cannot be watched is told.
+// Calls `once`; with --watch again and again until Ctrl-C is pressed, and waits for a change after
+// each call. `request` is what `once` compiles; it has the list of files that the compiler read.
+// Returns the exit code; says so where there is nothing to watch.
 int run_or_watch(ProgramRequest& request, const std::function<int()>& once);
 
 }  // namespace ridge::tools

@@ -1,8 +1,8 @@
 // Reduces a vector to one number in a single launch, with any operator (see reduce_op.cuh).
 //
-// As many blocks as the device holds walk through the vector in 16-byte packs; the last of them to
-// finish combines what all have left. Which one that is depends on the run, the result does not:
-// every value has its place in a fixed tree.
+// As many blocks as the device holds walk through the vector in 16-byte packs. The last block to
+// finish combines the results of all blocks. Which block that is differs from run to run, but the
+// result does not: the order of all combinations is fixed.
 #pragma once
 
 #include <cuda_runtime_api.h>

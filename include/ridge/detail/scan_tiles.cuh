@@ -1,8 +1,8 @@
 // A prefix scan in one pass over memory, for any operator that ridge/scan.cuh takes: every element
 // is read once and written once.
 //
-// A block is a tile. A warp reads its part of it in rows, 16 bytes a lane, and scans each row where
-// it lies: a lane's pack serially, the packs of a row by shuffles, row after row. Nothing is
+// A block is a tile. A warp reads its part of it in rows, 16 bytes per lane, and scans each row
+// where it lies: a lane's pack serially, the packs of a row by shuffles, row after row. Nothing is
 // transposed, so shared memory only carries the totals of the warps. The elements wait in registers
 // for the value of everything before the tile (see look_back.cuh).
 //
@@ -30,7 +30,8 @@ struct ScanShape {
 
 // For vectors. Large tiles, few of them looked at at once, and blocks that end with their tile: on
 // an H200, i32, 2^28 numbers take 616 µs so; with <256, 96, 4, 2> 790, with blocks that stay and
-// take tile after tile 740, with 4 tiles a lane 800. bench/results/scan.json has the shape chosen.
+// take tile after tile 740, with 4 tiles per lane 800. bench/results/scan.json has the shape
+// chosen.
 using VectorTiles = ScanShape<128, 160, 6, 1>;
 
 // A vector of T that is scanned in A. Any other source of elements has the same members.
@@ -103,7 +104,8 @@ __device__ __forceinline__ void store_pack_of(T* to, const T (&results)[kPack]) 
   }
 }
 
-// A row of packs, one a lane, that begins at `to`, wherever that is. All lanes of the warp call it.
+// A row of packs, one per lane, that begins at `to`, wherever that is. All lanes of the warp call
+// it.
 template <class T, int kPack>
 __device__ __forceinline__ void store_row(T* to, const T (&results)[kPack], int lane) {
   T* const mine = to + lane * kPack;
@@ -178,7 +180,7 @@ struct ScanShared {
 };
 
 // Scans one tile. kPlain: the tile is whole and its
-// output as aligned as its input. The other tiles, mostly one or two a launch, have code of their
+// output as aligned as its input. The other tiles, mostly one or two per launch, have code of their
 // own, so that what they need does not take registers from these.
 template <class Shape, bool kInclusive, bool kPlain, class Io, class Op>
 __device__ __forceinline__ void scan_tile(const Io& io, const Op& op,
@@ -211,8 +213,9 @@ __device__ __forceinline__ void scan_tile(const Io& io, const Op& op,
     const A below = from_lane_below(through, 1);
     before[p] = lane == 0 ? running : op(running, below);
     running = op(running, from_lane(through, kWarpLanes - 1));
-    // From here on a pack's first item is only needed together with what is before it (inclusive),
-    // or its last not at all (exclusive): a pack takes no more registers than it has items.
+    // From here on, the first item of a pack is needed only together with what comes before it
+    // (inclusive), or its last item is not needed at all (exclusive). So a pack takes no more
+    // registers than it has items.
     if (kInclusive) before[p] = op(before[p], Io::item(packs[p], 0));
   }
   if (lane == 0) shared.warp_totals[warp].set(running);
@@ -277,8 +280,8 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksPerSm)
   __shared__ ScanShared<typename Io::Value, Shape::kWarps> shared;
   const TileBoard<typename Io::Value> board(memory);
 
-  // The first blocks take the first tiles, whoever gets which: prefetching needs no number, and the
-  // memory is asked while the number is.
+  // The first blocks take the first tiles, in any order. So they can prefetch before they know
+  // which tile is theirs.
   io.prefetch(Cut::begin(io, blockIdx.x), Cut::begin(io, blockIdx.x + 1), int(threadIdx.x),
               Shape::kThreads);
   if (threadIdx.x == 0) shared.tile = tiles == 1 ? 0 : board.take_tile();

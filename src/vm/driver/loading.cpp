@@ -49,7 +49,7 @@ cudaError_t unload_image(cudart::LoadedImage* image) {
 
 template <class Handle>
 cudaError_t list_kernels(cudart::LoadedImage* image, Handle* out, unsigned count) {
-  std::vector<cudart::Function*> functions;
+  std::vector<cudart::KernelHandle*> functions;
   if (!out || !count) return cudaErrorInvalidValue;
   if (const cudaError_t error = registrations().library_kernels(image, &functions)) return error;
   for (unsigned i = 0; i < count && i < functions.size(); ++i)
@@ -60,14 +60,15 @@ template cudaError_t list_kernels(cudart::LoadedImage*, CUfunction*, unsigned);
 template cudaError_t list_kernels(cudart::LoadedImage*, CUkernel*, unsigned);
 
 cudaError_t count_kernels(cudart::LoadedImage* image, unsigned* count) {
-  std::vector<cudart::Function*> functions;
+  std::vector<cudart::KernelHandle*> functions;
   if (!count) return cudaErrorInvalidValue;
   if (const cudaError_t error = registrations().library_kernels(image, &functions)) return error;
   *count = unsigned(functions.size());
   return cudaSuccess;
 }
 
-cudaError_t find_kernel(cudart::LoadedImage* image, const char* name, cudart::Function** function) {
+cudaError_t find_kernel(cudart::LoadedImage* image, const char* name,
+                        cudart::KernelHandle** function) {
   return name ? registrations().library_kernel(image, name, function) : cudaErrorInvalidValue;
 }
 

@@ -22,7 +22,8 @@ cudaError_t unload_image(cudart::LoadedImage* image);  // waits for kernels of i
 template <class Handle>
 cudaError_t list_kernels(cudart::LoadedImage* image, Handle* out, unsigned count);
 cudaError_t count_kernels(cudart::LoadedImage* image, unsigned* count);
-cudaError_t find_kernel(cudart::LoadedImage* image, const char* name, cudart::Function** function);
+cudaError_t find_kernel(cudart::LoadedImage* image, const char* name,
+                        cudart::KernelHandle** function);
 // Either output may be null, not both.
 cudaError_t find_variable(cudart::LoadedImage* image, const char* name, bool managed,
                           CUdeviceptr* address, size_t* bytes);

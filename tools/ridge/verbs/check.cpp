@@ -171,25 +171,27 @@ int check_main(const Arguments& arguments) {
   line.add_argument("WHAT", flags.program.file,
                     "a .cu file, a program built with nvcc -cudart shared -lineinfo, or a rung of "
                     "a ladder: transpose/03_padded");
-  line.add_option("--nvcc", flags.program.nvcc, "FLAGS", "more flags for nvcc");
+  line.add_option("--nvcc", flags.program.nvcc, "FLAGS", "give these flags to nvcc");
   line.add_option("--schedules", flags.schedules, "N",
                   "run again under N other orders of warps and blocks, and compare");
-  line.add_option("--seed", flags.seed, "S", "run under this order, or begin with it");
-  line.add_option("--max-reports", flags.most, "N", "findings to show (20)");
+  line.add_option("--seed", flags.seed, "S",
+                  "run under the order with this seed; with --schedules, start from it");
+  line.add_option("--max-reports", flags.most, "N", "show at most N findings (default: 20)");
   line.add_flag("--no-leaks", flags.no_leaks, "do not report memory that is never freed");
   line.add_json(flags.json);
   line.add_option("--sarif", flags.sarif, "FILE",
                   "write the findings as SARIF, for code hosts and editors");
-  line.add_option("--suppress", flags.suppressions, "FILE",
-                  "leave out what this file names (.ridge-suppress, if there is one)");
+  line.add_option(
+      "--suppress", flags.suppressions, "FILE",
+      "leave out the findings that this file lists (default: .ridge-suppress, if there is one)");
   line.add_observed_device(flags.device);
   line.add_threads(flags.device);
   line.add_timeout(flags.program.timeout);
   line.add_watch(flags.program.watch);
   line.add_quiet(flags.program.quiet);
   line.add_footer(
-      "What follows a bare -- goes to the program. The exit code is 5 when something was found,\n"
-      "otherwise the program's own.");
+      "Arguments after a bare -- go to the program. The exit code is 5 if something was found,\n"
+      "otherwise it is the program's own.");
   if (const auto done = line.parse(arguments, &flags.program.arguments)) return *done;
 
   if (flags.program.file.empty()) {

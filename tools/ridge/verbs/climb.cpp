@@ -287,16 +287,16 @@ int climb_main(const Arguments& arguments) {
   CommandLine line("climb",
                    "Climbs ladders of kernels: verifies each rung, then times or counts it.");
   line.add_arguments("OPERATOR", flags.operators,
-                     "as `ridge list` shows them; none: a tour of all families");
+                     "names from `ridge list`; without one: a tour of all families");
   flags.of_case.add_to(line);
-  line.add_option("--rung", flags.rung, "NAME", "this one only");
-  line.add_flag("--hot", flags.hot, "leave the inputs in the L2 between launches");
-  line.add_flag("--quick", flags.quick, "fewer samples, and no PyTorch beside ours");
+  line.add_option("--rung", flags.rung, "NAME", "climb this rung only");
+  line.add_flag("--hot", flags.hot, "keep the inputs in the L2 cache between launches");
+  line.add_flag("--quick", flags.quick, "take fewer samples, and do not time PyTorch");
   line.add_device(flags.device);
   line.add_threads(flags.device);
   line.add_json(flags.json);
   line.add_option("--csv", flags.csv, "FILE",
-                  "one line a rung; - is stdout, in place of the table");
+                  "write one line per rung; - writes to stdout, in place of the table");
   line.add_quiet(flags.quiet);
   line.add_footer(
       "An operator's sizes and parameters are flags, too: ridge climb gemv --rows 4096 --alpha 2; "

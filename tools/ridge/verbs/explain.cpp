@@ -65,7 +65,7 @@ int explain_main(const Arguments& arguments) {
   std::string name, json;
   CaseFlags of_case;
   CommandLine line("explain", "Says which rung the library takes for a shape, and why.");
-  line.add_argument("OPERATOR", name, "as `ridge list` shows it");
+  line.add_argument("OPERATOR", name, "a name from `ridge list`");
   of_case.add_to(line);
   line.add_device(flags);
   line.add_json(json);
@@ -90,7 +90,7 @@ int explain_main(const Arguments& arguments) {
 extern const Verb explain_verb = {
     .position = 60,
     .name = "explain",
-    .summary = "which rung the library takes for a shape, and why",
+    .summary = "say which rung the library takes for a shape, and why",
     .main = explain_main,
 };
 

@@ -67,8 +67,8 @@ Expected<Command> command_of(const ProfileFlags& flags, const Target& target) {
   return command;
 }
 
-// The software GPU asks the toolkit, kernel by kernel, what the machine does for each line. Whether
-// there is a disassembler for that.
+// The software GPU asks the toolkit for the machine code of each kernel. Returns whether there is a
+// disassembler for that.
 bool let_read_machine_code(Command& command) {
   const auto toolkit = find_toolkit();
   if (!toolkit) return false;
@@ -164,7 +164,7 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
   fs::create_directory(scratch / "ptx", error);  // without it there are no PTX lines
   command->environment.emplace_back("RIDGE_PROFILE", scratch / "launches.json");
   command->environment.emplace_back("RIDGE_PROFILE_PTX", scratch / "ptx");
-  // A rung at a real size is more than anyone would wait for, and its blocks are much alike.
+  // A rung at a real size would take too long, and its blocks are much alike.
   const std::string blocks =
       flags.blocks.empty() && names_rung(flags.program.file) && flags.of_case.has_size()
           ? kSample
@@ -202,20 +202,20 @@ int profile_main(const Arguments& arguments) {
   line.add_argument("WHAT", flags.program.file,
                     "a .cu file, a program built with nvcc -cudart shared, or a rung of a ladder: "
                     "transpose/03_padded");
-  line.add_option("--nvcc", flags.program.nvcc, "FLAGS", "more flags for nvcc");
+  line.add_option("--nvcc", flags.program.nvcc, "FLAGS", "give these flags to nvcc");
   flags.of_case.add_to(line);
-  line.add_option("--kernel", flags.kernel, "NAME", "only kernels whose name contains this");
-  line.add_option("--top", flags.top, "N", "source lines to show for each kernel (8)");
+  line.add_option("--kernel", flags.kernel, "NAME", "show only kernels whose name contains NAME");
+  line.add_option("--top", flags.top, "N", "show N source lines per kernel (default: 8)");
   line.add_option(
       "--blocks", flags.blocks, "N",
-      "run about N blocks of each launch, chosen by --seed, and scale; all: every block. A rung "
-      "with --shape runs 256");
+      "run about N blocks of each launch, chosen by --seed, and scale the counts; all: run every "
+      "block. Without it, a rung with --shape runs 256 blocks, anything else runs all");
   line.add_json(flags.json);
-  line.add_option(
-      "--csv", flags.csv, "FILE",
-      "one row per kernel, under Nsight Compute's names; - is stdout, in place of the table");
+  line.add_option("--csv", flags.csv, "FILE",
+                  "write one row per kernel, by Nsight Compute's names; - writes to stdout, in "
+                  "place of the table");
   line.add_option("--html", flags.html, "FILE",
-                  "one page: the source beside its counters, pictures of accesses, a roofline");
+                  "write a page: the source beside its counters, pictures of accesses, a roofline");
   line.add_option("--against", flags.against, "BEFORE.json",
                   "compare with an earlier profile, kernel by kernel and line by line; --json "
                   "writes such a record");
@@ -225,12 +225,13 @@ int profile_main(const Arguments& arguments) {
   line.add_watch(flags.program.watch);
   line.add_quiet(flags.program.quiet);
   line.add_footer(
-      "What follows a bare -- goes to the program. --shape, --dtype, --distribution and an "
-      "operator's "
-      "sizes and parameters (--rows 4096) are for a rung; --seed is that of its inputs, and of the "
-      "blocks that --blocks takes. Source lines need -lineinfo, which a .cu file "
-      "gets.\nCounts are of PTX instructions; sectors, wavefronts and conflicts are the "
-      "hardware's.");
+      "Arguments after a bare -- go to the program. --shape, --dtype, --distribution and the sizes "
+      "and parameters of an operator (--rows 4096) are for a rung. --seed makes the inputs of a "
+      "rung "
+      "and chooses the blocks of --blocks. Source lines need -lineinfo, with which ridge compiles "
+      "every .cu file.\n"
+      "Instructions are counted as PTX; sectors, wavefronts and conflicts are those of the "
+      "hardware.");
   if (const auto done = line.parse(arguments, &flags.program.arguments)) return *done;
 
   if (flags.program.file.empty()) {
@@ -263,7 +264,7 @@ int profile_main(const Arguments& arguments) {
 extern const Verb profile_verb = {
     .position = 20,
     .name = "profile",
-    .summary = "what each source line costs, why, and the fix",
+    .summary = "show what each source line costs, why, and the fix",
     .main = profile_main,
 };
 

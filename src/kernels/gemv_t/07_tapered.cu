@@ -1,6 +1,6 @@
-// gemv_t rung 06, tapered: each slice is shorter than the one before.
+// gemv_t rung 07, tapered: each slice is shorter than the one before.
 //
-// Since 05_own_boundaries: blocks with equal slices end together, and the last wave of blocks fills
+// Since 06_own_boundaries: blocks with equal slices end together, and the last wave of blocks fills
 //   only a part of the GPU. Here the slices that start last are the shortest, so little is left to
 //   do when the first SM becomes idle.
 // Stops at: HBM.

@@ -1,33 +1,28 @@
-// gemv_t rung 04, last_block: the last block of a tile adds the sums of all its slices.
+// gemv_t rung 05, last_block: the last block of a tile adds the sums of all its slices.
 //
-// Since 03_vectors: no second kernel. The blocks of a tile count their arrivals in the workspace;
-//   the one that arrives last finds the sums of all slices in the L2 cache, and adds them, always
-//   in the same order.
-// Stops at: rows that are not whole packs, which still cost two loads per pack; and the last wave
-//   of blocks, which fills only a part of the GPU.
+// Since 04_shared_rows: no second kernel. The blocks of a tile count their arrivals in the
+//   workspace; the one that arrives last finds the sums of all slices in the L2 cache, and adds
+//   them, always in the same order.
+// Stops at: rows that are not whole packs: they are still loaded element by element.
 // Not for: several vectors x at once: that is a matrix product.
 #include "kernels/gemv/finish.cuh"
-#include "kernels/gemv_t/vectors.cuh"
+#include "kernels/gemv_t/workers.cuh"
 #include "ridge/detail/reduce_block.cuh"
 
 namespace ridge::gemv_t::last_block {
 
-using namespace packs;
+using namespace workers;
 using Meeting = reduction::Meeting<float>;  // one counter per tile; sums (slices, cols)
 
-template <class T, bool Congruent>
+template <class T, int Size>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     gemv_t_last_block(Args args, int lanes, int64_t rows_per_slice, Meeting meeting) {
-  __shared__ float4 shared_sums[kSumQuads<T>];
+  __shared__ alignas(sizeof(float) * Size) float shared[kThreads * Size];
   const int slices = int(gridDim.y);
-  sum_slice<T, Congruent>(args, lanes, rows_per_slice, shared_sums);
-  const int width = lanes * kPacks * kPackSize<T>;  // columns of the tile
-  const int64_t first_col = int64_t(blockIdx.x) * width;
-  for (int c = threadIdx.x; c < width && first_col + c < args.cols; c += kThreads) {
-    const float sum = sum_of_workers<T>(shared_sums, lanes, c);
-    if (slices == 1) gemv::finish<T>(args, first_col + c, sum);
-    else meeting.partials[blockIdx.y * args.cols + first_col + c] = sum;
-  }
+  sum_slice<T, Size>(args, lanes, rows_per_slice, shared, [&](int64_t col, float sum) {
+    if (slices == 1) gemv::finish<T>(args, col, sum);
+    else meeting.partials[blockIdx.y * args.cols + col] = sum;
+  });
   if (slices == 1) return;
 
   __shared__ bool is_last;
@@ -36,13 +31,13 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     is_last = reduction::is_last_arrival(meeting.arrivals + blockIdx.x, unsigned(slices));
   __syncthreads();
   if (!is_last) return;
-  for (int c = threadIdx.x; c < width && first_col + c < args.cols; c += kThreads) {
-    const float* const sums = meeting.partials + first_col + c;  // (slices), cols apart
-    float sum = 0;
-#pragma unroll 8
-    for (int s = 0; s < slices; ++s) sum += reduction::load_fresh(sums + s * args.cols);
-    gemv::finish<T>(args, first_col + c, sum);
-  }
+  const int width = lanes * Size;
+  const int64_t first_col = int64_t(blockIdx.x) * width;
+  const float* const sums = meeting.partials + first_col;  // (slices, width), cols apart
+  fold(
+      shared, width, int(min(int64_t(width), args.cols - first_col)), slices,
+      [&](int s, int c) { return reduction::load_fresh(sums + s * args.cols + c); },
+      [&](int c, float sum) { gemv::finish<T>(args, first_col + c, sum); });
 }
 
 static Support supports(const Args& a, const DeviceInfo&) {
@@ -58,7 +53,8 @@ static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t strea
   return with_float_type(a.dtype, [&](auto t) {
     using T = decltype(t);
     const dim3 grid(unsigned(plan.tiles), unsigned(plan.slices));
-    const auto kernel = plan.congruent ? gemv_t_last_block<T, true> : gemv_t_last_block<T, false>;
+    const auto kernel =
+        rows_are_whole_packs(a) ? gemv_t_last_block<T, kPackSize<T>> : gemv_t_last_block<T, 1>;
     kernel<<<grid, kThreads, 0, stream>>>(a, plan.lanes, plan.rows_per_slice,
                                           reduction::meeting_at<float>(a.workspace, plan.tiles));
     return launch_status();
@@ -68,6 +64,6 @@ constinit const Rung rung = {.idea = "the last block of a tile adds its slices",
                              .supports = supports,
                              .launch = launch,
                              .workspace = workspace,
-                             .claims = {.barriers = 3}};
+                             .claims = {.global_loads_per_element = 0.53, .barriers = 3}};
 
 }  // namespace ridge::gemv_t::last_block

@@ -1,9 +1,8 @@
-// gemv_t rung 05, own_boundaries: every row is read in aligned packs, wherever it starts.
+// gemv_t rung 06, own_boundaries: every row is read in aligned packs, wherever it starts.
 //
-// Since 04_last_block: rows that are not whole packs cost one load per pack instead of two, because
-//   nothing is shifted (aligned_rows.cuh says how). A lane has one pack of each of eight rows under
-//   way instead of two packs of four, and up to 128 lanes work side by side on a row; slices are
-//   fewer, since two waves of blocks are enough.
+// Since 05_last_block: rows that are not whole packs are loaded in packs, too. A worker takes only
+//   rows that start at the same distance from a 16-byte boundary, and reads each from the boundary
+//   before its start (aligned_rows.cuh says how). Long rows get 128 threads side by side.
 // Stops at: the last wave of blocks, which fills only a part of the GPU.
 // Not for: several vectors x at once: that is a matrix product.
 #include "kernels/gemv_t/aligned_rows.cuh"
