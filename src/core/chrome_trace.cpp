@@ -1,29 +1,14 @@
 #include "core/chrome_trace.h"
 
-#include <cxxabi.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <memory>
+
+#include "core/text.h"
 
 namespace ridge {
 namespace {
-
-std::string in_quotes(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) >= 0x20) out += c;
-    else {
-      char escape[7];
-      std::snprintf(escape, sizeof escape, "\\u%04x", unsigned(c));
-      out += escape;
-    }
-  }
-  return out + '"';
-}
 
 std::string microseconds(uint64_t nanoseconds) {
   char text[32];
@@ -34,15 +19,6 @@ std::string microseconds(uint64_t nanoseconds) {
 
 std::string triple(const uint32_t (&n)[3]) {
   return "[" + std::to_string(n[0]) + "," + std::to_string(n[1]) + "," + std::to_string(n[2]) + "]";
-}
-
-// Anything else would be taken for the name of a type: "b" for bool.
-std::string demangled(const std::string& symbol) {
-  if (!symbol.starts_with("_Z")) return symbol;
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> name(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && name ? name.get() : symbol;
 }
 
 bool on_host(ChromeTrace::Memory memory) {
@@ -78,8 +54,8 @@ void ChromeTrace::append(const std::string& line) const {
 }
 
 void ChromeTrace::name_process(std::string_view device) const {
-  append(R"({"ph":"M","name":"process_name",)" + place() + R"(,"args":{"name":)" + in_quotes(device) +
-         "}}");
+  append(R"({"ph":"M","name":"process_name",)" + place() + R"(,"args":{"name":)" +
+         in_quotes(device) + "}}");
 }
 
 void ChromeTrace::name_row(uint64_t row, std::string_view name) const {
@@ -92,8 +68,8 @@ void ChromeTrace::name_row(uint64_t row, std::string_view name) const {
 
 void ChromeTrace::span(uint64_t row, Time time, std::string_view name, std::string_view category,
                        const std::string& arguments) const {
-  append(R"({"ph":"X","name":)" + in_quotes(name) + ",\"cat\":" + in_quotes(category) + "," + place() +
-         ",\"tid\":" + std::to_string(row) + ",\"ts\":" + microseconds(time.start) +
+  append(R"({"ph":"X","name":)" + in_quotes(name) + ",\"cat\":" + in_quotes(category) + "," +
+         place() + ",\"tid\":" + std::to_string(row) + ",\"ts\":" + microseconds(time.start) +
          ",\"dur\":" + microseconds(time.end - time.start) + ",\"args\":{" + arguments + "}}");
 }
 

@@ -5,15 +5,14 @@
 
 #include <algorithm>
 
+#include "core/align.h"
+
 namespace ridge {
 namespace {
 
 constexpr int kSubPartitions = 4;    // an SM's schedulers, each with a quarter of the registers
 constexpr int kRegisterUnit = 256;   // registers, a warp
 constexpr int kUnbounded = 1 << 20;  // more blocks than any SM holds
-
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
 int warps_of(int threads) { return int(ceil_div(threads, kWarpSize)); }
 

@@ -1,4 +1,5 @@
-// Reduces one axis of a tensor seen as (outer, axis, inner), with any operator (see reduce_op.cuh):
+// Reduces one axis of a tensor seen as (outer, axis, inner), with any operator (see
+// ridge/detail/reduce_op.cuh):
 //
 //   launch_reduce_axis(op, AxisView<float>{x, outer, axis, inner, axis * inner, inner},
 //                      out, inner, {workspace, bytes}, device, stream);

@@ -1,5 +1,5 @@
 // Reduces segments of a vector, any lengths, in a single launch, with any operator (see
-// reduce_op.cuh):
+// ridge/detail/reduce_op.cuh):
 //
 //   launch_reduce_segments(op, Segments<float, int64_t>{x, n, offsets, segments}, out,
 //                          {workspace, bytes}, device, stream);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/align.h"
 #include "harness/equal.h"
 #include "ridge/vm_counters.h"
 
@@ -88,7 +89,7 @@ Expected<DeviceBuffer> DeviceBuffer::make(int64_t bytes, int64_t offset, bool ca
       made = status_of(cudaMallocHost(&buffer.base_, size), "cudaMallocHost");
       break;
     case Memory::pageable:
-      buffer.base_ = std::aligned_alloc(kCanary, (size + kCanary - 1) / kCanary * kCanary);
+      buffer.base_ = std::aligned_alloc(kCanary, round_up(size, kCanary));
       if (!buffer.base_) made = Error{int(cudaErrorMemoryAllocation), "no host memory"};
   }
   if (!made) return made.error();

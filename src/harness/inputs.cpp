@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/mix.h"
 #include "core/number.h"
 #include "core/parallel.h"
 #include "harness/convert.h"
@@ -13,12 +14,9 @@ namespace {
 
 constexpr int64_t kPart = 1 << 16;  // elements that a thread makes at once; of whole bytes
 
-// splitmix64: each index has its own number, so any part of a tensor can be made on its own.
+// Each index has its own number, so any part of a tensor can be made on its own.
 uint64_t hashed(uint64_t seed, uint64_t index) {
-  uint64_t z = seed * 0x9e3779b97f4a7c15u + index + 0x632be59bd9b4e019u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
+  return mixed(seed * kMixStep + index + 0x632be59bd9b4e019u);
 }
 // 0 … 1; from a signed number, which is converted sooner.
 double unit(uint64_t bits) { return double(int64_t(bits >> 11)) * 0x1p-53; }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "core/text.h"
 #include "operator/check.h"
 
 namespace ridge {
@@ -218,7 +219,7 @@ std::string settings_text(const Case& c) {
   const auto add = [&](const std::string& word) { text += (text.empty() ? "" : " ") + word; };
   for (const auto& [name, dtype] : c.formats) add(name + "=" + name_of(dtype));
   for (const auto& [name, value] : c.parameters)
-    if (!c.def || c.def->dimension_index(name) < 0) add(name + "=" + ops::number(value));
+    if (!c.def || c.def->dimension_index(name) < 0) add(name + "=" + number_text(value));
   if (!c.distribution.empty()) add("distribution=" + c.distribution);
   for (const std::string& name : c.transposed) add(name + "=transposed");
   for (const auto& [out, in] : c.same) add(out + "=" + in);

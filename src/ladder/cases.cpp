@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/mix.h"
+
 namespace ridge {
 
 Shapes vector_shapes() {
@@ -62,9 +64,7 @@ void fill_for_moves(TensorSpec& tensor) {
 }
 
 uint64_t hash(uint64_t seed, uint64_t index) {
-  uint64_t z = (seed ^ 0x2545f4914f6cdd1du) * 0x9e3779b97f4a7c15u + index * 0xd1342543de82ef95u;
-  z = (z ^ (z >> 29)) * 0xbf58476d1ce4e5b9u;
-  return z ^ (z >> 32);
+  return mixed((seed ^ 0x2545f4914f6cdd1du) * kMixStep + index);
 }
 double unit(uint64_t bits) { return double(bits >> 11) * 0x1p-53; }
 }  // namespace ridge

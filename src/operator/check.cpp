@@ -150,12 +150,6 @@ std::string strides_text(const Tensor& t) {
   return out + ")";
 }
 
-std::string number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", x);
-  return text;
-}
-
 void Check::fail(const std::string& complaint) {
   status_ = Error{kInvalid, std::string(op_) + ": " + complaint};
 }

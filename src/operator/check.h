@@ -54,7 +54,6 @@ class Check {
 
 std::string text(const Tensor& tensor);     // "f32 (3, 5)"
 std::string strides_text(const Tensor& t);  // "(5, 1)"
-std::string number(double x);               // "0.5"
 
 // Whether memory and a tensor share a byte.
 bool overlaps(const void* memory, size_t bytes, const Tensor& t);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/text.h"
 #include "operator/call.h"
 #include "operator/check.h"
 #include "operator/layout.h"
@@ -147,7 +148,7 @@ class Checker {
     const ParameterDef& def = op_.parameters[p];
     const auto [x, whole] = call_.parameters[p];
     if (def.type == ParameterType::number) return;
-    const auto is = [&] { return def.name + " is " + ops::number(x); };
+    const auto is = [&] { return def.name + " is " + number_text(x); };
     check_.that(x == double(whole), [&] { return is() + "; it has to be a whole number"; });
     if (def.type == ParameterType::flag)
       check_.that(x == 0 || x == 1, [&] { return is() + "; it has to be 0 or 1"; });
@@ -171,7 +172,7 @@ class Checker {
     check_.that(!ranged || (low && high), [&] {
       const auto written = [&](Value value) {
         return def.type == ParameterType::integer ? std::to_string(value.integer)
-                                                  : ops::number(value.number);
+                                                  : number_text(value.number);
       };
       std::string range;
       if (std::isfinite(def.least))
@@ -185,8 +186,8 @@ class Checker {
     if (other < 0) return;
     const double least = call_.parameters[size_t(other)].number;
     check_.that(x >= least, [&] {
-      return def.name + " is " + ops::number(x) + " but " + def.not_under + " is " +
-             ops::number(least) + "; " + def.name + " must not be under " + def.not_under;
+      return def.name + " is " + number_text(x) + " but " + def.not_under + " is " +
+             number_text(least) + "; " + def.name + " must not be under " + def.not_under;
     });
   }
 

@@ -4,23 +4,14 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/text.h"
+
 namespace ridge {
 namespace {
 
 constexpr const char* kRoles[] = {"in", "out", "inout"};
 constexpr const char* kLayouts[] = {"any", "contiguous", "dense", "rows", "unit_last", "matrix"};
 constexpr const char* kTypes[] = {"number", "integer", "flag", "choice"};
-
-std::string in_quotes(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    char code[8] = {c, 0};
-    if (c == '"' || c == '\\') std::snprintf(code, sizeof code, "\\%c", c);
-    else if (static_cast<unsigned char>(c) < ' ') std::snprintf(code, sizeof code, "\\u%04x", c);
-    out += code;
-  }
-  return out + "\"";
-}
 
 // The shortest text that reads back as the same number; JSON has none for infinities and NaN.
 std::string written(double x) {

@@ -3,11 +3,6 @@
 #include "generator.h"
 
 namespace ridge::differential {
-namespace {
-
-std::string number(uint32_t n) { return std::to_string(n); }
-
-}  // namespace
 
 // %t0 = a lane that is here, chosen by a register's value: the first one in the mask from there on.
 std::string Generator::member_lane(const Context& at) {

@@ -17,8 +17,6 @@ constexpr Access kAccesses[] = {{"u8", 1, 'h'},  {"s8", 1, 'r'},  {"u8", 1, 'r'}
 constexpr Access kVectors[] = {{"u32", 4, 'r'}, {"f32", 4, 'f'}, {"b16", 2, 'h'},
                                {"u64", 8, 'd'}, {"f64", 8, 'e'}, {"b32", 4, 'x'}};
 
-std::string number(uint32_t n) { return std::to_string(n); }
-
 }  // namespace
 
 // An aligned place of `size` bytes in the thread's own scratch memory, and the space to name.

@@ -12,6 +12,8 @@
 
 namespace ridge::differential {
 
+inline std::string number(uint64_t n) { return std::to_string(n); }
+
 struct Node;
 
 // A stretch of text, and the statements that follow it.

@@ -13,8 +13,6 @@ namespace {
 
 constexpr uint32_t kLevels = 7;
 
-std::string number(uint64_t n) { return std::to_string(n); }
-
 uint64_t threads(const Program& p) { return uint64_t(p.blocks) * p.threads; }
 
 // Names are per function, so every function declares the same ones.

@@ -66,6 +66,11 @@ void tell(std::string_view text) {
 }
 void complain(std::string_view text) { tell(fmt::format("ridge: {}\n", text)); }
 
+int failed(const Status& status) {
+  if (!status.message().empty()) complain(status.message());
+  return status.code();
+}
+
 void set_color(bool on) { color = on; }
 std::string bold(std::string_view text) { return paint("1", text); }
 std::string dim(std::string_view text) { return paint("2", text); }

@@ -5,11 +5,16 @@
 #include <string_view>
 #include <vector>
 
+#include "core/status.h"
+
 namespace ridge::tools {
 
 // Prints to stderr. If that fails, the text is lost: there is nowhere to report it.
 void complain(std::string_view text);  // "ridge: text", and the end of the line
 void tell(std::string_view text);      // as it is
+// Complains what went wrong, unless the message is empty: then somebody has said it all. Returns
+// the exit code.
+int failed(const Status& status);
 
 // Whether it is a terminal that more than plain text can be sent to: TERM is not "dumb".
 bool understands_escapes(int file);

@@ -14,7 +14,6 @@ enum Exit : int {
   kCudaError = 4,
   kHazard = 5,
   kTimeout = 6,
-  kTooSlow = 7,
   kMissing = 8,  // something this machine lacks
   kImplausible = 9,
   kInterrupted = 130,  // by Ctrl-C, as shells have it

@@ -93,14 +93,6 @@ void clear_screen() {
   std::fflush(stdout);
 }
 
-}  // namespace
-
-Status check_watch(const ProgramRequest& request) {
-  if (!request.watch || fs::is_regular_file(request.file)) return Status::ok();
-  return Error{kUsage,
-               fmt::format("--watch waits for changes of a file, and {} is none", request.file)};
-}
-
 int watch(ProgramRequest& request, const std::function<int()>& once) {
   std::vector<fs::path> inputs;
   request.inputs = &inputs;
@@ -129,6 +121,15 @@ int watch(ProgramRequest& request, const std::function<int()>& once) {
     before = stamps_of(files);
     clear_screen();
   }
+}
+
+}  // namespace
+
+int run_or_watch(ProgramRequest& request, const std::function<int()>& once) {
+  if (!request.watch) return once();
+  if (fs::is_regular_file(request.file)) return watch(request, once);
+  complain(fmt::format("--watch waits for changes of a file, and {} is none", request.file));
+  return kUsage;
 }
 
 }  // namespace ridge::tools

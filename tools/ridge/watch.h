@@ -8,11 +8,9 @@
 
 namespace ridge::tools {
 
-// Whether the request is one that can be watched.
-Status check_watch(const ProgramRequest& request);
-
-// Calls `once` again and again until Ctrl-C is pressed, and waits for a change after each call.
-// `request` is what `once` compiles; it has the list of files that the compiler read.
-int watch(ProgramRequest& request, const std::function<int()>& once);
+// Calls `once`; with --watch again and again until Ctrl-C is pressed, and waits for a change after
+// each call. `request` is what `once` compiles; it has the list of files that the compiler read.
+// Returns the exit code; says so where there is nothing to watch.
+int run_or_watch(ProgramRequest& request, const std::function<int()>& once);
 
 }  // namespace ridge::tools

@@ -77,11 +77,12 @@ __device__ __forceinline__ AccOf<Op> combine_of_warps(const Op& op, const AccOf<
   else return warp_combine<Count>(op, of_warp[lane % Count]);
 }
 
-// --- a block: the total in all lanes of warp 0; others have something else ---
+// --- a block ---
 // Between two calls there must be a barrier.
 
-template <int Threads, class Op>
-__device__ __forceinline__ AccOf<Op> block_combine(const Op& op, AccOf<Op> acc) {
+// The total in all threads, or else in all lanes of warp 0; others have something else.
+template <int Threads, bool kForAll, class Op>
+__device__ __forceinline__ AccOf<Op> combine_block(const Op& op, AccOf<Op> acc) {
   using Acc = AccOf<Op>;
   constexpr int kWarps = Threads / kWarpSize;
   static_assert(Threads % kWarpSize == 0 && kWarps <= kWarpSize && (kWarps & (kWarps - 1)) == 0);
@@ -91,26 +92,17 @@ __device__ __forceinline__ AccOf<Op> block_combine(const Op& op, AccOf<Op> acc) 
     Acc* const of_warp = reinterpret_cast<Acc*>(memory);
     if (threadIdx.x % kWarpSize == 0) of_warp[threadIdx.x / kWarpSize] = acc;
     __syncthreads();
-    if (threadIdx.x < kWarpSize) acc = combine_of_warps<kWarps>(op, of_warp);
+    if (kForAll || threadIdx.x < kWarpSize) acc = combine_of_warps<kWarps>(op, of_warp);
   }
   return acc;
 }
-
-// The same, with the total in all threads.
+template <int Threads, class Op>
+__device__ __forceinline__ AccOf<Op> block_combine(const Op& op, AccOf<Op> acc) {
+  return combine_block<Threads, false>(op, acc);
+}
 template <int Threads, class Op>
 __device__ __forceinline__ AccOf<Op> block_combine_for_all(const Op& op, AccOf<Op> acc) {
-  using Acc = AccOf<Op>;
-  constexpr int kWarps = Threads / kWarpSize;
-  static_assert(Threads % kWarpSize == 0 && kWarps <= kWarpSize && (kWarps & (kWarps - 1)) == 0);
-  acc = warp_combine(op, acc);
-  if constexpr (kWarps > 1) {
-    __shared__ alignas(16) char memory[kWarps * sizeof(Acc)];
-    Acc* const of_warp = reinterpret_cast<Acc*>(memory);
-    if (threadIdx.x % kWarpSize == 0) of_warp[threadIdx.x / kWarpSize] = acc;
-    __syncthreads();
-    acc = combine_of_warps<kWarps>(op, of_warp);
-  }
-  return acc;
+  return combine_block<Threads, true>(op, acc);
 }
 
 // --- a grid: the last block to arrive finishes the work of all ---

@@ -1,3 +1,4 @@
+#include "core/text.h"
 #include "operator/check.h"
 #include "operator/description.h"
 #include "ridge/elementwise.h"
@@ -66,7 +67,7 @@ std::vector<Row> rows() {
 }
 
 // What 0.01f stands for is 0.01.
-double as_written(float x) { return std::stod(ops::number(x)); }
+double as_written(float x) { return std::stod(number_text(x)); }
 
 OperatorDef described(const Row& row, bool backward) {
   const std::string name = row.name;

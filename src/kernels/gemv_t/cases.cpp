@@ -1,71 +1,10 @@
-#include "ladder/cases.h"
-
-#include <cmath>
-#include <limits>
+#include "kernels/gemv/cases.h"
 
 #include "kernels/gemv_t/gemv_t.h"
 #include "ladder/family.h"
-#include "ladder/product.h"
 
 namespace ridge::gemv_t {
 namespace {
-
-enum Tensor : size_t { kA, kX, kY };
-
-// The transpose of A times a matrix of one column.
-Product product_of(const Case& c) {
-  const int64_t rows = c.size("rows"), cols = c.size("cols");
-  return {.m = cols,
-          .n = 1,
-          .k = rows,
-          .a = {.tensor = kA, .row_step = 1, .col_step = cols},
-          .b = {.tensor = kX, .row_step = 1},
-          .out = {.tensor = kY, .row_step = 1},
-          .alpha = c.number("alpha"),
-          .beta = c.number("beta")};
-}
-std::optional<Truth> truth_at(const Case& c, const Elements& inputs, size_t, int64_t index) {
-  return product_truth(product_of(c), inputs, index, 0);
-}
-Proof proof(const Case& c, const Elements& inputs) {
-  return product_proof(product_of(c), inputs, c.seed);
-}
-
-void workload(const Case& c, Workload& w) {
-  const double rows = double(c.size("rows")), cols = double(c.size("cols"));
-  const double size = double(size_of(c.dtype));
-  const bool reads_y = c.number("beta") != 0;
-  TensorSpec& y = w["y"];
-  y.role = reads_y ? Role::inout : Role::out;
-  // Summed one after another, a sum of n products is rounded n times, each time by at most a
-  // roundoff of what the magnitudes add up to; then alpha, beta and their sum. Products are not
-  // rounded before they are added.
-  y.arithmetic = rows + 3;
-  // With whole numbers every bit must be right: one element too many or too few cannot hide in a
-  // tolerance. Specials stand among whole numbers of their own.
-  if (c.exact && c.specials) y.rounding = y.arithmetic = 0;
-  else if (c.exact) (void)fill_exactly(w, product_of(c));
-  w.cost = {.read = (rows * cols + rows + (reads_y ? cols : 0)) * size,
-            .written = cols * size,
-            .flops = 2 * rows * cols};
-}
-
-// Specials stand in a few columns of A only: in x, one NaN would leave nothing else to see.
-std::optional<double> input(const Case& c, size_t tensor, int64_t index) {
-  if (!c.specials) return std::nullopt;
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const int64_t cols = std::max<int64_t>(c.shape[1], 1);
-  const int64_t row = index / cols, col = index % cols, rows = c.shape[0];
-  if (tensor != kA) return double(index % 3) - (tensor == kX ? 1 : 0);  // x has zeros
-  const double plain = double((row * 5 + col * 3) % 7) - 3;
-  switch (col % 6) {
-    case 1: return row == rows - 1 ? NAN : plain;
-    case 2: return row == 0 ? kInfinity : plain;
-    case 3: return row == rows / 2 ? -kInfinity : plain;
-    case 4: return row == 0 ? kInfinity : row == rows - 1 ? -kInfinity : plain;
-    default: return plain;
-  }
-}
 
 std::vector<Case> tests() {
   // Around a pack, and the widths at which the lanes per row change; rows around a block's share,
@@ -112,13 +51,13 @@ std::vector<Case> timings() {
 
 FamilyOf<Args> family() {
   return {.summary = "y = alpha transpose(A) x + beta y",
-          .workload = workload,
+          .workload = gemv::workload<true>,
           .tests = tests,
           .timings = timings,
           .tour = {.shape = {1024, 1024}},
-          .input = input,
-          .truth_at = truth_at,
-          .proof = proof};
+          .input = gemv::input<true>,
+          .truth_at = gemv::truth_at<true>,
+          .proof = gemv::proof<true>};
 }
 
 }  // namespace ridge::gemv_t

@@ -20,19 +20,21 @@ struct Halves {
   }
 };
 
+// Where the k-th tensor of a slab lies.
+template <class Data, size_t kTensors>
+void place(const ops::Slab<kTensors>& s, size_t k, Data*& data, int64_t& stride, int64_t& step) {
+  data = s.data[k];
+  stride = s.stride[k];
+  step = s.step[k];
+}
+
 Status bind_forward(const Halves& in, const Tensor& y, Args args, Launch<Args>& launch) {
   return ops::each_slab_in_order<3>({&in.gate, &in.up, &y}, [&](const ops::Slab<3>& s) {
     args.rows = s.rows;
     args.cols = s.cols;
-    args.gate = s.data[0];
-    args.up = s.data[1];
-    args.out = s.data[2];
-    args.gate_stride = s.stride[0];
-    args.up_stride = s.stride[1];
-    args.out_stride = s.stride[2];
-    args.gate_step = s.step[0];
-    args.up_step = s.step[1];
-    args.out_step = s.step[2];
+    place(s, 0, args.gate, args.gate_stride, args.gate_step);
+    place(s, 1, args.up, args.up_stride, args.up_step);
+    place(s, 2, args.out, args.out_stride, args.out_step);
     return launch(args);
   });
 }
@@ -42,21 +44,11 @@ Status bind_backward(const Halves& in, const Tensor& dy, const Halves& out, Args
   const auto each = [&](const ops::Slab<5>& s) {
     args.rows = s.rows;
     args.cols = s.cols;
-    args.gate = s.data[0];
-    args.up = s.data[1];
-    args.dy = s.data[2];
-    args.dup = s.data[3];
-    args.dgate = s.data[4];
-    args.gate_stride = s.stride[0];
-    args.up_stride = s.stride[1];
-    args.dy_stride = s.stride[2];
-    args.dup_stride = s.stride[3];
-    args.dgate_stride = s.stride[4];
-    args.gate_step = s.step[0];
-    args.up_step = s.step[1];
-    args.dy_step = s.step[2];
-    args.dup_step = s.step[3];
-    args.dgate_step = s.step[4];
+    place(s, 0, args.gate, args.gate_stride, args.gate_step);
+    place(s, 1, args.up, args.up_stride, args.up_step);
+    place(s, 2, args.dy, args.dy_stride, args.dy_step);
+    place(s, 3, args.dup, args.dup_stride, args.dup_step);
+    place(s, 4, args.dgate, args.dgate_stride, args.dgate_step);
     return launch(args);
   };
   return ops::each_slab_in_order<5>({&in.gate, &in.up, &dy, &out.up, &out.gate}, each);

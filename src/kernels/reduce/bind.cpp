@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/text.h"
 #include "kernels/reduce/reduce.h"
 #include "ladder/family.h"
 
@@ -19,7 +20,7 @@ Status bind(const Call& call, Launch<Args>& launch) {
     const bool is_i32 = value == std::floor(value) && value >= INT32_MIN && value <= INT32_MAX;
     if (x.dtype == Dtype::i32 && !is_i32)
       return Error{ops::kInvalid,
-                   call.op().name + ": value is " + ops::number(value) + ", which no i32 is"};
+                   call.op().name + ": value is " + number_text(value) + ", which no i32 is"};
   }
   return launch(args);
 }

@@ -22,9 +22,7 @@ constexpr const char* kMostEmpty = "most_empty";  // one of 16 has what 16 shoul
 int64_t used_of(const Case& c) { return c.size("segments") * c.size("mean"); }
 
 int64_t jitter(const Case& c, int64_t s) {  // -mean/2 … mean/2
-  uint64_t z = c.seed * 0x9e3779b97f4a7c15u + uint64_t(s) * 0xd1342543de82ef95u;
-  z = (z ^ (z >> 31)) * 0xbf58476d1ce4e5b9u;
-  return int64_t((z >> 33) % uint64_t(c.size("mean") + 1)) - c.size("mean") / 2;
+  return int64_t(hash(c.seed, uint64_t(s)) % uint64_t(c.size("mean") + 1)) - c.size("mean") / 2;
 }
 int64_t offset(const Case& c, int64_t s) {
   const int64_t segments = c.size("segments"), mean = c.size("mean"), used = used_of(c);

@@ -20,7 +20,7 @@ int64_t period(const Case& c) {
 int32_t segment_of(const Case& c, int64_t index) {
   if (c.is_distributed("one_segment")) return 0;
   const int64_t both = period(c), pair = index / both, place = index % both;
-  const uint64_t noise = (uint64_t(pair) + c.seed) * 0x9e3779b97f4a7c15u >> 33;
+  const uint64_t noise = hash(c.seed, uint64_t(pair));
   return int32_t(2 * pair + (place >= 1 + int64_t(noise % uint64_t(both - 1))));
 }
 

@@ -5,8 +5,8 @@
 //   use the special function unit.
 // Stops at: reading three times. The second and third read come from L2 at best.
 // Not for: rows of less than some thousand columns, which do not have four packs per thread.
-#include "device/row.cuh"
 #include "kernels/softmax/max_sum.cuh"
+#include "kernels/softmax/row_packs.cuh"
 
 namespace ridge::softmax::vectors {
 
@@ -22,13 +22,7 @@ __global__ void __launch_bounds__(kThreads) softmax_vectors(Args args) {
   const RowSlots<T> slots(row.out, int(args.cols));
   Pack<T> a[kPacks], b[kForward ? 1 : kPacks] = {};
   const auto for_all_packs = [&](auto f) {
-    for (int first = threadIdx.x; first < slots.slots; first += kThreads * kPacks) {
-      load_row(a, row.in, slots, first, kThreads, from_float<T>(kForward ? -INFINITY : 0.0f));
-      if constexpr (!kForward) {
-        load_row(b, row.dy, slots, first, kThreads, from_float<T>(0.0f));
-      }
-      f(first);
-    }
+    for_packs_of_row<kForward, kThreads>(a, b, row, slots, f);
   };
 
   MaxSum mine = empty<kForward>();

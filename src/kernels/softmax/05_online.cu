@@ -5,8 +5,8 @@
 // Stops at: the second read, which misses L2 once the rows under way are larger than the L2.
 // Not for: rows that fit into the registers of a block: one read is enough there (06). This rung is
 //   for rows too wide for any memory on the chip, on GPUs without clusters.
-#include "device/row.cuh"
 #include "kernels/softmax/max_sum.cuh"
+#include "kernels/softmax/row_packs.cuh"
 #include "select/select.h"
 
 namespace ridge::softmax::online {
@@ -24,13 +24,7 @@ __global__ void __launch_bounds__(kThreads) softmax_online(Args args) {
   const RowSlots<T> slots(row.out, int(args.cols));
   Pack<T> a[kPacks], b[kForward ? 1 : kPacks] = {};
   const auto for_all_packs = [&](auto f) {
-    for (int first = threadIdx.x; first < slots.slots; first += kThreads * kPacks) {
-      load_row(a, row.in, slots, first, kThreads, from_float<T>(kForward ? -INFINITY : 0.0f));
-      if constexpr (!kForward) {
-        load_row(b, row.dy, slots, first, kThreads, from_float<T>(0.0f));
-      }
-      f(first);
-    }
+    for_packs_of_row<kForward, kThreads>(a, b, row, slots, f);
   };
 
   MaxSum mine = empty<kForward>();

@@ -7,8 +7,8 @@
 //   loaded while the block exchanges and stores.
 // Not for: rows that fit into registers, which are faster to reach; Hopper, where the blocks of a
 //   cluster hold any row in registers (08).
-#include "device/row.cuh"
 #include "kernels/softmax/max_sum.cuh"
+#include "kernels/softmax/row_packs.cuh"
 #include "select/select.h"
 
 namespace ridge::softmax::row_in_shared {
@@ -34,10 +34,7 @@ __global__ void __launch_bounds__(kThreadsAlone) softmax_row_in_shared(Args args
   MaxSum mine = empty<kForward>();
   for (int first = threadIdx.x; first < slots.slots; first += threads * kPacks) {
     Pack<T> a[kPacks], b[kForward ? 1 : kPacks] = {};
-    load_row(a, row.in, slots, first, threads, from_float<T>(kForward ? -INFINITY : 0.0f));
-    if constexpr (!kForward) {
-      load_row(b, row.dy, slots, first, threads, from_float<T>(0.0f));
-    }
+    load_packs<kForward>(a, b, row, slots, first, threads);
     add_packs<T, op>(mine, a, b);
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {

@@ -3,9 +3,12 @@
 // Stops at: five rounds of a load, a barrier, a store and a barrier: a lane must have read before
 //   its neighbour writes.
 // Not for: any GPU with shuffles (02).
-#include "kernels/warp_scan/warps.cuh"
+#include "device/warp_per_row.cuh"
+#include "kernels/warp_scan/warp_scan.h"
 
 namespace ridge::warp_scan::shared {
+
+using namespace warp_per_row;
 
 template <class T>
 __global__ void __launch_bounds__(kWarps* kLanes) warp_scan_shared(Args a) {

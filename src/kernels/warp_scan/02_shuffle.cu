@@ -5,9 +5,12 @@
 // Stops at: loads and stores of 4 bytes per lane.
 // Not for: rows much longer than a warp: there each thread should first scan several elements of
 //   its own, and the warp then their sums.
-#include "kernels/warp_scan/warps.cuh"
+#include "device/warp_per_row.cuh"
+#include "kernels/warp_scan/warp_scan.h"
 
 namespace ridge::warp_scan::shuffle {
+
+using namespace warp_per_row;
 
 template <class T>
 __global__ void __launch_bounds__(kWarps* kLanes) warp_scan_shuffle(Args a) {

@@ -2,9 +2,12 @@
 //
 // Stops at: five rounds of a store, a load and a warp barrier, each waiting for the one before.
 // Not for: any GPU with shuffles (02).
-#include "kernels/warp_sum/warps.cuh"
+#include "device/warp_per_row.cuh"
+#include "kernels/warp_sum/warp_sum.h"
 
 namespace ridge::warp_sum::shared_tree {
+
+using namespace warp_per_row;
 
 template <class T>
 __global__ void __launch_bounds__(kWarps* kLanes) warp_sum_shared_tree(Args a) {

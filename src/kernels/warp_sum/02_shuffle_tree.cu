@@ -5,9 +5,12 @@
 // Stops at: loads of 4 bytes per lane, and five shuffles per row.
 // Not where lanes need many values of each other: a shuffle moves one word per lane, through the
 //   same port as shared memory.
-#include "kernels/warp_sum/warps.cuh"
+#include "device/warp_per_row.cuh"
+#include "kernels/warp_sum/warp_sum.h"
 
 namespace ridge::warp_sum::shuffle_tree {
+
+using namespace warp_per_row;
 
 template <class T>
 __global__ void __launch_bounds__(kWarps* kLanes) warp_sum_shuffle_tree(Args a) {

@@ -4,9 +4,12 @@
 //   floating-point sums depend on their order, which the instruction leaves open.
 // Stops at: loads of 4 bytes per lane.
 // Not for: floats, for which the instruction does not exist on this architecture.
-#include "kernels/warp_sum/warps.cuh"
+#include "device/warp_per_row.cuh"
+#include "kernels/warp_sum/warp_sum.h"
 
 namespace ridge::warp_sum::redux {
+
+using namespace warp_per_row;
 
 __global__ void __launch_bounds__(kWarps* kLanes) warp_sum_redux(Args a) {
   const int64_t row = int64_t(blockIdx.x) * kWarps + threadIdx.y;

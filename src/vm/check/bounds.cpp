@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/text.h"
 #include "vm/check/checker.h"
 
 namespace ridge::vm::check {
@@ -131,11 +132,7 @@ class Origins {
   bool changed_ = false;
 };
 
-std::string name_of(const Variable& variable) {
-  std::string name = report::demangled(variable.name);
-  if (const size_t at = name.rfind("::"); at != std::string::npos) name.erase(0, at + 2);
-  return "'" + name + "'";
-}
+std::string name_of(const Variable& variable) { return "'" + own_name(variable.name) + "'"; }
 
 }  // namespace
 

@@ -4,17 +4,12 @@
 #include <cstring>
 #include <utility>
 
+#include "core/text.h"
 #include "vm/check/checker.h"
 #include "vm/check/say.h"
 
 namespace ridge::vm::check {
 namespace {
-
-std::string hex(uint32_t value) {
-  char text[16];
-  std::snprintf(text, sizeof text, "0x%08x", value);
-  return text;
-}
 
 std::string triple(uint32_t x, uint32_t y, uint32_t z) { return say("(", x, ",", y, ",", z, ")"); }
 
@@ -35,12 +30,6 @@ const char* verb_of(Act act, bool writes) {
     case Act::bulk_copy: return writes ? "copy to" : "copy from";
     default: return writes ? "write" : "read";
   }
-}
-
-std::string own_name(const std::string& mangled) {
-  std::string name = report::demangled(mangled);
-  if (const size_t at = name.rfind("::"); at != std::string::npos) name.erase(0, at + 2);
-  return name;
 }
 
 // The bytes of a word of shared memory that somebody has written.
@@ -263,8 +252,9 @@ void Checker::report_part_of_warp(BlockState& b, uint32_t warp) {
   f.kernel = kernel_name(grid);
   const uint32_t thread = warp * kWarpSize + uint32_t(__builtin_ctz(waiting.lanes));
   f.second = {waiting.site, "barrier", thread_text(*grid.launch, thread, b.index)};
-  f.what = say("lanes ", hex(waiting.lanes), " of warp ", warp, " reach the barrier without lanes ",
-               hex(waiting.missing), ", which do not come to it");
+  f.what = say("lanes ", hex_text(waiting.lanes, 8), " of warp ", warp,
+               " reach the barrier without lanes ", hex_text(waiting.missing, 8),
+               ", which do not come to it");
   f.fix = "take the barrier out of the branch or loop that some threads skip";
   findings_.add(f);
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "core/mix.h"
 #include "vm/isa/operands.h"
 
 namespace ridge::vm::check {
@@ -15,9 +16,7 @@ void collect(const Operand& op, std::vector<int32_t>& out) {
   for (const Operand& e : op.elems) collect(e, out);
 }
 
-uint64_t mix(uint64_t a, uint64_t b) {
-  return (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull;
-}
+uint64_t mix(uint64_t a, uint64_t b) { return mixed(a * kMixStep + b); }
 uint64_t mix(uint64_t a, std::string_view text) {
   return mix(a, uint64_t(std::hash<std::string_view>{}(text)));
 }

@@ -72,16 +72,6 @@ uint32_t Range::written(uint64_t at) const {
   return by_store | (page->written[w / 2].load(std::memory_order_relaxed) >> 4 * (w & 1) & 15);
 }
 
-bool Range::is_written(uint64_t from, uint64_t to) const {
-  if (!starts_empty) return true;
-  for (uint64_t at = from & ~3ull; at < to; at += 4) {
-    const uint32_t have = written(at);
-    for (uint64_t k = std::max(at, from); k < std::min(at + 4, to); ++k)
-      if (!(have >> (k & 3) & 1)) return false;
-  }
-  return true;
-}
-
 RangeRef Shadow::find(const Allocations& memory, uint64_t address) {
   const auto home = memory.find(address);
   if (!home) return nullptr;

@@ -36,8 +36,6 @@ class Range {
 
   // The host, or a copy, has given [from, to) a value.
   void set_written(uint64_t from, uint64_t to);
-  // Whether all bytes of the access have a value, as far as copies know.
-  bool is_written(uint64_t from, uint64_t to) const;
   // The bytes of `mask` of a word get a value. Stores of whole words by kernels need no call: their
   // records show them.
   void set_written(uint64_t word_address, uint32_t mask);

@@ -5,6 +5,8 @@
 #include <set>
 #include <string_view>
 
+#include "core/text.h"
+
 namespace ridge::vm::check {
 namespace {
 
@@ -121,9 +123,7 @@ std::string number(const Operand& op, bool is_float) {
     std::memcpy(&single, &bits, sizeof single);
     value = double(single);
   }
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
+  return number_text(value);
 }
 
 // `if (*p < v) *p = v`: whether the store is behind a comparison of what was there with what it

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "core/align.h"
 #include "vm/cudart/channels.h"
 #include "vm/cudart/device.h"
 #include "vm/cudart/memory.h"
@@ -27,8 +28,6 @@ All& all() {
   static All& instance = *new All;
   return instance;
 }
-
-uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 // The device's limits for a kind of array: of textures, and of surfaces where they are narrower.
 struct Limits {

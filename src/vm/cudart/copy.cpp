@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/text.h"
 #include "vm/cudart/capture.h"
 #include "vm/cudart/errors.h"
 #include "vm/cudart/failed_call.h"
@@ -70,9 +71,8 @@ CopyPlan staged(const CopyPlan& plan, std::shared_ptr<std::vector<char>>& stagin
 // "the destination, 0x…, is host memory"; empty where that side is as it should be.
 std::string wrong_side(const char* side, const void* pointer, Range range, bool device,
                        size_t bytes) {
-  char address[32];
-  std::snprintf(address, sizeof address, "%p", pointer);
-  const std::string start = std::string("the ") + side + ", " + address + ", ";
+  const std::string start =
+      std::string("the ") + side + ", " + hex_text(reinterpret_cast<uintptr_t>(pointer)) + ", ";
   if (!pointer) return std::string("the ") + side + " is a null pointer";
   if (range == Range::invalid) {
     if (const auto live = find_allocation(pointer))

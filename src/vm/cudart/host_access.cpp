@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <string>
 
+#include "core/text.h"
 #include "vm/cudart/memory.h"
 #include "vm/cudart/runtime.h"
 #include "vm/cudart/work.h"
@@ -19,12 +20,6 @@ namespace ridge::vm::cudart {
 namespace {
 
 struct sigaction before;  // what SIGSEGV did until now
-
-std::string hex(uint64_t value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
 
 Observer::HostAccess access_of(const siginfo_t& info, const void* context) {
   Observer::HostAccess access{};
@@ -50,14 +45,14 @@ std::string name_of(const Allocation& a) {
 std::string memory_at(uint64_t address) {
   const Allocations& memory = runtime().engine.memory();
   const auto bytes = [&](uint64_t n) {
-    return hex(address) + " is " + std::to_string(n) + (n == 1 ? " byte " : " bytes ");
+    return hex_text(address) + " is " + std::to_string(n) + (n == 1 ? " byte " : " bytes ");
   };
   if (const auto live = memory.find(address))
     return bytes(address - live->base) + "into " + name_of(*live);
   if (const auto freed = memory.find_freed(address))
     return bytes(address - freed->base) + "into " + name_of(*freed) + ", which has been freed";
   const auto near = memory.nearest(address);
-  if (!near || !memory.is_closed(near->base)) return hex(address) + " is in no allocation";
+  if (!near || !memory.is_closed(near->base)) return hex_text(address) + " is in no allocation";
   return address < near->base
              ? bytes(near->base - address) + "before " + name_of(*near)
              : bytes(address - near->end()) + "behind the end of " + name_of(*near);

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <string>
 
+#include "core/text.h"
 #include "vm/cudart/failed_call.h"
 #include "vm/cudart/graph/memory.h"
 #include "vm/cudart/leaks.h"
@@ -17,12 +18,6 @@ namespace {
 constexpr uint64_t kAlign = 512;  // what cudaMalloc's addresses are multiples of
 
 uint64_t address_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
-
-std::string hex(const void* pointer) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%p", pointer);
-  return text;
-}
 
 const char* noun(MemKind kind) {
   switch (kind) {
@@ -47,7 +42,7 @@ std::string bytes_from(const Allocation& a, uint64_t address) {
 std::string explain(const void* pointer) {
   const Allocations& memory = runtime().engine.memory();
   const uint64_t address = address_of(pointer);
-  const std::string start = hex(pointer) + ": ";
+  const std::string start = hex_text(address_of(pointer)) + ": ";
   if (const auto live = memory.find(address)) {
     if (live->base != address)
       return start + "the pointer is " + bytes_from(*live, address) + ", not its start";

@@ -1,8 +1,6 @@
 #include "vm/driver/loading.h"
 
-#include <cstdio>
-#include <memory>
-
+#include "vm/cudart/code_file.h"
 #include "vm/cudart/memory.h"
 #include "vm/cudart/runtime.h"
 
@@ -37,19 +35,9 @@ cudaError_t load_image(const void* code, JitOptions& options, cudart::LoadedImag
   return error;
 }
 
-cudaError_t read_file(const char* path, std::string* bytes) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(path ? std::fopen(path, "rbe") : nullptr,
-                                                   [](FILE* f) { return f ? std::fclose(f) : 0; });
-  if (!file) return path ? cudaErrorFileNotFound : cudaErrorInvalidValue;
-  char buffer[1 << 16];
-  while (const size_t got = std::fread(buffer, 1, sizeof buffer, file.get()))
-    bytes->append(buffer, got);
-  return cudaSuccess;
-}
-
 cudaError_t load_image_file(const char* path, JitOptions& options, cudart::LoadedImage** image) {
   std::string bytes;
-  if (const cudaError_t error = read_file(path, &bytes)) return error;
+  if (const cudaError_t error = cudart::read_file(path, &bytes)) return error;
   return load_image(bytes.c_str(), options, image);
 }
 

@@ -17,7 +17,6 @@ inline cudart::LoadedImage* image_of(CUlibrary library) {
 cudaError_t load_image(const void* code, JitOptions& options, cudart::LoadedImage** image);
 cudaError_t load_image_file(const char* path, JitOptions& options, cudart::LoadedImage** image);
 cudaError_t unload_image(cudart::LoadedImage* image);  // waits for kernels of it
-cudaError_t read_file(const char* path, std::string* bytes);
 
 // Lists handed out into an array of the caller's.
 template <class Handle>

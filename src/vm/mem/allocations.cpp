@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <new>
 
+#include "core/align.h"
+
 namespace ridge::vm {
 namespace {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/align.h"
+
 namespace ridge::vm {
 namespace {
 

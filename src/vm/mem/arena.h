@@ -13,8 +13,6 @@ inline constexpr uint64_t kDevicePage = 2 << 20;
 // end and the end of its last page belongs to nobody.
 inline constexpr uint64_t kOwnPages = 1 << 20;
 
-inline uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
-
 class Arena {
  public:
   // All of [base, base + size) is free. What is taken starts on multiples of `granule`.

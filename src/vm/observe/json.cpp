@@ -4,17 +4,10 @@
 #include <map>
 #include <string_view>
 
+#include "core/text.h"
+
 namespace ridge::vm::observe {
 namespace {
-
-std::string in_quotes(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) >= 0x20) out += c;
-  }
-  return out + '"';
-}
 
 const char* name_of(Unit unit) {
   switch (unit) {

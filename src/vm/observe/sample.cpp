@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/mix.h"
+
 namespace ridge::vm::observe {
 namespace {
 
 constexpr uint64_t kRounds = 8, kMostTimes = 8;
 constexpr double kGoodEnough = 0.008;  // 2 % is two and a half times as far
-
-// SplitMix64.
-uint64_t random(uint64_t& state) {
-  uint64_t z = state += 0x9e3779b97f4a7c15ull;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-  return z ^ z >> 31;
-}
 
 }  // namespace
 
@@ -30,7 +24,7 @@ std::vector<uint64_t> Sample::pick(uint64_t count) {
   uint64_t begin = 0;
   for (uint64_t k = 0; k < count; ++k) {
     const uint64_t size = small + (k < larger);
-    const uint64_t block = begin + random(state_) % size;
+    const uint64_t block = begin + next_mixed(state_) % size;
     if (chosen_.insert(block).second) out.push_back(block);
     begin += size;
   }

@@ -3,6 +3,8 @@
 #include <bit>
 #include <cmath>
 
+#include "core/mix.h"
+
 namespace ridge::vm::observe {
 namespace {
 
@@ -10,14 +12,8 @@ constexpr uint32_t kTileTurns = 32, kMostTurns = 256;
 
 }  // namespace
 
-// SplitMix64, as a number above 0 and up to 1.
-double Seen::chance() {
-  uint64_t z = random_ += 0x9e3779b97f4a7c15ull;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-  z ^= z >> 31;
-  return (double(z >> 11) + 1) / double(1ull << 53);
-}
+// Above 0 and up to 1.
+double Seen::chance() { return (double(next_mixed(random_) >> 11) + 1) / double(1ull << 53); }
 
 // Li's algorithm L: the distance to the next access that is kept is drawn at once, so that the
 // others cost one comparison.

@@ -1,10 +1,10 @@
 #include "vm/report/finding.h"
 
-#include <cxxabi.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+
+#include "core/text.h"
 
 namespace ridge::vm::report {
 namespace {
@@ -32,7 +32,7 @@ constexpr Title kTitles[] = {
 
 void add(std::string& out, std::string_view key, std::string_view text) {
   if (text.empty()) return;
-  out += ", \"" + std::string(key) + "\": " + json_string(text);
+  out += ", \"" + std::string(key) + "\": " + in_quotes(text);
 }
 
 void add(std::string& out, std::string_view key, uint64_t number) {
@@ -91,14 +91,6 @@ bool is_of_toolkit(std::string_view path) {
   return path.find("/cuda") != path.npos && path.find("/include/") != path.npos;
 }
 
-std::string demangled(const std::string& name) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string result = status == 0 && text ? text : name;
-  std::free(text);
-  return result;
-}
-
 std::string without_parameters(std::string name) {
   if (name.starts_with("void ")) name.erase(0, 5);
   int depth = 0;
@@ -117,19 +109,9 @@ std::string function_name(const std::string& cpp_symbol) {
   return without_parameters(demangled(cpp_symbol));
 }
 
-std::string json_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n') out += "\\n";
-    else if (static_cast<unsigned char>(c) >= 0x20) out += c;
-  }
-  return out + '"';
-}
-
 // The first party's place is the finding's own; the second's is related.
 std::string to_json(const Finding& f, std::string_view more) {
-  std::string out = "{\"kind\": " + json_string(f.kind) + ", \"severity\": " +
+  std::string out = "{\"kind\": " + in_quotes(f.kind) + ", \"severity\": " +
                     (f.severity == Severity::error ? "\"error\"" : "\"warning\"");
   add(out, "message", f.message);
   add(out, "fix", f.fix);
@@ -146,11 +128,7 @@ std::string to_json(const Finding& f, std::string_view more) {
     add_place(related, f.second.place);
     out += ", \"related\": [{" + related.substr(2) + "}]";
   }
-  if (f.address || f.space == "shared") {
-    char text[32];
-    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(f.address));
-    add(out, "address", text);
-  }
+  if (f.address || f.space == "shared") add(out, "address", hex_text(f.address));
   add(out, "memory", f.memory);
   add(out, "scope", f.scope);
   if (!f.edits.empty()) {
@@ -167,7 +145,7 @@ std::string to_json(const Finding& f, std::string_view more) {
   }
   if (!f.notes.empty()) {
     out += ", \"notes\": [";
-    for (size_t k = 0; k < f.notes.size(); ++k) out += (k ? ", " : "") + json_string(f.notes[k]);
+    for (size_t k = 0; k < f.notes.size(); ++k) out += (k ? ", " : "") + in_quotes(f.notes[k]);
     out += "]";
   }
   out += ", \"count\": " + std::to_string(f.count);

@@ -78,12 +78,10 @@ const std::string& start_folder();  // with a slash at its end; known from the f
 // Whether a path is one of the CUDA toolkit's headers, whose lines say nothing to the user.
 bool is_of_toolkit(std::string_view path);
 
-std::string demangled(const std::string& name);    // of a C++ symbol
 std::string without_parameters(std::string name);  // "void a::b<float>(int)" → "a::b<float>"
-std::string function_name(const std::string& cpp_symbol);  // both
+std::string function_name(const std::string& cpp_symbol);  // demangled, and without them
 
 // One JSON object on one line. `more`: further members, each beginning with a comma.
 std::string to_json(const Finding& finding, std::string_view more = {});
-std::string json_string(std::string_view text);
 
 }  // namespace ridge::vm::report

@@ -16,6 +16,8 @@
 #include <sstream>
 #include <string>
 
+#include "core/text.h"
+
 namespace ridge::vm::report {
 namespace {
 
@@ -124,9 +126,7 @@ std::vector<Level> levels_of(const HostCall& call) {
     auto& command = commands[module.path];
     if (command.empty()) command = {"addr2line", "-a", "-f", "-C", "-i", "-e", module.path};
     biases[module.path] = module.bias;
-    char text[32];
-    std::snprintf(text, sizeof text, "0x%lx", static_cast<unsigned long>(address - module.bias));
-    command.push_back(text);
+    command.push_back(hex_text(address - module.bias));
   }
   std::map<uintptr_t, std::vector<Level>> found;
   for (const auto& [module, command] : commands)
@@ -146,8 +146,7 @@ bool is_nvccs_own(const Level& level) {
 std::string function_and_offset(uintptr_t frame, const std::vector<Level>& levels) {
   const Module module = module_of(frame - 1);
   const std::string file = module.path.substr(module.path.rfind('/') + 1);
-  char offset[32];
-  std::snprintf(offset, sizeof offset, "+0x%lx", static_cast<unsigned long>(frame - module.bias));
+  const std::string offset = "+" + hex_text(frame - module.bias);
   for (const Level& level : levels)
     if (level.function != "??" && !is_nvccs_own(level))
       return without_parameters(level.function) + " (" + file + offset + ")";

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <string_view>
 
+#include "core/text.h"
+
 namespace ridge::vm::report {
 namespace {
 
@@ -103,11 +105,8 @@ std::string to_text(const Finding& f, const TextStyle& style) {
   add_party(out, f, f.first, style);
   add_party(out, f, f.second, style);
   if (!f.memory.empty()) {
-    char address[40] = "";
-    if (f.address || f.space == "shared")
-      std::snprintf(address, sizeof address, " (0x%llx)",
-                    static_cast<unsigned long long>(f.address));
-    out += "  memory: " + f.memory + address + "\n";
+    const bool is_placed = f.address || f.space == "shared";
+    out += "  memory: " + f.memory + (is_placed ? " (" + hex_text(f.address) + ")" : "") + "\n";
   }
   for (const std::string& note : f.notes) out += "  " + note + "\n";
   if (!f.fix.empty()) out += "  " + paint.green("fix: ") + f.fix + "\n";

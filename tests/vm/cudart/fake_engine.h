@@ -18,6 +18,5 @@ using Body = std::function<Fault(const Launch&)>;
 
 void on_run(const std::string& kernel, Body body);  // replaces what an earlier test gave
 void forget_bodies();  // they may refer to what a test has on its stack
-int printf_flushes();
 
 }  // namespace ridge::vm::fake

@@ -14,6 +14,18 @@ class Arrays : public DriverTest {
     EXPECT_OK(cuArray3DCreate(&array, &d));
     return array;
   }
+  // Four numbers of row y.
+  void read_row(CUarray array, size_t y, std::vector<float>& to) {
+    CUDA_MEMCPY2D row{};
+    row.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    row.srcArray = array;
+    row.srcY = y;
+    row.dstMemoryType = CU_MEMORYTYPE_HOST;
+    row.dstHost = to.data();
+    row.dstPitch = row.WidthInBytes = 4 * sizeof(float);
+    row.Height = 1;
+    EXPECT_OK(cuMemcpy2D(&row));
+  }
 };
 
 TEST_F(Arrays, TheySayWhatTheyAre) {
@@ -96,16 +108,7 @@ TEST_F(Arrays, BoxesGoInAndOut) {
   out.srcArray = nullptr;
   EXPECT_NE(cuMemcpy3D(&out), CUDA_SUCCESS);
 
-  CUDA_MEMCPY2D row{};
-  row.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-  row.srcArray = array;
-  row.srcY = 2;
-  row.dstMemoryType = CU_MEMORYTYPE_HOST;
-  row.dstHost = back.data();
-  row.dstPitch = 16;
-  row.WidthInBytes = 16;
-  row.Height = 1;
-  EXPECT_OK(cuMemcpy2D(&row));
+  read_row(array, 2, back);
   EXPECT_EQ(back[3], 11);
 }
 
@@ -159,16 +162,7 @@ TEST_F(Arrays, NodesOfGraphsGiveThemBack) {
   ASSERT_OK(cuGraphInstantiate(&exec, graph, 0));
   EXPECT_OK(cuGraphLaunch(exec, nullptr));
   EXPECT_OK(cuCtxSynchronize());
-  CUDA_MEMCPY2D out{};
-  out.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-  out.srcArray = array;
-  out.srcY = 2;
-  out.dstMemoryType = CU_MEMORYTYPE_HOST;
-  out.dstHost = back.data();
-  out.dstPitch = 16;
-  out.WidthInBytes = 16;
-  out.Height = 1;
-  EXPECT_OK(cuMemcpy2D(&out));
+  read_row(array, 2, back);
   EXPECT_EQ(back[3], 2.5f);
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/text.h"
 #include "profile/read_seen.h"
 #include "verb.h"
 #include "vm/report/finding.h"
@@ -17,7 +18,6 @@ namespace ridge::tools::profile {
 namespace {
 
 using nlohmann::json;
-using vm::report::demangled;
 using vm::report::function_name;
 
 std::string without_namespaces(const std::string& name) {
@@ -29,13 +29,6 @@ std::string without_namespaces(const std::string& name) {
     if (depth == 0 && name[i] == ':' && name[i + 1] == ':') begin = i + 2;
   }
   return name.substr(begin);
-}
-
-// "_ZZ4turnPfE4tile", a variable of a function, → "tile".
-std::string variable_name(const std::string& mangled) {
-  const std::string name = demangled(mangled);
-  const size_t begin = name.rfind("::");
-  return begin == std::string::npos ? name : name.substr(begin + 2);
 }
 
 uint64_t number(const json& object, const char* key) {
@@ -214,7 +207,7 @@ Kernel launch(const json& object) {
     for (const json& one : *arrays)
       if (one.is_object())
         kernel.arrays.push_back(
-            {variable_name(text(one, "name")), number(one, "at"), number(one, "bytes")});
+            {own_name(text(one, "name")), number(one, "at"), number(one, "bytes")});
   const double scale =
       kernel.sampled() && kernel.blocks_run ? double(kernel.blocks) / double(kernel.blocks_run) : 1;
   if (const auto list = object.find("instructions"); list != object.end() && list->is_array())

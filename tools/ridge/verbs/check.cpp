@@ -139,36 +139,25 @@ void try_schedules(const Command& command, const CheckFlags& flags, const RunRes
 
 int check_on(const Target& target, const CheckFlags& flags) {
   const auto command = command_of(flags, target);
-  if (!command) {
-    if (!command.error().message.empty()) complain(command.error().message);
-    return command.error().code;
-  }
+  if (!command) return failed(command.error());
   const uint64_t seed = flags.schedule_count ? 0 : flags.first_seed;
   const RunResult usual = run_checked(*command, flags, seed, true);
   if (usual.code == kMissing && !usual.findings.finished) return usual.code;
   Findings findings = usual.findings;
   if (flags.schedule_count) try_schedules(*command, flags, usual, findings);
 
-  if (const Status known = suppress(findings, flags.suppressions); !known) {
-    complain(known.message());
-    return known.code();
-  }
+  if (const Status known = suppress(findings, flags.suppressions); !known) return failed(known);
   std::fflush(stdout);
   fmt::print(stderr, "{}", to_text(findings, flags.most_shown));
   if (!flags.json.empty()) {
     nlohmann::json record = record_of(target);
     record["program"] = flags.program.file;
     record.update(to_json(findings));
-    if (const Status written = write_record(record, flags.json); !written) {
-      complain(written.message());
-      return written.code();
-    }
+    if (const Status written = write_record(record, flags.json); !written) return failed(written);
   }
   if (!flags.sarif.empty())
-    if (const Status written = write_record(to_sarif(findings), flags.sarif); !written) {
-      complain(written.message());
-      return written.code();
-    }
+    if (const Status written = write_record(to_sarif(findings), flags.sarif); !written)
+      return failed(written);
   if (usual.code == kTimeout || findings.has("timeout")) return kTimeout;
   return findings.all.empty() ? usual.code : int(kHazard);
 }
@@ -218,21 +207,10 @@ int check_main(const Arguments& arguments) {
     else ready = read.error();
   if (ready) ready = check_writable(flags.json);
   if (ready) ready = check_writable(flags.sarif);
-  if (!ready) {
-    complain(ready.message());
-    return ready.code();
-  }
+  if (!ready) return failed(ready);
   const auto target = choose_observed_target(flags.device);
-  if (!target) {
-    complain(target.error().message);
-    return target.error().code;
-  }
-  if (const Status ready = check_watch(flags.program); !ready) {
-    complain(ready.message());
-    return ready.code();
-  }
-  const auto once = [&] { return check_on(*target, flags); };
-  return flags.program.watch ? watch(flags.program, once) : once();
+  if (!target) return failed(target.error());
+  return run_or_watch(flags.program, [&] { return check_on(*target, flags); });
 }
 
 }  // namespace

@@ -269,20 +269,14 @@ Expected<std::vector<Job>> prepare(const Target& target, const ClimbFlags& flags
 
 int climb_on(const Target& target, const ClimbFlags& flags) {
   const auto jobs = prepare(target, flags);
-  if (!jobs) {
-    complain(jobs.error().message);
-    return jobs.error().code;
-  }
+  if (!jobs) return failed(jobs.error());
   Climber climber(target, flags, jobs->size());
   ClimbRecord& record = climber.record;
   const Status status =
       flags.tour() ? climb_tour(climber, *jobs) : climb_named(climber, *jobs, flags.quiet);
   const int wrong = exit_code_of(record);
   if (!record.climbs.empty())
-    if (const Status kept = keep(record, flags); !kept) {
-      complain(kept.message());
-      return kept.code();
-    }
+    if (const Status kept = keep(record, flags); !kept) return failed(kept);
   if (status) return wrong;
   if (!flags.tour()) complain(status.message());
   return wrong == kWrongResult ? wrong : status.code();
@@ -312,16 +306,10 @@ int climb_main(const Arguments& arguments) {
     Status fine = flags.of_case.refused(line);
     if (fine && !flags.rung.empty())
       fine = Error{kUsage, "--rung belongs to an operator: ridge climb OPERATOR --rung NAME"};
-    if (!fine) {
-      complain(fine.message());
-      return fine.code();
-    }
+    if (!fine) return failed(fine);
   }
   const auto target = choose_target(flags.device);
-  if (!target) {
-    complain(target.error().message);
-    return target.error().code;
-  }
+  if (!target) return failed(target.error());
   return climb_on(*target, flags);
 }
 

@@ -64,10 +64,7 @@ int compare_main(const Arguments& arguments) {
   }
   const auto before = read_climb_record(files[0]), after = read_climb_record(files[1]);
   for (const auto* record : {&before, &after})
-    if (!*record) {
-      complain(record->error().message);
-      return record->error().code;
-    }
+    if (!*record) return failed(record->error());
   const auto device = [](const ClimbRecord& r) {
     return r.environment.value("/device/name"_json_pointer, std::string("?"));
   };
@@ -112,10 +109,7 @@ int compare_main(const Arguments& arguments) {
           {{"ratio", c.ratio}, {"low", c.low}, {"high", c.high}, {"change", word(c.change)}});
     }
   if (!json.empty())
-    if (const Status written = write_record(out, json); !written) {
-      complain(written.message());
-      return written.code();
-    }
+    if (const Status written = write_record(out, json); !written) return failed(written);
   if (json == "-") return kFine;
   if (rows.size() == 1) {
     complain("the two records have no rung at the same size in common");

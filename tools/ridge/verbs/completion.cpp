@@ -207,10 +207,7 @@ int completion_main(const Arguments& arguments) {
     return kUsage;
   }
   const auto verbs = describe_verbs();
-  if (!verbs) {
-    complain(verbs.error().message);
-    return verbs.error().code;
-  }
+  if (!verbs) return failed(verbs.error());
   fmt::print("{}", shell == "bash" ? bash(*verbs) : shell == "zsh" ? zsh(*verbs) : fish(*verbs));
   return kFine;
 }

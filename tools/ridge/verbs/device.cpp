@@ -121,15 +121,10 @@ int device_main(const Arguments& arguments) {
   line.add_json(json);
   if (const auto done = line.parse(arguments)) return *done;
   const auto target = choose_target(flags);
-  if (!target) {
-    complain(target.error().message);
-    return target.error().code;
-  }
+  if (!target) return failed(target.error());
   if (!json.empty()) {
-    if (const Status written = write_record(device_record(*target), json); !written) {
-      complain(written.message());
-      return written.code();
-    }
+    if (const Status written = write_record(device_record(*target), json); !written)
+      return failed(written);
     if (json == "-") return kFine;
   }
   fmt::print("{}\n{}\n", bold(target->software ? "Ridge's software GPU" : target->name),

@@ -76,17 +76,13 @@ int explain_main(const Arguments& arguments) {
     return kUsage;
   }
   const auto target = choose_target(flags);
-  if (!target) {
-    complain(target.error().message);
-    return target.error().code;
-  }
+  if (!target) return failed(target.error());
   const auto answer = ask(*target, name, of_case);
   Status status = answer ? Status::ok() : Status(answer.error());
   if (status && !json.empty()) status = write_record(*answer, json);
   if (status && json != "-") print_choice(*answer, *target);
   if (status) return kFine;
-  complain(status.message());
-  return status.code();
+  return failed(status);
 }
 
 }  // namespace

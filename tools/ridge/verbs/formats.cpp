@@ -350,10 +350,8 @@ int formats_main(const Arguments& given) {
       formats.push_back(f.dtype);
 
   if (!json_file.empty()) {
-    if (const Status written = write_record(record_of(question, formats), json_file); !written) {
-      complain(written.message());
-      return written.code();
-    }
+    if (const Status written = write_record(record_of(question, formats), json_file); !written)
+      return failed(written);
     if (json_file == "-") return kFine;
   }
   if (question.number) {

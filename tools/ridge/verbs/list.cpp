@@ -132,8 +132,7 @@ int list_main(const Arguments& arguments) {
   const auto all = target ? Catalogue::ask(*target) : Expected<Catalogue>(target.error());
   const Status shown = all ? show(*all, names, rungs, plain, json) : Status(all.error());
   if (shown) return kFine;
-  complain(shown.message());
-  return shown.code();
+  return failed(shown);
 }
 
 }  // namespace

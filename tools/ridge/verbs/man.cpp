@@ -71,10 +71,7 @@ int man_main(const Arguments& arguments) {
   line.add_footer("To read it: ridge man | man -l -");
   if (const auto done = line.parse(arguments)) return *done;
   const auto verbs = describe_verbs();
-  if (!verbs) {
-    complain(verbs.error().message);
-    return verbs.error().code;
-  }
+  if (!verbs) return failed(verbs.error());
   fmt::print(
       ".TH RIDGE 1 \"\" \"ridge {}\" \"User Commands\"\n"
       ".SH NAME\nridge \\- GPU kernels from the first thread to the roofline, on any machine\n"

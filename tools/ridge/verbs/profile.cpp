@@ -154,10 +154,7 @@ std::string nothing_to_show(const ProfileFlags& flags, int code) {
 
 int profile_on(const Target& target, const ProfileFlags& flags) {
   auto command = command_of(flags, target);
-  if (!command) {
-    if (!command.error().message.empty()) complain(command.error().message);
-    return command.error().code;
-  }
+  if (!command) return failed(command.error());
   const ScratchFolder scratch;
   if (!scratch.ready()) {
     complain(fmt::format("no temporary folder: {}", std::strerror(errno)));
@@ -182,10 +179,7 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
 
   std::ifstream wire(scratch / "launches.json");
   auto profile = profile::read_profile(wire, flags.kernel);
-  if (!profile) {
-    complain(profile.error().message);
-    return profile.error().code;
-  }
+  if (!profile) return failed(profile.error());
   if (profile->kernels.empty()) {
     complain(nothing_to_show(flags, code));
     return code ? code : int(kUsage);
@@ -196,10 +190,7 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
   profile::find_occupancy(*profile, target.gpu);
   profile::make_lines(*profile);
   for (profile::Kernel& kernel : profile->kernels) profile::rank_lines(kernel, target.gpu);
-  if (const Status shown = show(*profile, flags, target); !shown) {
-    complain(shown.message());
-    return shown.code();
-  }
+  if (const Status shown = show(*profile, flags, target); !shown) return failed(shown);
   return code;
 }
 
@@ -262,21 +253,10 @@ int profile_main(const Arguments& arguments) {
     if (before) flags.before = std::move(*before);
     else ready = before.error();
   }
-  if (!ready) {
-    complain(ready.message());
-    return ready.code();
-  }
+  if (!ready) return failed(ready);
   const auto target = choose_observed_target(flags.device);
-  if (!target) {
-    complain(target.error().message);
-    return target.error().code;
-  }
-  if (const Status ready = check_watch(flags.program); !ready) {
-    complain(ready.message());
-    return ready.code();
-  }
-  const auto once = [&] { return profile_on(*target, flags); };
-  return flags.program.watch ? watch(flags.program, once) : once();
+  if (!target) return failed(target.error());
+  return run_or_watch(flags.program, [&] { return profile_on(*target, flags); });
 }
 
 }  // namespace

@@ -72,16 +72,10 @@ int run_on(const Target& target, const RunFlags& flags) {
   if (!flags.trace.empty()) {
     Status ready = trace.open(flags.trace);
     if (ready) ready = ask_for_trace(target, trace, asked);
-    if (!ready) {
-      complain(ready.message());
-      return ready.code();
-    }
+    if (!ready) return failed(ready);
   }
   auto command = command_for(flags.program, target);
-  if (!command) {
-    if (!command.error().message.empty()) complain(command.error().message);
-    return command.error().code;
-  }
+  if (!command) return failed(command.error());
   command->environment.insert(command->environment.end(), asked.begin(), asked.end());
   const CountFile count(flags.count);
   if (flags.count) command->environment.emplace_back("RIDGE_COUNT", count.path());
@@ -149,15 +143,9 @@ int run_main(const Arguments& arguments) {
     complain("run what? usage: ridge run FILE.cu [flags] [-- arguments of the program]");
     return kUsage;
   }
-  if (const Status ready = check_request(flags.program); !ready) {
-    complain(ready.message());
-    return ready.code();
-  }
+  if (const Status ready = check_request(flags.program); !ready) return failed(ready);
   const auto target = choose_target(flags.device);
-  if (!target) {
-    complain(target.error().message);
-    return target.error().code;
-  }
+  if (!target) return failed(target.error());
   if (flags.count && !target->software) {
     complain("only the software GPU counts instructions: add --device vm");
     return kUsage;
@@ -166,16 +154,8 @@ int run_main(const Arguments& arguments) {
     complain("--strict and --sarif are about reports of the software GPU: add --device vm");
     return kUsage;
   }
-  if (const Status ready = check_writable(flags.sarif); !ready) {
-    complain(ready.message());
-    return ready.code();
-  }
-  if (const Status ready = check_watch(flags.program); !ready) {
-    complain(ready.message());
-    return ready.code();
-  }
-  const auto once = [&] { return run_on(*target, flags); };
-  return flags.program.watch ? watch(flags.program, once) : once();
+  if (const Status ready = check_writable(flags.sarif); !ready) return failed(ready);
+  return run_or_watch(flags.program, [&] { return run_on(*target, flags); });
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 // cudaLibrary_t: code a program loads itself.
-#include <cstdio>
-#include <memory>
 #include <string>
 
+#include "vm/cudart/code_file.h"
 #include "vm/cudart/errors.h"
 #include "vm/cudart/memory.h"
 #include "vm/cudart/runtime.h"
@@ -26,16 +25,6 @@ cudaError_t load(cudaLibrary_t* library, const void* code, bool optimise) {
   LoadedImage* image = nullptr;
   if (const cudaError_t error = registrations().load_library(code, optimise, &image)) return error;
   *library = reinterpret_cast<cudaLibrary_t>(image);
-  return cudaSuccess;
-}
-
-cudaError_t read_file(const char* path, std::string* bytes) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(path ? std::fopen(path, "rbe") : nullptr,
-                                                   [](FILE* f) { return f ? std::fclose(f) : 0; });
-  if (!file) return cudaErrorFileNotFound;
-  char buffer[1 << 16];
-  while (const size_t got = std::fread(buffer, 1, sizeof buffer, file.get()))
-    bytes->append(buffer, got);
   return cudaSuccess;
 }
 

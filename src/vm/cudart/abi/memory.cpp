@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/align.h"
 #include "vm/cudart/capture.h"
 #include "vm/cudart/errors.h"
 #include "vm/cudart/runtime.h"
@@ -29,7 +30,7 @@ cudaError_t unsafe_api(Body&& body) {
 
 cudaError_t allocate_pitched(void** pointer, size_t* pitch, size_t width, size_t rows) {
   if (!pointer || !pitch) return cudaErrorInvalidValue;
-  *pitch = width && rows ? (width + kPitchUnit - 1) / kPitchUnit * kPitchUnit : 0;
+  *pitch = width && rows ? ridge::round_up(width, kPitchUnit) : 0;
   if (*pitch && rows > SIZE_MAX / *pitch) return cudaErrorMemoryAllocation;
   return allocate(pointer, *pitch * rows, MemKind::device, 0);
 }

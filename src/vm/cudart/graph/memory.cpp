@@ -5,6 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "core/align.h"
 #include "vm/cudart/failed_call.h"
 #include "vm/cudart/graph/graph.h"
 #include "vm/cudart/runtime.h"
@@ -13,8 +14,6 @@ namespace ridge::vm::cudart {
 namespace {
 
 constexpr uint64_t kAlign = 512, kPiece = 32 << 20;
-
-uint64_t rounded(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 struct All {
   std::mutex mutex;
@@ -37,7 +36,7 @@ struct All {
     for (const auto& block : blocks)
       if (room(*block) >= bytes && (!best || room(*block) < room(*best))) best = block;
     if (best) return best;
-    blocks.push_back(std::make_shared<GraphBlock>(GraphBlock{rounded(bytes, kPiece)}));
+    blocks.push_back(std::make_shared<GraphBlock>(GraphBlock{round_up(bytes, kPiece)}));
     used_high = std::max(used_high, reserved());
     reserved_high = std::max(reserved_high, reserved());
     return blocks.back();
@@ -74,15 +73,15 @@ GraphMemory::~GraphMemory() {
 void GraphMemory::allocate() {
   if (!memory().add_mapped(base, size)) return;  // it is there already
   const Lock lock(all().mutex);
-  block = all().block_for(rounded(size, kAlign));
-  block->taken += rounded(size, kAlign);
+  block = all().block_for(round_up(size, kAlign));
+  block->taken += round_up(size, kAlign);
 }
 
 void GraphMemory::release() {
   memory().release(base, MemKind::mapped);
   const Lock lock(all().mutex);
   if (!block) return;
-  block->taken -= rounded(size, kAlign);
+  block->taken -= round_up(size, kAlign);
   block = nullptr;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/align.h"
 #include "core/occupancy.h"
 #include "vm/cudart/runtime.h"
 #include "vm/driver/result.h"
@@ -61,7 +62,7 @@ cudaError_t best_block(int* grid, int* block, const void* function, CUoccupancyB
   int most = max_threads(f);
   if (limit > 0) most = std::min(most, limit);
   int best = 0, best_blocks = 0;
-  for (int warps = (most + kWarp - 1) / kWarp; warps > 0; --warps) {
+  for (int warps = ridge::ceil_div(most, kWarp); warps > 0; --warps) {
     const int threads = std::min(warps * kWarp, most);
     const size_t bytes = shared_of ? shared_of(threads) : shared;
     if (bytes > size_t(dynamic_shared_limit(f))) continue;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "vm/cudart/code_file.h"
 #include "vm/cudart/fatbin.h"
 #include "vm/cudart/handles.h"
 #include "vm/cudart/ptx_link.h"
