@@ -10,6 +10,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "findings/report.h"
+#include "findings/text.h"
 #include "flags.h"
 #include "ladders.h"
 #include "process.h"
@@ -42,7 +44,9 @@ constexpr const char* kSample = "256";  // blocks of a rung at a shape of the us
 struct ProfileFlags {
   ProgramRequest program;
   DeviceFlags device;
-  CaseFlags of_case;  // of an operator
+  CaseFlags of_case;   // of an operator
+  bool check = false;  // for hazards, in the same run
+  ReportFlags report;  // on those
   std::string blocks, kernel, top = "8";
   std::string json, csv, html, against;
   nlohmann::json before;  // the record that `against` names
@@ -115,10 +119,13 @@ Status write(const std::string& text, const std::string& file) {
   return out ? Status::ok() : Status(Error{kMissing, fmt::format("cannot write {}", file)});
 }
 
-Status show(const profile::Profile& profile, const ProfileFlags& flags, const Target& target) {
+// `findings`: nullptr where nobody looked for hazards.
+Status show(const profile::Profile& profile, const Findings* findings, const ProfileFlags& flags,
+            const Target& target) {
   nlohmann::json record = record_of(target);
   record["program"] = flags.program.file;
   record.update(profile::to_json(profile, target.gpu));
+  if (findings) record.update(to_json(*findings));
   if (!flags.against.empty()) {
     record["against"] = profile::compare(flags.before, record);
     record["against"]["file"] = flags.against;
@@ -153,34 +160,9 @@ std::string nothing_to_show(const ProfileFlags& flags, int code) {
                       : fmt::format("no kernel{} was launched", name);
 }
 
-int profile_on(const Target& target, const ProfileFlags& flags) {
-  auto command = command_of(flags, target);
-  if (!command) {
-    if (!command.error().message.empty()) complain(command.error().message);
-    return command.error().code;
-  }
-  const ScratchFolder scratch;
-  if (!scratch.ready()) {
-    complain(fmt::format("no temporary folder: {}", std::strerror(errno)));
-    return kMissing;
-  }
-  std::error_code error;
-  fs::create_directory(scratch / "ptx", error);  // without it there are no PTX lines
-  command->environment.emplace_back("RIDGE_PROFILE", scratch / "launches.json");
-  command->environment.emplace_back("RIDGE_PROFILE_PTX", scratch / "ptx");
-  // A rung at a real size is more than anyone would wait for, and its blocks are much alike.
-  const std::string blocks =
-      flags.blocks.empty() && names_rung(flags.program.file) && flags.of_case.has_size()
-          ? kSample
-          : flags.blocks;
-  if (!blocks.empty() && blocks != "all")
-    command->environment.emplace_back("RIDGE_PROFILE_BLOCKS", blocks);
-  if (!flags.of_case.seed.empty())
-    command->environment.emplace_back("RIDGE_PROFILE_SEED", flags.of_case.seed);
-  const bool nvdisasm = let_read_machine_code(*command);
-  std::fflush(stdout);
-  const int code = run_and_report(*command, flags);
-
+// Reads what was counted, and shows it; the exit code.
+int show_counts(const ScratchFolder& scratch, const Findings* findings, const ProfileFlags& flags,
+                const Target& target, bool nvdisasm, int code) {
   std::ifstream wire(scratch / "launches.json");
   auto profile = profile::read_profile(wire, flags.kernel);
   if (!profile) {
@@ -197,11 +179,50 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
   profile::find_occupancy(*profile, target.gpu);
   profile::make_lines(*profile);
   for (profile::Kernel& kernel : profile->kernels) profile::rank_lines(kernel, target.gpu);
-  if (const Status shown = show(*profile, flags, target); !shown) {
+  if (const Status shown = show(*profile, findings, flags, target); !shown) {
     complain(shown.message());
     return shown.code();
   }
   return code;
+}
+
+int profile_on(const Target& target, const ProfileFlags& flags) {
+  auto command = command_of(flags, target);
+  if (!command) {
+    if (!command.error().message.empty()) complain(command.error().message);
+    return command.error().code;
+  }
+  const ScratchFolder scratch;
+  if (!scratch.ready()) {
+    complain(fmt::format("no temporary folder: {}", std::strerror(errno)));
+    return kMissing;
+  }
+  std::error_code error;
+  fs::create_directory(scratch / "ptx", error);  // without it there are no PTX lines
+  command->environment.emplace_back("RIDGE_PROFILE", scratch / "launches.json");
+  command->environment.emplace_back("RIDGE_PROFILE_PTX", scratch / "ptx");
+  if (flags.check) command->environment.emplace_back("RIDGE_CHECK", scratch / "findings.json");
+  // A rung at a real size is more than anyone would wait for, and its blocks are much alike. What
+  // some blocks leave out, others read: a check needs all of them.
+  const bool is_large = names_rung(flags.program.file) && flags.of_case.has_size();
+  const std::string blocks =
+      flags.blocks.empty() && is_large && !flags.check ? kSample : flags.blocks;
+  if (!blocks.empty() && blocks != "all")
+    command->environment.emplace_back("RIDGE_PROFILE_BLOCKS", blocks);
+  if (!flags.of_case.seed.empty())
+    command->environment.emplace_back("RIDGE_PROFILE_SEED", flags.of_case.seed);
+  const bool nvdisasm = let_read_machine_code(*command);
+  std::fflush(stdout);
+  int code = run_and_report(*command, flags);
+  if (!flags.check) return show_counts(scratch, nullptr, flags, target, nvdisasm, code);
+  const bool died = code > 128;  // of a signal
+  Findings findings = findings_of_run(scratch / "findings.json", flags.report, died);
+  if (const Status told = report(findings, flags.report); !told) {
+    complain(told.message());
+    return told.code();
+  }
+  code = exit_code(findings, code);
+  return show_counts(scratch, &findings, flags, target, nvdisasm, code);
 }
 
 int profile_main(const Arguments& arguments) {
@@ -220,6 +241,9 @@ int profile_main(const Arguments& arguments) {
       "--blocks", flags.blocks, "N",
       "run about N blocks of each launch, chosen by --seed, and scale; all: every block. A rung "
       "with --shape runs 256");
+  line.add_flag("--check", flags.check,
+                "look for hazards in the same run, as ridge check does, and report them first");
+  flags.report.add_to(line);
   line.add_json(flags.json);
   line.add_option(
       "--csv", flags.csv, "FILE",
@@ -240,7 +264,9 @@ int profile_main(const Arguments& arguments) {
       "sizes and parameters (--rows 4096) are for a rung; --seed is that of its inputs, and of the "
       "blocks that --blocks takes. Source lines need -lineinfo, which a .cu file "
       "gets.\nCounts are of PTX instructions; sectors, wavefronts and conflicts are the "
-      "hardware's.");
+      "hardware's.\nWith --check the exit code is 6 after a timeout and 5 when something was "
+      "found, otherwise the program's own; --max-reports, --no-leaks, --sarif and --suppress are "
+      "about what was found.");
   if (const auto done = line.parse(arguments, &flags.program.arguments)) return *done;
 
   if (flags.program.file.empty()) {
@@ -255,6 +281,14 @@ int profile_main(const Arguments& arguments) {
   if (ready && !flags.blocks.empty() && flags.blocks != "all")
     if (const auto blocks = whole_number(flags.blocks, "--blocks", 1); !blocks)
       ready = blocks.error();
+  if (ready && flags.check && !flags.blocks.empty() && flags.blocks != "all")
+    ready = Error{kUsage,
+                  "--check needs every block, because others read what a block leaves out: leave "
+                  "out --blocks or --check"};
+  if (ready && !flags.check && flags.report.any_given())
+    ready = Error{
+        kUsage, "--max-reports, --no-leaks, --sarif and --suppress are about hazards: add --check"};
+  if (ready) ready = flags.report.read();
   for (const std::string* file : {&flags.json, &flags.csv, &flags.html})
     if (ready) ready = check_writable(*file);
   if (ready && !flags.against.empty()) {
