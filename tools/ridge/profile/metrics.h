@@ -16,6 +16,6 @@ struct Metric {
 };
 std::span<const Metric> all_metrics();  // in the order of the CSV's columns
 
-std::string to_csv(const Profile& profile);  // one row a kernel
+std::string to_csv(const Profile& profile);  // one row per kernel
 
 }  // namespace ridge::tools::profile
