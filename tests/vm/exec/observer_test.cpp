@@ -1,6 +1,8 @@
 // Several observers of one launch: each is told what it asked for, and nothing else.
 #include "vm/exec/observer.h"
 
+#include <utility>
+
 #include "machine.h"
 #include "vm/exec/grid.h"
 
@@ -37,12 +39,12 @@ class Listener : public Observer {
     events_ += std::string(name_) + " meets, ";
   }
   std::vector<uint64_t> choose(const GridRun&) override {
-    return events_.find(" begins") == std::string::npos ? std::vector<uint64_t>{1}
-                                                        : std::vector<uint64_t>();
+    return std::exchange(chooses, false) ? std::vector<uint64_t>{1} : std::vector<uint64_t>();
   }
   void finish() override {}
 
   uint64_t heard = 0, warps = 0, threads = 0;
+  bool chooses = false;  // block 1, and no other
 
  private:
   const char* const name_;
@@ -62,16 +64,19 @@ bool is_barrier(const InstMeta& meta) {
 
 class Observed : public ::testing::Test {
  protected:
-  // Two warps of 48 threads, one store by 16 lanes of the first, one barrier.
-  void run() {
+  // Two blocks of two warps, 16 lanes of the first of which store, and a barrier: how many warp
+  // instructions were counted.
+  uint64_t run() {
     Machine m(1);
+    m.engine().set_counting(true);
     m.load_body(R"(
   mov.u32 %r1, %tid.x;
   setp.lt.u32 %p1, %r1, 16;
   @%p1 st.global.u32 [%out], %r1;
   bar.sync 0;)");
     const uint64_t out = m.allocate(std::vector<uint32_t>(1));
-    ASSERT_FALSE(m.run({2}, {48}, out));
+    EXPECT_FALSE(m.run({2}, {48}, out));
+    return m.engine().counts().warp_instructions;
   }
   std::string events;
 };
@@ -93,7 +98,6 @@ TEST_F(Observed, CountsAreTheSameAloneAndBesideOthers) {
   uint64_t warps = 0, threads = 0;
   {
     Listener alone("a", events, is_barrier, true);
-    events = " begins";  // so that it chooses no blocks
     run();
     warps = alone.warps, threads = alone.threads;
     EXPECT_GE(warps, 2u * 2 * 5);
@@ -107,14 +111,23 @@ TEST_F(Observed, CountsAreTheSameAloneAndBesideOthers) {
   EXPECT_EQ(second.threads, threads);
   EXPECT_EQ(uncounted.warps, 0u);
 }
+TEST_F(Observed, InstructionsAreCountedAsWell) {
+  const uint64_t unobserved = run();
+  EXPECT_GE(unobserved, 2u * 2 * 5);
+  const Listener first("a", events, is_barrier, true);
+  EXPECT_EQ(run(), unobserved);
+  const Listener second("b", events, is_store, false);
+  EXPECT_EQ(run(), unobserved);
+}
 TEST_F(Observed, OnlyOneAloneChoosesBlocks) {
   {
     Listener alone("a", events, is_barrier, false);
+    alone.chooses = true;
     run();
     EXPECT_EQ(alone.heard, 2u);  // block 1 of two
   }
-  events.clear();
   Listener first("a", events, is_barrier, false), second("b", events, is_barrier, false);
+  first.chooses = true;
   run();
   EXPECT_EQ(first.heard, 2u * 2);
 }
