@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
-"""Writes bench/results/README.md: what the records of bench/record.sh say, to be read.
+"""Writes bench/results/README.md: the records of bench/record.sh as a page.
 
   bench/summary.py [--check]     --check: writes nothing, and fails where the file is not up to date
 """
 import json
 import pathlib
+import re
 import statistics
 import sys
 
 RESULTS = pathlib.Path(__file__).resolve().parent / "results"
 HEAD = """# What the ladders reach
 
-Written by [bench/summary.py](../summary.py) from the records beside this file, which [bench/record.sh](../record.sh) makes:
-a family's whole ladder at its first operator and size, then the fastest rung at every size. Times are medians with a cold L2,
-± half the distance of the quartiles. *Of roof* compares with a kernel that reads and writes as many bytes and does nothing
-else, timed in the same run; *× library* is the library's time over ours, launch by launch in turn. What is called *torch*
-runs eagerly; *torch.compile* stands where that would be several launches.
+[bench/summary.py](../summary.py) writes this page from the records beside it, which [bench/record.sh](../record.sh) makes. For each
+family it shows the whole ladder at one operator and size, then the fastest rung at every size. Times are medians with a cold L2
+cache; ± is half the distance between the quartiles. *Of roof* compares with a kernel that moves as many bytes and does nothing else,
+timed in the same run. *× libraries* is the library's time divided by ours; the two are timed in turns, launch by launch. *torch* is
+eager PyTorch; if that would take several launches, *torch.compile* is shown instead.
 """
 
 
@@ -105,6 +106,10 @@ def main():
         target.write_text(text)
     elif not target.exists() or target.read_text() != text:
         sys.exit("bench/results/README.md is not what its records say: run bench/summary.py")
+    # A record with one line per sample is many times as long, and so is its diff.
+    long = [path.name for path in RESULTS.glob("*.json") if re.search(r"\[\s*\n\s*-?\d", path.read_text())]
+    if long:
+        sys.exit(f"arrays of numbers in bench/results belong on one line, as `ridge climb --json` writes them: {', '.join(long)}")
 
 
 if __name__ == "__main__":

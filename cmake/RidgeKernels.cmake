@@ -153,7 +153,8 @@ ${listed}  });
 }
 ")
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
-  list(REMOVE_ITEM sources ${folder}/operators.cpp)  # part of the library that holds all descriptions
+  # Part of libridge, which holds all descriptions and all public functions.
+  list(REMOVE_ITEM sources ${folder}/operators.cpp ${folder}/api.cpp)
   list(FILTER sources EXCLUDE REGEX "/rivals_[a-z0-9]+\\.cpp$")  # see ridge_rivals
   add_library(family_${family} SHARED EXCLUDE_FROM_ALL ${family_source} ${sources} ${objects})
   target_include_directories(family_${family} PRIVATE ${PROJECT_SOURCE_DIR}/src)

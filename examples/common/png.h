@@ -64,7 +64,7 @@ inline bool write(const std::string& path, int width, int height, int channels,
   std::string header;
   put_big_endian(header, static_cast<uint32_t>(width));
   put_big_endian(header, static_cast<uint32_t>(height));
-  header += '\x08';                           // bits a channel
+  header += '\x08';                           // bits per channel
   header += channels == 3 ? '\x02' : '\x00';  // colour type: RGB or grey
   header.append(3, '\0');                     // deflate, standard filters, not interlaced
 

@@ -5,7 +5,7 @@
 //   if (ridge_softmax(&x, &y, …, NULL, stream)) fprintf(stderr, "%s\n", ridge_error());
 //
 // Every function returns 0, or the number of a CUDA error (1, an invalid value, where arguments do
-// not fit); ridge_error() then says what is wrong. Work is enqueued on `stream`, a cudaStream_t
+// are wrong); ridge_error() then says what is wrong. Work is enqueued on `stream`, a cudaStream_t
 // (NULL: the default stream), and the functions do not wait for it.
 #pragma once
 
@@ -38,30 +38,30 @@ typedef struct RidgeTensor {
   RidgeScales scales;
 } RidgeTensor;
 
-// Device memory that an operator works in, aligned to 16 bytes. A null pointer to one stands for
-// none. Where `wanted` is not null, the call checks its arguments, writes how many bytes it takes
-// to *wanted, and launches nothing.
+// Device memory that an operator works in, aligned to 16 bytes. A null pointer to a RidgeWorkspace
+// means that there is none. If `wanted` is not null, the call checks its arguments, writes the
+// number of bytes that it needs to *wanted, and launches nothing.
 typedef struct RidgeWorkspace {
   void* data;
   size_t bytes;
   size_t* wanted;
 } RidgeWorkspace;
 
-// What the last call of this thread that failed had to say; "" where none has. Valid until the next
-// one fails.
+// The message of this thread's last call that failed; "" if none has failed. It is valid until the
+// next call fails.
 const char* ridge_error(void);
 
-// The operators there are. Names from 0 to ridge_operator_count() - 1; null beyond.
+// The names of all operators, numbered from 0 to ridge_operator_count() - 1; null beyond that.
 int ridge_operator_count(void);
 const char* ridge_operator_name(int index);
 // The description of an operator as JSON: its tensors and parameters in the order of its function's
-// arguments, with formats, shapes, defaults and ranges. By its name or a name it had before; null
-// where there is none. Valid as long as the library is loaded.
+// arguments, with formats, shapes, defaults and ranges. `name` may also be a name that the operator
+// had before; null if there is no such operator. Valid as long as the library is loaded.
 const char* ridge_operator_json(const char* name);
 
 // Any operator by its name: tensors and parameters in the order of its description. A null tensor
-// is an optional one that is left out. Flags are 0 or 1, choices their index; a double holds whole
-// numbers up to 2^53, beyond which the operator's own function is the way.
+// is an optional one that is left out. Flags are 0 or 1, and a choice is its index. A double holds
+// whole numbers up to 2^53; for larger ones, call the operator's own function.
 int ridge_run(const char* name, const RidgeTensor* const* tensors, int n_tensors,
               const double* parameters, int n_parameters, const RidgeWorkspace* workspace,
               void* stream);

@@ -1,5 +1,5 @@
-// Operators that work element by element. Tensors of one call have one shape, any strides. An
-// output may be one of the inputs itself; it must not overlap one in another way.
+// Operators that work element by element. All tensors of a call have the same shape; they may have
+// any strides. An output may be one of the inputs itself, but must not overlap an input otherwise.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -172,9 +172,9 @@ constexpr ActivationParameters default_parameters(Activation kind) {
 
 // --- Dropout: y = x / (1 - probability) where kept, else 0, for f32, f16 and bf16 ---
 //
-// No mask is stored: whether element i, counted with the last dimension fastest, is dropped follows
-// from seed, offset and i (Philox4x32-7), whatever the strides. So backward takes what forward
-// took. Give every call of a step another offset.
+// No mask is stored. Whether element i (counted with the last dimension fastest) is dropped depends
+// only on seed, offset and i (Philox4x32-7), not on the strides. So backward needs the seed and the
+// offset of forward. Give every call of a training step another offset.
 [[nodiscard]] Status dropout(const Tensor& x, const Tensor& y, double probability,
                              std::uint64_t seed, std::uint64_t offset,
                              cudaStream_t stream = nullptr);
@@ -187,9 +187,10 @@ constexpr ActivationParameters default_parameters(Activation kind) {
 //   m = beta1 m + (1 - beta1) g            v = beta2 v + (1 - beta2) g^2
 //   w = (1 - lr decay) w - lr / (1 - beta1^t) * m / (sqrt(v / (1 - beta2^t)) + eps)
 //
-// Weights are f32, or bf16 as the rounded copy of an f32 master, which is what is updated; their
-// gradients have their format. m, v and master are f32. All of one entry have one shape, and lie
-// alike but for gaps: the innermost dimension has stride 1. None overlaps another.
+// Weights are f32, or bf16 with an f32 master: then the master is updated, and the weights are its
+// rounded copy. Gradients have the format of the weights; m, v and master are f32. All tensors of
+// an entry have the same shape and the same order of dimensions, with stride 1 in the innermost;
+// their gaps may differ. No two tensors overlap.
 struct AdamwTensors {
   Tensor weight;  // read and written; bf16: only written
   Tensor grad;
@@ -202,15 +203,16 @@ struct AdamwOptions {
 };
 [[nodiscard]] Status adamw(const AdamwTensors& tensors, const AdamwOptions& options,
                            cudaStream_t stream = nullptr);
-// Many tensors in few launches. The entries may mix formats; no two may share what is written.
+// Many tensors in few launches. Entries may have different formats; no memory may be written by two
+// of them.
 [[nodiscard]] Status adamw(const AdamwTensors* entries, std::size_t count,
                            const AdamwOptions& options, cudaStream_t stream = nullptr);
 
 // --- Rotary position embedding, for f32, f16 and bf16 ---
 //
-// Tensors are (batch, seq, heads, dim) or (seq, heads, dim); the last stride is 1. Several
-// dimensions of batches are possible where they merge to one. Pair i of a head turns by position *
-// base^(-2 i / dim). Backward turns the gradients back.
+// Tensors are (batch, seq, heads, dim) or (seq, heads, dim); the last stride is 1. There may be
+// several batch dimensions if they merge to one. Pair i of a head is rotated by the angle position
+// * base^(-2 i / dim). Backward rotates the gradients back.
 struct RopeOptions {
   bool interleaved = false;  // pair i is (2 i, 2 i + 1); else (i, i + dim / 2)
   std::int64_t first_position = 0;

@@ -1,5 +1,5 @@
-// Operators that move elements without looking at them. Outputs overlap no input, unless it says
-// so.
+// Operators that move elements without computing. Outputs must not overlap inputs, unless the
+// operator says so.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,9 +11,9 @@
 namespace ridge {
 inline namespace api {
 
-// out = in, any format and any strides on either side: a copy is also how a permuted or turned view
-// is laid out anew. Rows with gaps take one launch, and so do transposed matrices; what fits
-// neither is walked, a launch for each line along the longest dimension.
+// out = in, with any format and any strides on both sides. So a copy also makes a contiguous tensor
+// of a permuted or transposed view. Rows with gaps take one launch, and so do transposed matrices.
+// Everything else takes one launch for each line along the longest dimension.
 [[nodiscard]] Status copy(const Tensor& in, const Tensor& out, cudaStream_t stream = nullptr);
 
 // out(..., c, r) = in(..., r, c), any strides, formats of up to 4 bytes.
@@ -30,9 +30,9 @@ inline namespace api {
 // x, y = y, x, any format. The innermost dimension of both has stride 1.
 [[nodiscard]] Status swap(const Tensor& x, const Tensor& y, cudaStream_t stream = nullptr);
 
-// out(..., :) = table(tokens(...), :). Tokens are i32, each from 0 to vocab - 1: nothing checks
-// that. The table is (vocab, dim), and out has the shape of tokens with dim behind it; f32, f16 or
-// bf16, rows without gaps inside.
+// out(..., :) = table(tokens(...), :). Tokens are i32, each from 0 to vocab - 1; this is not
+// checked. The table is (vocab, dim), and out has the shape of tokens with dim behind it. Both are
+// f32, f16 or bf16, and their rows have no gaps inside.
 [[nodiscard]] Status embedding(const Tensor& tokens, const Tensor& table, const Tensor& out,
                                cudaStream_t stream = nullptr);
 

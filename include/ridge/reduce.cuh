@@ -1,4 +1,4 @@
-// Reductions of a vector with an operator of your own, in one pass over memory and one launch.
+// Reductions of a vector with your own operator, in one pass over memory and one launch.
 // Header only: include it in a .cu file (C++17 or later).
 //
 //   struct LargestDistance {  // of any element from `centre`
@@ -16,9 +16,9 @@
 // - transform makes of an element what is carried along, which is what identity returns: a number,
 //   or a trivially copyable struct of whole 4-byte words. It may take the element's index (int64_t)
 //   behind the element. Elements of f16 and bf16 come as float, all others as they are.
-// - combine has to be associative and commutative: a thread meets elements that lie far apart. If
-//   it is so only up to rounding, as adding floats is, the result is still the same in every run on
-//   a device: each value has its place in a fixed tree.
+// - combine has to be associative and commutative, because a thread combines elements that lie far
+//   apart. If it is so only up to rounding, as the addition of floats, the result is still the same
+//   in every run on a device: the order of all combinations is fixed.
 // - finish makes the result of it. It may take the number of elements (int64_t) as well.
 // - accumulate(carried&, const element (&)[N], int64_t index of the first) is optional: what a
 //   thread does with N elements in a row, of which it meets the later ones later. Without it, they
@@ -26,7 +26,7 @@
 // - Elements have 1, 2, 4, 8 or 16 bytes. What is carried along may be larger.
 // - With two vectors, reduce(op, x, y, n, …), transform takes an element of each.
 //
-// Of no elements, the result is that of the identity.
+// With no elements, the result is finish(identity()).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -36,7 +36,7 @@
 #include <string>
 #include <type_traits>
 
-#include "ridge/detail/reduce.cuh"
+#include "ridge/detail/reduce_vectors.cuh"
 #include "ridge/status.h"
 
 namespace ridge {
@@ -55,7 +55,7 @@ inline Expected<int> multiprocessors() {  // of the current device
 template <class T, int In>
 Status check_vectors(const reduction::Vectors<T, In>& v) {
   static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0,
-                "elements have 1, 2, 4, 8 or 16 bytes: they move 16 bytes a lane");
+                "elements have 1, 2, 4, 8 or 16 bytes: they move 16 bytes per lane");
   const auto complain = [](const std::string& what) {
     return Error{int(cudaErrorInvalidValue), "reduce: " + what};
   };

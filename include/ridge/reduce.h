@@ -1,9 +1,9 @@
-// Reductions: of a whole tensor, along an axis, of segments; and what follows from a norm. For
-// operators of your own see ridge/reduce.cuh.
+// Reductions of a whole tensor, along an axis, and of segments; and scaling by a norm. For your own
+// operators see ridge/reduce.cuh.
 //
-// Formats are f32, f16, bf16 and, where it says so, i32. f16 and bf16 are computed in f32 and
-// rounded once. A NaN among the elements is the result of all but count_equal; argmax gives the
-// place of the first. Results are the same in every run on a device.
+// Formats are f32, f16, bf16 and, if the comment says so, i32. f16 and bf16 are computed in f32 and
+// rounded once. If an element is NaN, the result is NaN, except for count_equal and argmax, which
+// gives the index of the first NaN. Results are the same in every run on a device.
 //
 // ridge/workspace.h says how to get a workspace.
 #pragma once
@@ -39,9 +39,9 @@ constexpr Dtype reduced_dtype(Reduction reduction, Dtype dtype) {
 }
 
 // --- A whole tensor ---
-// x has any rank and no gaps: contiguous, or so with its dimensions in another order (argmax: only
-// contiguous; it counts elements in the order of the shape). `out` has one element, of
-// reduced_dtype. i32 too, where Reduction does not say otherwise.
+// x has any rank and no gaps: it is contiguous, if necessary with its dimensions in another order.
+// For argmax it must be contiguous, because argmax counts elements in the order of the shape. `out`
+// has one element, of reduced_dtype. x may be i32, unless Reduction says otherwise.
 
 [[nodiscard]] Status reduce(Reduction reduction, const Tensor& x, const Tensor& out,
                             const Workspace& workspace, cudaStream_t stream = nullptr);
@@ -64,7 +64,7 @@ constexpr Dtype reduced_dtype(Reduction reduction, Dtype dtype) {
 [[nodiscard]] Status norm_l2(const Tensor& x, const Tensor& out, const Workspace& workspace,
                              cudaStream_t stream = nullptr);
 
-// out = sum of x * y, of one shape, format and strides; i32 gives i64.
+// out = sum of x * y. x and y have the same shape, format and strides; i32 gives i64.
 [[nodiscard]] Status dot(const Tensor& x, const Tensor& y, const Tensor& out,
                          const Workspace& workspace, cudaStream_t stream = nullptr);
 
@@ -73,28 +73,29 @@ constexpr Dtype reduced_dtype(Reduction reduction, Dtype dtype) {
                                  const Workspace& workspace, cudaStream_t stream = nullptr);
 
 // --- One axis ---
-// Any reduction along dimension `axis` of x (negative: from the end); argmax gives places along it.
-// `out` is of reduced_dtype. It has the shape of x, but for the axis: there it has 1 element, or no
-// dimension at all.
+// Any reduction along dimension `axis` of x (negative: from the end); argmax gives indices along
+// that axis. `out` is of reduced_dtype. It has the shape of x, except for the axis: there it has 1
+// element, or the dimension is missing.
 //
 // The dimensions of x and out behind the axis are contiguous, and those before it merge to one
-// stride; the axis may have any. A contiguous tensor has that for every axis; others are told so.
+// stride; the axis may have any stride. For a contiguous tensor this holds for every axis; for
+// other tensors the call returns an error.
 
 [[nodiscard]] Status reduce_axis(Reduction reduction, const Tensor& x, int axis, const Tensor& out,
                                  const Workspace& workspace, cudaStream_t stream = nullptr);
 
 // --- Segments ---
-// out[s] = sum, max, min or mean of x[offsets[s] … offsets[s + 1] - 1]. x may be i32 too, but for
+// out[s] = sum, max, min or mean of x[offsets[s] … offsets[s + 1] - 1]. x may be i32, except for
 // means. offsets are i32 or i64, one more than there are results; `out` is of reduced_dtype. All
-// are contiguous vectors. Offsets never fall, the first is at least 0 and the last at most the
-// length of x: they lie on the device, where nobody checks that.
+// are contiguous vectors. Offsets must not decrease, the first must be at least 0 and the last at
+// most the length of x. They are in device memory, so this is not checked.
 
 [[nodiscard]] Status segmented_reduce(Reduction reduction, const Tensor& x, const Tensor& offsets,
                                       const Tensor& out, const Workspace& workspace,
                                       cudaStream_t stream = nullptr);
 
-// --- Norms put to use ---
-// `out` may be x itself; it must not overlap it in another way.
+// --- Scaling by a norm ---
+// `out` may be x itself, but must not overlap it otherwise.
 
 // Rows, along the last dimension: out = x / max(norm of the row, epsilon). The last dimension is
 // contiguous, those before it merge to rows with one stride.
@@ -104,8 +105,8 @@ constexpr Dtype reduced_dtype(Reduction reduction, Dtype dtype) {
                                   const Workspace& workspace, cudaStream_t stream = nullptr);
 
 // norm (f32, one element) = L2 norm of x, and out = x * min(1, max_norm / (norm + 1e-6)), as
-// PyTorch does with gradients. x and out have one shape, the same strides and no gaps. Many
-// gradients are clipped by the norm of all where they lie in one buffer.
+// PyTorch does with gradients. x and out have the same shape and strides, and no gaps. To clip many
+// gradients by their common norm, put them into one buffer.
 [[nodiscard]] Status clip_by_global_norm(const Tensor& x, float max_norm, const Tensor& out,
                                          const Tensor& norm, const Workspace& workspace,
                                          cudaStream_t stream = nullptr);

@@ -1,4 +1,4 @@
-// Prefix scans with an operator of your own, in one pass over memory. Header only: include it in a
+// Prefix scans with your own operator, in one pass over memory. Header only: include it in a
 // .cu file (C++17 or later).
 //
 //   struct Add {
@@ -9,11 +9,11 @@
 //   … workspace from cudaMalloc(&workspace, bytes), once for many scans …
 //   ridge::Status status = ridge::inclusive_scan(in, out, n, Add(), workspace, bytes, stream);
 //
-// The operator has to be associative, and need not commute: op(a, b) is called with a from before
-// b. Its identity() combined with anything gives that thing. If it is associative only up to
-// rounding, as adding floats is, the last digits may differ from run to run.
+// The operator has to be associative, but need not be commutative: in op(a, b), a always comes from
+// elements before b. Its identity() combined with x gives x. If it is associative only up to
+// rounding, as the addition of floats, the last digits may differ from run to run.
 //
-// T may be any trivially copyable type; those of 1, 2, 4, 8 or 16 bytes move 16 bytes a lane.
+// T may be any trivially copyable type; those of 1, 2, 4, 8 or 16 bytes move 16 bytes per lane.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -22,7 +22,7 @@
 #include <cstdint>
 #include <string>
 
-#include "ridge/detail/scan.cuh"
+#include "ridge/detail/scan_tiles.cuh"
 #include "ridge/status.h"
 
 namespace ridge {

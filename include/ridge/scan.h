@@ -1,10 +1,10 @@
-// Prefix sums and maxima of a vector, and of its segments. For operators of your own see
+// Prefix sums and maxima of a vector, and of its segments. For your own operators see
 // ridge/scan.cuh.
 //
-// Vectors are contiguous. `out` has the format and length of `in`, and may be `in` itself; it must
-// not overlap another input, nor `in` in another way. Integers wrap around; f16 and bf16 are added
-// in f32 and rounded once. Sums of floats may differ in their last digits from run to run. A NaN
-// stays to the end, of the vector or of its segment. No elements: nothing happens.
+// Vectors are contiguous. `out` has the format and length of `in`. It may be `in` itself, but must
+// not overlap `in` otherwise, nor another input. Integers wrap around; f16 and bf16 are added in
+// f32 and rounded once. Sums of floats may differ in their last digits from run to run. After a
+// NaN, all results to the end of the vector or segment are NaN. With no elements, nothing happens.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -39,7 +39,8 @@ inline namespace api {
                                               const Tensor& out, const Workspace& workspace,
                                               cudaStream_t stream = nullptr);
 
-// The same, where `keys`, of i32, differ from the one before.
+// The same, but a segment starts at each element whose key (of `keys`, i32) differs from the
+// previous one.
 [[nodiscard]] Status inclusive_scan_by_key(const Tensor& in, const Tensor& keys, const Tensor& out,
                                            const Workspace& workspace,
                                            cudaStream_t stream = nullptr);

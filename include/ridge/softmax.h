@@ -1,10 +1,10 @@
 // Softmax and its logarithm over the last dimension, and their backward passes, for f32, f16 and
 // bf16; computed in f32.
 //
-// Tensors of one call have one shape and format. The last dimension is contiguous, and those before
-// it merge to rows with one stride: a contiguous tensor of any rank does, and so does a slice of
-// one along its last dimension. An output may be one of the inputs itself; it must not overlap one
-// in another way. No elements: nothing happens.
+// All tensors of a call have the same shape and format. The last dimension is contiguous, and the
+// others merge to rows with one stride; this holds for a contiguous tensor of any rank, and for a
+// slice of it along its last dimension. An output may be one of the inputs itself, but must not
+// overlap an input otherwise. With no elements, nothing happens.
 #pragma once
 
 #include <cuda_runtime_api.h>

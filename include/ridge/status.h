@@ -1,5 +1,5 @@
-// Status and Expected: how every fallible function below the command line answers. Nothing here
-// prints or exits.
+// Status and Expected: what every function below the command line returns if it can fail. Nothing
+// here prints or exits.
 #pragma once
 
 #include <string>

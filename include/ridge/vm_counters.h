@@ -1,5 +1,5 @@
-// What the software GPU tells beyond the CUDA runtime. Programs look these up with dlsym: on a GPU
-// they are not there.
+// Functions that the software GPU has beyond those of the CUDA runtime. Programs look them up with
+// dlsym, because they do not exist on a GPU.
 #pragma once
 
 #include <cstdint>

@@ -1,14 +1,14 @@
-// Device memory that an operator works in, asked for and passed in one way by every function that
-// takes one:
+// Device memory that an operator works in. Every function that takes one can also say how much it
+// needs:
 //
 //   std::size_t bytes = 0;
 //   ridge::sum(x, out, ridge::Workspace::ask(bytes));    // checks everything, launches nothing
 //   …                                                     // get that much device memory
 //   ridge::sum(x, out, {memory, bytes}, stream);
 //
-// The memory is aligned to 16 bytes and may hold anything. Two calls that may run at the same time
-// need one each. How much a call takes depends on its tensors and on the current device, and may be
-// nothing.
+// The memory is aligned to 16 bytes and may contain anything. Two calls that may run at the same
+// time need a workspace each. How much a call needs depends on its tensors and on the current
+// device, and may be nothing.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// A timeline of a device's work, as chrome://tracing and Perfetto read it: a row a stream.
+// A timeline of a device's work, as chrome://tracing and Perfetto read it: one row per stream.
 //
-// The file is a JSON array with an event a line. Every event is one append of a whole line, so
+// The file is a JSON array with one event per line. Every event is one append of a whole line, so
 // several threads and several processes may write to one file, and a process that dies loses
 // nothing that was finished. Whoever made the file writes its brackets.
 #pragma once

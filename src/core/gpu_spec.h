@@ -1,5 +1,5 @@
 // The numbers that make one GPU different from another, as far as Ridge reports or models them. One
-// row a GPU in gpu_spec.cpp; `ridge run --gpu NAME` picks one.
+// row per GPU in gpu_spec.cpp; `ridge run --gpu NAME` picks one.
 #pragma once
 
 #include <cstdint>

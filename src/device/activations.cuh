@@ -6,7 +6,7 @@
 //   gradient(x, dy)  dy times its slope
 // and, where both are wanted at once,
 //   both(x)          value and slope
-// An H200 brings 4.75 two-byte numbers a clock and SM to a kernel that reads one and writes one,
+// An H200 brings 4.75 two-byte numbers per clock and SM to a kernel that reads one and writes one,
 // which leaves 27 instructions and 3.4 special functions for each: loads, conversions and all. So
 // two-byte formats take formulas that are off by at most 1/8 of their unit roundoff (2^-8 in bf16,
 // 2^-11 in f16), and f32 those that are off by a few of its own. The polynomials are minimax fits

@@ -1,7 +1,7 @@
 // out = f(in) bit by bit, for rows of bytes: copies, and what flips or masks bits.
 //
-// One pack a thread, at the output's 16-byte boundaries. Where input and output are not at the same
-// place modulo 16 bytes, a pack is shifted together from two loads, so that stores are whole
+// One pack per thread, at the output's 16-byte boundaries. Where input and output are not at the
+// same place modulo 16 bytes, a pack is shifted together from two loads, so that stores are whole
 // whatever the widths, strides and pointers are.
 #pragma once
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "device/convert.cuh"
-#include "device/pack.cuh"
+#include "device/from_detail.cuh"
 
 namespace ridge {
 

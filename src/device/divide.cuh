@@ -1,5 +1,6 @@
-// Division by a number the host knows: a product and a shift where the quotient's arguments are
-// under 2^31, which leaves out the twenty (or, with 64 bits, seventy) instructions of a division.
+// Division by a number that the host knows. If all numbers that are divided are under 2^31, a
+// product and a shift replace the division, which would take twenty instructions (seventy with 64
+// bits).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@ namespace ridge {
 class Divider {
  public:
   Divider() = default;
-  // `limit`: above every number that will be divided. 1 <= divisor < 2^31.
+  // `limit`: larger than every number that will be divided. 1 <= divisor < 2^31.
   explicit Divider(int64_t divisor, int64_t limit) : divisor_(divisor) {
     if (limit > int64_t(1) << 31 || divisor >= int64_t(1) << 31) return;
     while (int64_t(1) << shift_ < divisor) ++shift_;  // ceil(log2)

@@ -1,5 +1,5 @@
-// Sums and maxima over neighbouring lanes of a warp; every lane gets the result, in the same order
-// of operations, so that all agree to the last bit.
+// Sums and maxima over neighbouring lanes of a warp. Every lane gets the result, computed in the
+// same order, so that all lanes agree to the last bit.
 #pragma once
 
 namespace ridge {
@@ -7,7 +7,7 @@ namespace ridge {
 constexpr int kWarpSize = 32;
 constexpr unsigned kAllLanes = 0xffffffff;
 
-// `lanes`: a power of two, the same for all. All 32 lanes of the warp must come here.
+// `lanes`: a power of two, the same for all. All 32 lanes of the warp must call this.
 __device__ __forceinline__ float lanes_sum(float x, int lanes) {
 #pragma unroll
   for (int distance = kWarpSize / 2; distance > 0; distance /= 2)

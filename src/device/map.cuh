@@ -14,7 +14,7 @@
 #include "device/convert.cuh"
 #include "device/convert_pack.cuh"
 #include "device/divide.cuh"
-#include "device/pack.cuh"
+#include "device/from_detail.cuh"
 #include "ladder/rung.h"
 
 namespace ridge {

@@ -1,4 +1,4 @@
-// Kernels that move elements without looking at them know only their size.
+// Kernels that only move elements: they know the size of an element, not its type.
 #pragma once
 
 #include <cstdint>

@@ -4,12 +4,12 @@
 //                      out, inner, {workspace, bytes}, device, stream);
 //
 // The plan is made of sizes and addresses alone: rows where the axis is the innermost, columns
-// otherwise; as few threads a result as keep all of the device busy.
+// otherwise; as few threads per result as keep all of the device busy.
 #pragma once
 
 #include <bit>
 
-#include "device/reduce.cuh"
+#include "device/launch_reduce.cuh"
 #include "device/reduce_columns.cuh"
 #include "device/reduce_rows.cuh"
 
@@ -30,7 +30,7 @@ struct AxisTuning {
   static constexpr int64_t kPacksOfOne = 4, kPacksOf4 = 16, kPacksOf8 = 64, kPacksOfWarp = 512;
   static constexpr int64_t kShortAxis = 32;   // of columns: a thread takes it all
   static constexpr int kWarpTilesPerSm = 32;  // as many tiles: a warp each is enough
-  // Blocks an SM that make up for uneven ends, and the least that fill it; and how many packs of a
+  // Blocks per SM that make up for uneven ends, and the least that fill it; and how many packs of a
   // thread are enough to split further for the one or the other.
   static constexpr int kBlocksPerSm = 32, kLeastBlocksPerSm = 8;
   static constexpr int kPacksForMany = 32, kPacksForLeast = 4;

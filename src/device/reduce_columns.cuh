@@ -2,15 +2,17 @@
 // that every load is as wide and as coalesced as a copy's; groups of them share the axis.
 #pragma once
 
-#include "device/reduce_block.cuh"
+#include "device/from_detail.cuh"
+#include "ridge/detail/reduce_block.cuh"
 
 namespace ridge::reduction {
 
 constexpr int kColumnThreads = 256;
 
-// Where a thread's packs lie. Aligned: at 16-byte boundaries in every row. Anywhere: at the same
-// columns in every row, across boundaries. Shifted: at the boundaries of each row, and so at other
-// columns; but rows that a thread meets are whole packs of rows apart, and those are alike.
+// Where the packs of a thread lie. Aligned: at 16-byte boundaries in every row. Anywhere: at the
+// same columns in every row, across boundaries. Shifted: at the boundaries of each row, so at other
+// columns in other rows; but the rows of one thread are a multiple of a pack apart, and such rows
+// are shifted alike.
 enum class Packs { aligned, anywhere, shifted };
 
 // Packs of a thread under way. A pack that lies across words is five loads already.
@@ -24,8 +26,8 @@ struct Columns {
   int64_t outer_stride, axis_stride;  // elements; columns are neighbours
 };
 
-// Columns [column, column + size) of one step along the axis. Those that are not in the row are
-// anything, and of no consequence.
+// Columns [column, column + size) of one step along the axis. Columns outside of the row have
+// arbitrary values, which are not used.
 template <Packs Lie, class T>
 __device__ __forceinline__ Pack<T> load_columns(const Columns<T>& m, const T* row, int64_t column) {
   constexpr int kSize = kPackSize<T>;
@@ -41,7 +43,7 @@ __device__ __forceinline__ Pack<T> load_columns(const Columns<T>& m, const T* ro
   }
   const bool whole = column + kSize <= m.inner;
   if (Lie == Packs::aligned && whole) return load_pack(p);
-  // A pack in the middle of a word reads its neighbours' halves of it.
+  // A pack that starts in the middle of a word also reads the other half of that word.
   if (Lie == Packs::anywhere && whole &&
       (sizeof(T) >= 4 || (column > 0 && column + kSize < m.inner)))
     return load_pack_anywhere(p);
@@ -101,9 +103,9 @@ __global__ void __launch_bounds__(kColumnThreads)
 }
 
 // A tile is `lanes` packs of columns, a power of two up to a warp; `Warps` warps share its axis.
-// One warp: 8 tiles a block. All eight: `parts` blocks may share it further, and the last of them
-// combines what they have left. Where packs are shifted, a whole warp of them holds the columns of
-// one less for certain, and those are the tile.
+// With one warp per tile, a block has 8 tiles. With eight, `parts` blocks may share the axis
+// further, and the last of them combines their results. If packs are shifted, a warp is certain to
+// hold only the columns of one pack less, and those are the tile.
 template <int Warps, Packs Lie, class Op, class T, class Out>
 __global__ void __launch_bounds__(kColumnThreads)
     reduce_columns_by_tiles(Op op, Columns<T> m, Out* out, int64_t out_stride, int lanes,
@@ -167,7 +169,7 @@ __global__ void __launch_bounds__(kColumnThreads)
       for (int s = 1; s < sharers; ++s) total = op.combine(total, shared[s * columns + c]);
       return total;
     };
-    // From here on, a thread a column.
+    // From here on, one thread per column.
     const int c = kShifted ? int(threadIdx.x) % columns : int(threadIdx.x) & (columns - 1);
     bool mine = int(threadIdx.x) < columns && left + c < m.inner;
     Acc total = op.identity();

@@ -1,8 +1,8 @@
-// Reduces the rows of a matrix, a group of lanes a row: one for the shortest, a warp, a block, or
+// Reduces the rows of a matrix, with one group of lanes per row: one lane, a warp, a block, or
 // several blocks where there are few rows.
 #pragma once
 
-#include "device/reduce_block.cuh"
+#include "ridge/detail/reduce_block.cuh"
 
 namespace ridge::reduction {
 
@@ -16,8 +16,8 @@ struct Rows {
   int64_t stride;  // elements from row to row
 };
 
-// A group's share of a row: packs [first, end) of it, and the elements at its edges if `edges`.
-// Index: what counts packs.
+// The share of a group in a row: packs [first, end), and with `edges` also the elements before the
+// first and after the last pack. Index is the type that counts packs.
 template <int Lanes, class Index, class Op, class T>
 __device__ __forceinline__ AccOf<Op> fold_row(const Op& op, const T* row, int64_t cols, int lane,
                                               Index first, Index end, bool edges) {
@@ -51,11 +51,11 @@ __global__ void __launch_bounds__(kRowThreads)
     const int64_t packs = (m.cols - min(int64_t(elements_to_alignment(x)), m.cols)) / kPackSize<T>;
     acc = fold_row<Lanes, int>(op, x, m.cols, lane, 0, int(packs), true);
   }
-  acc = warp_combine<Lanes>(op, acc);  // rows that are not there keep their lanes company
+  acc = warp_combine<Lanes>(op, acc);  // lanes without a row take part, too
   if (row < m.rows && lane == 0) out[row * out_stride] = finished<Out>(op, acc, m.cols);
 }
 
-// A block a row, or `parts` blocks: the last of them to finish combines what they have left.
+// One block per row, or `parts` blocks: the last of them to finish combines their results.
 template <class Op, class T, class Out>
 __global__ void __launch_bounds__(kRowThreads)
     reduce_rows_by_blocks(Op op, Rows<T> m, Out* out, int64_t out_stride, int parts,

@@ -4,14 +4,14 @@
 //   launch_reduce_segments(op, Segments<float, int64_t>{x, n, offsets, segments}, out,
 //                          {workspace, bytes}, device, stream);
 //
-// The host knows the mean length alone, and picks who takes a segment of that length: a thread,
+// The host knows only the mean length. It chooses who takes a segment of that length: a thread,
 // some lanes, a warp or a block. A segment that is too long for them goes to their warp, then to
-// their block. The longest are cut at every kChunk-th element of the vector: for each of these
-// places there is a block of its own, which looks up the segment it is in, and leaves again if that
-// is not a long one. The last of a segment's blocks to finish combines what they have left.
+// their block. The longest segments are cut at every kChunk-th element of the vector. Each of these
+// places has its own block, which looks up the segment at that place, and ends at once if that is
+// not a long one. The last block of a segment to finish combines the results of its blocks.
 #pragma once
 
-#include "device/reduce.cuh"
+#include "device/launch_reduce.cuh"
 
 namespace ridge {
 
@@ -30,8 +30,9 @@ namespace reduction {
 // Estimates for an H200.
 struct SegmentTuning {
   static constexpr int kThreads = 256;
-  // Packs of a thread under way, by the lanes that take a segment of the mean length. Where many
-  // short ones hide each other's waits, more blocks an SM are worth more than more packs.
+  // Packs that a thread has under way, by the number of lanes that take a segment of the mean
+  // length. Many short segments hide each other's latency; there, more blocks per SM are worth more
+  // than more packs.
   template <int Lanes>
   static constexpr int kUnroll = Lanes == kThreads ? 8 : 4;
   // Lengths, in elements; those that packs decide are what fills as many of them as with 4 bytes.
@@ -45,7 +46,7 @@ struct SegmentTuning {
   static constexpr int64_t kFromWarp = 512 * kPerWord<T>;
   template <class T>
   static constexpr int64_t kFromBlock = 5120 * kPerWord<T>;
-  // What lanes take at most; beyond, a block does.
+  // The longest segment that lanes take; longer ones go to a block.
   static constexpr int64_t kMostOfOne = 64;
   template <class T>
   static constexpr int64_t kMostOfLane = 64 * kPerWord<T>;
@@ -125,8 +126,8 @@ __device__ __forceinline__ AccOf<Op> fold_range(const Op& op, const T* x, int64_
   return acc;
 }
 
-// How many of `count` numbers that never fall are at most `wanted`, found by a whole block: first
-// around `guess`, then in as many parts as there are threads.
+// How many of `count` numbers, which never decrease, are at most `wanted`. A whole block searches:
+// first around `guess`, then in as many parts as there are threads.
 template <int Threads, class Offset>
 __device__ __forceinline__ int64_t count_up_to(const Offset* numbers, int64_t count, int64_t wanted,
                                                int64_t guess) {
@@ -247,7 +248,7 @@ template <int Lanes, class Op, class T, class Offset, class Out>
 __global__ void __launch_bounds__(SegmentTuning::kThreads)
     reduce_segments(SegmentKernel<Op, T, Offset, Out> k) {
   constexpr int kUnroll = SegmentTuning::kUnroll<Lanes>;
-  // Blocks of chunks come in between, so that their look-ups never leave the memory idle.
+  // Blocks of chunks are spread between the others, so that memory is busy during their look-ups.
   const unsigned every = k.plan.every, turn = blockIdx.x / every;
   if (turn < k.plan.chunks && turn * every == blockIdx.x) return k.template by_chunk<kUnroll>(turn);
   const int64_t block = blockIdx.x - min(k.plan.chunks, (blockIdx.x + every - 1) / every);

@@ -3,7 +3,7 @@
 // permutations.
 #pragma once
 
-#include "device/pack.cuh"
+#include "device/from_detail.cuh"
 
 namespace ridge {
 

@@ -6,7 +6,7 @@
 // under way together; what is at the edges is loaded element by element.
 #pragma once
 
-#include "device/pack.cuh"
+#include "device/from_detail.cuh"
 
 namespace ridge {
 
@@ -29,7 +29,8 @@ struct RowSlots {
         slots((before + cols + kPackSize<T> - 1) / kPackSize<T>) {}
   __device__ __forceinline__ int begin(int slot) const { return slot * kPackSize<T> - before; }
   __device__ __forceinline__ int last() const { return slots - 1; }
-  // Those with all of their elements, and `margin` (0 or 1) more on either side, inside the row.
+  // The slots that have all their elements inside the row, and `margin` (0 or 1) more slots on
+  // either side.
   __device__ __forceinline__ SlotRange full(int margin) const {
     const int first = before + margin > 0;
     return {first, unsigned(max((before + cols - margin) / kPackSize<T> - first, 0))};

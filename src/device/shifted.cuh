@@ -1,10 +1,11 @@
-// Sixteen bytes from anywhere: the two aligned packs around them, shifted together. In a row of
-// lanes one's second pack is the next one's first, so the cache serves it.
+// Sixteen bytes from any address: the two aligned packs around them are loaded and shifted
+// together. If neighbouring lanes load neighbouring packs, the second pack of a lane is the first
+// pack of the next lane, so the cache serves it.
 #pragma once
 
 #include <cstring>
 
-#include "device/pack.cuh"
+#include "device/from_detail.cuh"
 
 namespace ridge {
 

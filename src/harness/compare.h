@@ -1,4 +1,4 @@
-// Results beside the truth: how far each element may be off, and which are.
+// Compares results with the truth: how far each element may be off, and which elements are wrong.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ struct Sample {
   Truth truth;
 };
 
-// How far element `index` of a reference may be missed.
+// How far a result may be from element `index` of a reference.
 double tolerance_of(const HostTensor& tensor, int64_t index);
 
 // All elements of tensor `t`, which the reference has.

@@ -1,5 +1,5 @@
-// Anything that does a case: one of our rungs, a library's function, a user's own. The harness
-// knows no difference: all are verified the same way and timed the same way.
+// Anything that can do a case: one of our rungs, a function of a library, a function of a user. The
+// harness treats all of them alike: it verifies and times them in the same way.
 #pragma once
 
 #include <functional>
@@ -24,8 +24,8 @@ struct Contestant {
 
 Contestant contestant_of(const Ladder& ladder, int rung, const DeviceInfo& device);
 
-// Libraries of rivals export `ridge_rivals`, and are loaded where they were built. The contestants
-// that an operator has there are added to the list.
+// Libraries of rivals export `ridge_rivals`, and are loaded if they were built. The contestants
+// that a library has for an operator are added to the list.
 using RivalsFunction = void (*)(const OperatorDef& op, std::vector<Contestant>* rivals);
 constexpr const char* kRivalsSymbol = "ridge_rivals";
 

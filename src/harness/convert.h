@@ -1,5 +1,5 @@
-// Many numbers at once between doubles and a format: as core/number.h does it, only faster for the
-// formats that large tensors have.
+// Converts many numbers at once between doubles and a format. The results are those of
+// core/number.h, but it is faster for the formats of large tensors.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Seeded inputs: the same case always gets the same numbers, and each element can be made alone.
+// Inputs from a seed: the same case always gets the same numbers, and each element can be made
+// alone.
 #pragma once
 
 #include <vector>
@@ -7,7 +8,7 @@
 
 namespace ridge::harness {
 
-// A case's inputs, made when they are asked for.
+// The inputs of a case, made on demand.
 class MadeInputs : public Elements {
  public:
   enum class Specials : uint8_t { as_the_case_says, none };

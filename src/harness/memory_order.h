@@ -15,13 +15,13 @@ int64_t offset_of(const TensorSpec& spec, int64_t index);
 bool is_plain(const TensorSpec& spec);
 int64_t bytes_of(const TensorSpec& spec);
 
-// An input's memory, made in parts of so many elements, so that the host never holds it whole: each
-// is taken with the byte that it starts at, and the first error ends it. What lies between the
-// elements is poison. Not for formats whose elements share bytes.
+// Makes the memory of an input in parts of so many elements, so that the host never holds all of
+// it. Each part is passed on with the byte at which it starts; the first error ends this. Memory
+// between the elements is poison. Not for formats whose elements share bytes.
 using TakePart = std::function<Status(int64_t at, std::span<const char> bytes)>;
 Status each_part(const Elements& inputs, size_t tensor, int64_t elements, const TakePart& take);
 
-// Tensors as they came back from the device; those that nobody looks at are empty.
+// Tensors as they came back from the device. Tensors that are not compared are empty.
 class Results : public Elements {
  public:
   Results(const Workload& workload, std::vector<std::vector<char>> bytes)

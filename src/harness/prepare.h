@@ -1,4 +1,4 @@
-// A case made ready to be verified: its inputs, and what is known of its results.
+// A case that is ready to be verified: its inputs, and what is known about its results.
 #pragma once
 
 #include <memory>
@@ -13,9 +13,9 @@
 
 namespace ridge::harness {
 
-// A case with its inputs and its truth made once, for all contestants. A case whose reference costs
-// little has it whole. One that is larger has samples of it, if its family can tell the truth of
-// single elements, and its inputs are on the device only.
+// A case whose inputs and truth are made once, for all contestants. If the reference is cheap, the
+// case has a complete one. A larger case has samples, if its family can compute single elements;
+// its inputs are on the device only.
 struct Prepared {
   const Ladder* ladder = nullptr;
   Case c;
@@ -35,11 +35,11 @@ struct Prepared {
 };
 Expected<Prepared> prepare(const Ladder& ladder, const Case& c);
 
-// Of a small case: where the family's two ways to the truth part; nothing: they agree.
+// For a small case: where truth_at and the reference of the family differ; empty if they agree.
 std::string truth_against_reference(const Prepared& prepared);
 
-// What a reference costs, in elements made and operations done. At the bound, making and computing
-// take 0.2 to 0.7 seconds of one core (erf and exp the most), and each comparison 0.05.
+// The cost of a reference, in elements made and operations done. At the bound, making and computing
+// take 0.2 to 0.7 seconds of one core (erf and exp take longest), and each comparison 0.05 seconds.
 constexpr double kMostReferenceWork = double(1 << 24);
 double reference_work(const Workload& workload);
 
@@ -52,7 +52,7 @@ struct Means {
   int64_t samples = 0;  // elements of outputs that are looked at; 0: all, by the reference
   bool proof = false;   // and there is a proof for exact inputs
 };
-// None where the case is too large for a reference and its family offers nothing else.
+// Nothing, if the case is too large for a reference and its family offers nothing else.
 std::optional<Means> means_for(const Ladder& ladder, const Case& c);
 // The same case with whole numbers, for which there is a proof.
 Case exact_case(const Case& c);

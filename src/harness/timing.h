@@ -40,17 +40,18 @@ std::vector<Timing> time_in_turn(const std::vector<Timed>& contestants,
 // How many sets of `bytes` it takes to leave the L2.
 int sets_beyond_l2(double bytes, const DeviceInfo& device);
 
-// Bandwidths measured here and now, in bytes a second.
+// Bandwidths measured here and now, in bytes per second.
 struct Roofs {
   double copy = 0, read = 0, write = 0;
 };
 Expected<Roofs> measure_roofs(const DeviceInfo& device);
 
-// Contestants that move as many bytes as a case does, in the same mix of reads and writes, and
-// compute nothing: the fastest is the memory's roof at that size. None where memory is short.
+// Contestants that move as many bytes as a case, in the same mix of reads and writes, and compute
+// nothing. The fastest of them is the roof of the memory at that size. None if there is not enough
+// memory.
 std::vector<Timed> memory_alone(double read, double written, const DeviceInfo& device);
 
-// Clocks, temperature and power as NVML tells them; empty where it does not.
+// Clocks, temperature and power, from NVML; empty without NVML.
 struct Weather {
   int sm_mhz = 0, memory_mhz = 0, celsius = 0, watts = 0;
 };

@@ -1,4 +1,4 @@
-// Runs a contestant on a case and holds it against the float64 truth.
+// Runs a contestant on a case and compares its results with the float64 truth.
 #pragma once
 
 #include <string>

@@ -47,8 +47,8 @@ struct Case {
   bool is_distributed(std::string_view distribution) const;
 };
 
-// Holds a case against its operator's description and fills in what follows from that: sizes with
-// a default, parameters that the shape gives. What it says fits the command line.
+// Checks a case against the description of its operator, and fills in what follows: sizes with a
+// default, parameters that the shape gives. Its messages are made for the command line.
 Status complete(Case& c, const OperatorDef& op);
 
 std::string shape_text(std::span<const int64_t> shape);  // "8192x50257"
@@ -58,7 +58,8 @@ std::string settings_text(const Case& c);
 
 // Elements of a shape.
 int64_t count(std::span<const int64_t> shape);
-// Element `index` of a tensor, counted in the order of its shape, to be read: "y[3, 17]".
+// The name of element `index` of a tensor, counted in the order of its shape, for messages: "y[3,
+// 17]".
 std::string place(const struct TensorSpec& spec, int64_t index);
 
 enum class Fill : uint8_t {
@@ -82,8 +83,8 @@ struct TensorSpec {
   Fill fill = Fill::uniform;
   int64_t limit = 0;  // of Fill::index and Fill::signs
   // An output passes if |got - reference| <= (rounding * u(dtype) + arithmetic * u(f32)) *
-  // magnitude, u being the unit roundoff, plus `rounding` of the format's least number. Both 0: bit
-  // for bit.
+  // magnitude, where u is the unit roundoff, plus `rounding` times the least number of the format.
+  // If both are 0, results must be equal bit for bit.
   double rounding = 1;
   double arithmetic = 1;
   bool on_host = false;  // in host memory: pinned, or pageable where the rung wants that
@@ -95,11 +96,11 @@ struct TensorSpec {
 struct Cost {
   double read = 0, written = 0;  // bytes that must move, each once
   double flops = 0;
-  // Over the link to the host, both ways at once: where there are any, the bound is the slowest of
-  // the two and the kernel.
+  // Bytes over the link to the host, in both directions at once. If there are any, the bound is the
+  // slowest of the two directions and the kernel.
   double to_device = 0, to_host = 0;
-  // Operations for the truth of one element of an output alone; 0: its share of all operations. A
-  // softmax looks at a whole row for each.
+  // Operations for the truth of a single element of an output; 0: its share of all operations. For
+  // a softmax, each element takes a whole row.
   double one_truth = 0;
 };
 
@@ -107,8 +108,8 @@ struct Cost {
 struct Workload {
   std::vector<TensorSpec> tensors;  // in the order of the description, without those left out
   Cost cost;
-  // The family took up Case::exact: results are whole multiples of a power of two, whatever the
-  // order of the operations, and their format holds them without rounding.
+  // The family has done what Case::exact asks for: results are whole multiples of a power of two,
+  // whatever the order of the operations, and their format holds them without rounding.
   bool exact = false;
 
   TensorSpec& operator[](std::string_view name);

@@ -28,11 +28,11 @@ struct Crossing {
 std::vector<Case> crossed(const Crossing&);
 void append(std::vector<Case>& cases, std::vector<Case> more);
 
-// For operators that move elements without looking at them: whole numbers from the whole range of
-// formats that hold nothing else.
+// For operators that only move elements: whole numbers from the whole range of formats that hold
+// nothing else.
 void fill_for_moves(TensorSpec& tensor);
 
-// Noise for inputs with a structure of their own: the same bits for the same place, always.
+// Noise for inputs with their own structure: the same place always gets the same bits.
 uint64_t hash(uint64_t seed, uint64_t index);
 double unit(uint64_t bits);  // from 0 to 1
 

@@ -1,5 +1,5 @@
-// What is known of a case without an array of any of its tensors: single elements, their truth, and
-// proofs about all of them.
+// What can be said about a case without an array of any of its tensors: single elements, their true
+// values, and proofs about all elements.
 #pragma once
 
 #include <cmath>
@@ -33,7 +33,7 @@ struct Truth {
 };
 inline Truth plain_truth(double value) { return {value, std::fabs(value)}; }
 
-// Looks at all results of a case, and says what is wrong with them; nothing: they are right.
+// Checks all results of a case, and says what is wrong with them; empty if they are right.
 using Proof = std::function<std::string(const Elements& results)>;
 
 }  // namespace ridge

@@ -15,8 +15,8 @@
 
 namespace ridge {
 
-// What a family's `bind` calls with the kernels' arguments: once, or once for each part of a call
-// that takes several launches. Not at all where there is nothing to do.
+// What the `bind` of a family calls with the arguments of the kernels: once, or once for each part
+// of a call that takes several launches. If there is nothing to do, it is not called.
 template <class Args>
 class Launch {
  public:
@@ -41,14 +41,15 @@ struct FamilyOf {
                                    int64_t index) = nullptr;
   Proof (*proof)(const Case&, const Elements& inputs) = nullptr;
   Status (*check)(const Case&) = nullptr;
-  // Calls to be served together, where a case is more than one.
+  // Calls that are served together, if a case consists of several.
   std::vector<Call> (*group)(const Case&, const Call&, std::vector<Tensor>& views) = nullptr;
 };
 
 template <class Args>
 class LadderOf : public Ladder {
  public:
-  // `bind` makes the kernels' arguments of a checked call, and checks what no description can say.
+  // `bind` makes the arguments of the kernels from a checked call, and checks what a description
+  // cannot say.
   using Bind = Status (*)(const Call&, Launch<Args>&);
   using Reference = void (*)(const Case&, std::vector<HostTensor>&);
   LadderOf(const char* name, FamilyOf<Args> described, Bind bind, Reference reference,

@@ -49,17 +49,17 @@ class Ladder {
   // Whether the family can do a completed case; what it says fits the command line.
   virtual Status check(const Case&) const = 0;
   virtual Workload workload(const Case&) const = 0;
-  // For inputs with a structure that no Fill has: element `index` of tensor `tensor`. Where the
-  // first element has none, no other is asked for.
+  // For inputs that no Fill can make: element `index` of tensor `tensor`. If it gives nothing for
+  // the first element of a tensor, it is not called for the others.
   virtual std::optional<double> input(const Case&, size_t tensor, int64_t index) const = 0;
   // Reads inputs, writes outputs (and magnitudes): the float64 truth.
   virtual void reference(const Case&, std::vector<HostTensor>&) const = 0;
-  // The same of one element, for cases that are too large for all of them. None where the family
-  // cannot say it of this case; then it cannot of any element.
+  // The same for one element, for cases that are too large for a reference. If the family cannot
+  // say it for a case, it returns nothing, for every element.
   virtual std::optional<Truth> truth_at(const Case&, const Elements& inputs, size_t tensor,
                                         int64_t index) const = 0;
-  // Of a case whose workload is exact: finds a wrong element wherever it is. Empty: there is none.
-  // The inputs must live as long as the proof does.
+  // For a case whose workload is exact: finds a wrong element anywhere. Empty: there is none. The
+  // inputs must live as long as the proof.
   virtual Proof proof(const Case&, const Elements& inputs) const = 0;
   // The call that a case is. `kept` holds what it points to.
   virtual Call call(const Case&, const Workload&, std::span<void* const> tensors,
@@ -76,8 +76,8 @@ class Ladder {
     const Ladder* ladder = nullptr;  // another one where the call was handed over
     std::vector<Candidate> candidates;
     int chosen = -1;
-    // This launch alone, by any rung of `ladder` that supports it. The call's tensors are not asked
-    // again: they may be gone.
+    // Does this launch alone, with any rung of `ladder` that supports it. It does not look at the
+    // tensors of the call, which may be gone.
     std::function<Status(int rung, const Workspace&, const DeviceInfo&, cudaStream_t)> launch = {};
   };
   virtual Expected<std::vector<Choice>> choices(const Call&, const DeviceInfo&) const = 0;
@@ -89,9 +89,9 @@ struct KeptCall {
   std::vector<Call> group;
 };
 
-// Checks a call against its description, then does it or, where the workspace asks for that, says
-// how much of one it takes. This is what every public function of an operator does.
-// `name` stands in front of what is said; none: the operator's.
+// Checks a call against its description. Then it does the call or, if the workspace asks for that,
+// says how much workspace it needs. Every public function of an operator does this. Messages begin
+// with `name`, or with the name of the operator.
 Status run(Call& call, const Workspace& workspace, cudaStream_t stream, const char* name = nullptr);
 
 }  // namespace ridge

@@ -1,5 +1,5 @@
-// Products of matrices as a family tells them of: the truth of single elements, whole numbers as
-// inputs under which a product is exact, and a proof that finds a wrong element anywhere.
+// Products of matrices, for the families that compute one: the true value of single elements, whole
+// numbers as inputs with which a product is exact, and a proof that finds a wrong element anywhere.
 #pragma once
 
 #include "ladder/elements.h"
@@ -23,12 +23,12 @@ struct Product {
 
 Truth product_truth(const Product& product, const Elements& inputs, int64_t row, int64_t col);
 
-// Gives a, b and out whole numbers with which every sum is exact in f32, whatever its order, and
-// the result in its own format: then `out` is compared bit for bit, and product_proof applies.
-// Returns whether there are any; without, the workload is as it was. The numbers are -4 … 4
-// without 0 where they fit, else -1 and 1, so that no product can be left out unnoticed. Where the
-// format has room for few terms only (bf16 holds whole numbers up to 256), most of a is 0: then
-// what is left out in a single row may not show, but in many rows it does.
+// Fills a, b and out with whole numbers for which every sum is exact in f32, in any order, and the
+// result is exact in its own format. Then `out` is compared bit for bit, and product_proof applies.
+// Returns whether there are such numbers; if not, the workload stays as it was. The numbers are -4
+// … 4 without 0 if they fit, else -1 and 1, so that a product that is left out is noticed. If the
+// format has room for few terms only (bf16 holds whole numbers up to 256), most of a is 0: then an
+// error in a single row may not show, but an error in many rows does.
 bool fill_exactly(Workload& workload, const Product& product);
 
 // Freivalds' check, for workloads that fill_exactly made.

@@ -1,5 +1,6 @@
-// Which operators and families there are, and where their kernels are. Descriptions are part of the
-// library itself; the kernels of a family are a library of their own, loaded when first called for.
+// All operators and families, and where their kernels are. Descriptions are part of the library
+// itself. The kernels of a family are a library of their own, which is loaded when it is first
+// needed.
 #pragma once
 
 #include <span>
@@ -28,7 +29,8 @@ struct FamilyInfo {
 std::span<const FamilyInfo> all_families();  // in the order of families.def
 std::span<const OperatorDef* const> all_operators();
 
-// By name, by a name it had before, or by its family's name, which is its first operator.
+// Finds an operator by its name, by a name that it had before, or by the name of its family, which
+// means the first operator of the family.
 const OperatorDef* find_operator(std::string_view name);
 const FamilyInfo* find_family(std::string_view name);
 
@@ -42,10 +44,11 @@ Call handed_over(std::string_view op, const Call& call);
 constexpr const char* kFamilySymbol = "ridge_family";
 // The file of a family's library, beside the library that holds this function.
 std::string family_library(const std::string& family);
-// The file of its rivals, there or not: they are built where there is a GPU (harness/contestant.h).
+// The file of its rivals, which need not exist: rivals are built on machines with a GPU
+// (harness/contestant.h).
 std::string rivals_library(const std::string& family);
 
-// A description or a case that cannot be: says so and ends the process.
+// Reports a description or a case that makes no sense, and ends the process.
 [[noreturn]] void fail_at_start(const std::string& where, const std::string& what);
 
 }  // namespace ridge

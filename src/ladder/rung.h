@@ -8,7 +8,7 @@
 
 namespace ridge {
 
-// Whether a rung can do what it is asked for; if not, why.
+// Whether a rung can do a call; if not, why.
 struct Support {
   const char* reason = nullptr;  // none: it can
 
@@ -22,15 +22,16 @@ inline constexpr Support kSupported = {};
 struct Candidate {
   const char* name;
   Support support;
-  double predicted_us = 0;  // 0: a lesson, taken only where nothing else can do it
+  double predicted_us = 0;  // 0: a lesson, taken only if no other rung can do it
 };
 
-// What a rung says of its own memory traffic; the software GPU's counters hold it to that.
+// What a rung says about its own memory traffic. tests/kernels/claims_test.py compares it with the
+// counters of the software GPU.
 constexpr double kNoClaim = -1;
 struct Claims {
   double global_loads_per_element = kNoClaim;  // of the operator's work items
   double global_stores_per_element = kNoClaim;
-  int barriers = int(kNoClaim);  // a thread meets
+  int barriers = int(kNoClaim);  // per thread
   bool conflict_free = false;    // no shared-memory bank conflict
 };
 
@@ -42,12 +43,13 @@ struct RungOf {
   Support (*supports)(const Args&, const DeviceInfo&);
   // Enqueues, and nothing else: no allocation, no synchronisation, no state.
   Status (*launch)(const Args&, const DeviceInfo&, cudaStream_t);
-  // Bytes of device memory it wants at Args::workspace, whatever they hold.
+  // Bytes of device memory that it wants at Args::workspace, with arbitrary contents.
   size_t (*workspace)(const Args&, const DeviceInfo&) = nullptr;
-  // Predicted microseconds. None: a lesson, which is never chosen where another rung can serve.
+  // Predicted microseconds. A rung without it is a lesson: it is chosen only if no other rung
+  // supports the call.
   double (*cost)(const Args&, const DeviceInfo&) = nullptr;
   Claims claims = {};
-  bool pageable = false;  // wants host tensors in ordinary memory, which cannot be copied behind it
+  bool pageable = false;  // wants host tensors in pageable memory
 };
 
 template <class Args>

@@ -1,5 +1,5 @@
-// One call of an operator: its tensors and parameters, as every caller hands them over: the C++
-// functions, the C functions, tests, climbs and `explain`.
+// One call of an operator: its tensors and parameters. All callers make one: the C++ functions, the
+// C functions, tests, climbs and `explain`.
 #pragma once
 
 #include <array>
@@ -50,19 +50,19 @@ class Call {
   std::array<const Tensor*, kMostTensors> tensors = {};
   std::array<Value, kMostParameters> parameters = {};
   Sizes sizes;
-  // Calls of the same operator that are to be served together, this one being only their frame.
+  // Calls of the same operator that are served together; this call then only holds them.
   std::span<const Call> group = {};
 
  private:
   const OperatorDef* op_;
 };
 
-// Holds a call against its description: formats, shapes, layouts, overlaps, ranges of parameters.
-// Fills in call.sizes. `name` stands in front of what it says.
+// Checks a call against its description: formats, shapes, layouts, overlaps, ranges of parameters.
+// Fills in call.sizes. Messages begin with `name`.
 //
-// A call that was handed over takes parts and views of tensors whose overlaps were checked already.
-// Of parts less can be told than of the whole: two that only lie between each other's elements
-// would be refused.
+// A call that was handed over has parts and views of tensors whose overlaps were checked already.
+// They are not checked again, because less is known about parts than about the whole: two parts
+// whose elements merely alternate would be refused.
 enum class Overlaps : uint8_t { refused, checked_before };
 Status check_call(Call& call, const char* name, Overlaps overlaps = Overlaps::refused);
 

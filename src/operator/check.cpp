@@ -9,7 +9,7 @@
 namespace ridge::ops {
 namespace {
 
-// Bytes a tensor spans, strides of either sign included.
+// The bytes that a tensor spans, strides of either sign included.
 struct Range {
   uintptr_t begin, end;
 };

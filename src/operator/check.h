@@ -1,4 +1,4 @@
-// What every operator of the public API asks of its tensors, and how it says no.
+// The checks that all operators of the public API make of their tensors, and their messages.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,7 +19,7 @@ struct Named {
   const Tensor& tensor;
 };
 
-// Collects the first complaint; nothing is launched once there is one.
+// Keeps the first complaint. Once there is one, nothing is launched.
 class Check {
  public:
   explicit Check(const char* op) : op_(op) {}

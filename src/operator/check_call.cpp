@@ -1,5 +1,5 @@
-// The checks that follow from a description, in the order in which a user would want to hear of
-// them: tensors that cannot be, formats, shapes, parameters, overlaps, layouts.
+// The checks that follow from a description, in the order that helps a user most: impossible
+// tensors, formats, shapes, parameters, overlaps, layouts.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -120,8 +120,8 @@ class Checker {
       return is + " but must be " + text(wanted) + (because.empty() ? "" : ": ") + because;
     });
   }
-  // The tensors that a wrong one disagrees with: one before it that has to have the same shape, or
-  // else for each of its sizes the first other with it.
+  // The tensors that a wrong tensor disagrees with: an earlier one that must have the same shape;
+  // otherwise, for each size, the first other tensor with that size.
   std::vector<size_t> givers_of(size_t t) const {
     std::vector<size_t> givers;
     for (size_t other = 0; other < t; ++other)
@@ -142,7 +142,7 @@ class Checker {
     return t;
   }
 
-  // What only a caller by numbers can get wrong: C, and languages above it.
+  // Errors that only callers by number can make: C, and languages that call it.
   void check_kind(size_t p) {
     const ParameterDef& def = op_.parameters[p];
     const auto [x, whole] = call_.parameters[p];
@@ -166,7 +166,7 @@ class Checker {
     const double x = call_.parameters[p].number;
     const bool low = def.above_least ? x > def.least : x >= def.least;
     const bool high = def.under_most ? x < def.most : x <= def.most;
-    // Written so that a NaN is refused where there is a range, and only there.
+    // Written so that a NaN is refused if there is a range, and only then.
     const bool ranged = std::isfinite(def.least) || std::isfinite(def.most);
     check_.that(!ranged || (low && high), [&] {
       const auto written = [&](Value value) {

@@ -1,5 +1,5 @@
-// What an operator is, said once, in its family's operators.cpp. Everything else about its
-// interface is derived from this by loops: the checks of its arguments, its C function, the page of
+// The description of an operator, which its family's operators.cpp gives once. Everything else
+// about its interface is made from it: the checks of its arguments, its C function, the page of
 // `ridge list`, the flags of `ridge climb`, the tensors of tests and rivals.
 #pragma once
 
@@ -55,9 +55,9 @@ struct TensorDef {
   Layout layout = Layout::any;
   std::string strides_of = {};  // a tensor of the same shape whose strides it has to have
   bool optional = false;
-  // Of an output: the inputs that it may be itself, element for element. It overlaps no other.
-  // Where one of the two has a multiple of the other's last size, the other may be one of its
-  // parts.
+  // For an output: the inputs that it may be itself, element for element. It must not overlap any
+  // other input. If the last size of one tensor is a multiple of the other's, the other may be one
+  // of its parts.
   std::vector<std::string> may_be = {};
   bool scaled = false;   // may have scales: ridge/block_scaled.h
   bool on_host = false;  // in host memory
@@ -89,7 +89,8 @@ struct ParameterDef {
 struct DimensionDef {
   std::string name;
   std::string meaning = {};
-  // Its size where none is given, of the sizes that are (by position). None: it has to be given.
+  // The default size, made from the sizes that are given (by position). Without a default, the size
+  // must be given.
   int64_t (*otherwise)(const std::vector<int64_t>& sizes) = nullptr;
   // The same where it follows from parameters, too (by position).
   int64_t (*otherwise_with)(const std::vector<int64_t>& sizes,
@@ -106,9 +107,10 @@ struct OperatorDef {
   std::vector<ParameterDef> parameters = {};
   std::string backward = {};              // the operator of its gradients
   std::vector<std::string> aliases = {};  // names it had before
-  // The public header with its hand-shaped C++ function. None: ridge/operators.h has a derived one.
+  // The public header with its own C++ function. Without one, ridge/operators.h has a generated
+  // function.
   std::string header = {};
-  // Named ways to fill its inputs; the first is what a case has where it names none.
+  // Named ways to fill its inputs; the first is the default.
   std::vector<std::string> distributions = {};
   std::string notes = {};  // for the pages: what the fields above do not say
 
@@ -128,7 +130,7 @@ using Operators = std::vector<OperatorDef>;
 // one.
 const Formats& main_formats(const OperatorDef& op);
 
-// What several of `formats` are in a message: "f32, f16, bf16".
+// A list of formats for messages: "f32, f16, bf16".
 std::string names_of(const Formats& formats);
 
 }  // namespace ridge

@@ -26,7 +26,7 @@ struct Rows {
 };
 Rows rows_of(const Tensor& t, int row_dims = 1);
 
-// Whether a tensor lies as its description wants it.
+// Whether the layout of a tensor is the one that its description asks for.
 void check_layout(Check& check, Named t, const TensorDef& def);
 
 // The same elements without dimension `axis`, at its first place.

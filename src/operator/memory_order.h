@@ -15,9 +15,9 @@ inline void swap_dimensions(Tensor& t, int a, int b) {
   std::swap(t.strides[size_t(a)], t.strides[size_t(b)]);
 }
 
-// The same elements, met in the order in which they lie in tensor `lead`: dimensions of one element
-// are gone, its strides are positive and fall, and what lies one after another in all is merged.
-// For operators to which the order is all the same.
+// The same elements in the order in which they lie in tensor `lead`: dimensions of one element are
+// removed, strides are positive and decrease, and dimensions that lie one after another in all
+// tensors are merged. For operators that do not depend on the order of elements.
 template <size_t N>
 std::array<Tensor, N> in_memory_order(const std::array<const Tensor*, N>& tensors, size_t lead) {
   std::array<Tensor, N> out;

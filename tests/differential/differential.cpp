@@ -14,7 +14,7 @@
 // --level N: the optimisation level that the driver's compiler is asked for.
 //
 // FILE: a line about the device, one with a hash over the first programs' texts, so that a changed
-// generator is not mistaken for a changed result, and eight hexadecimal digits a program. The
+// generator is not mistaken for a changed result, and eight hexadecimal digits per program. The
 // seeds in a file of known ones are expected to differ, for the reason that stands there.
 #include <cstdio>
 #include <cstdlib>
@@ -72,7 +72,7 @@ bool write_record(const std::string& path, const Record& record) {
   return bool(out.flush());
 }
 
-// One seed a line; what follows '#' is for readers.
+// One seed per line; what follows '#' is for readers.
 bool read_known(const std::string& path, std::set<uint64_t>& known) {
   if (path.empty()) return true;
   std::ifstream in(path);

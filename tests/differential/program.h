@@ -39,7 +39,7 @@ struct Program {
 
 Program generate(uint64_t seed);
 
-// What to keep: a character a node, '+' the node, '-' nothing of it, 'u' the bodies of its arms
+// What to keep: one character per node, '+' the node, '-' nothing of it, 'u' the bodies of its arms
 // without the branching around them. Nodes past the end are kept.
 using Mask = std::string;
 
@@ -47,8 +47,8 @@ std::string module_header();
 // The program's variables, functions and kernel.
 std::string text(const Program& program, const Mask& mask);
 
-// The one buffer a kernel works on: accumulators, then each thread's scratch bytes, then its final
-// registers. All of it is the program's result.
+// The one buffer that a kernel works on: accumulators, then each thread's scratch bytes, then its
+// final registers. All of it is the program's result.
 uint64_t buffer_bytes(uint32_t blocks, uint32_t threads);
 
 // What every kernel reads, in regions of kRegionBytes: integers, f32, f64, f16, bf16.

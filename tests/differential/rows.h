@@ -1,4 +1,4 @@
-// The instructions that statements are made of, a row a family of spellings. Not taken from the
+// The instructions that statements are made of, one row per family of spellings. Not taken from the
 // instruction tables: those grow, and a seed must always mean the same program.
 #pragma once
 
@@ -8,10 +8,9 @@
 namespace ridge::differential {
 
 // Spelling: [a|b] one of them, {a|b} one of them or none.
-// Operands: a letter a register of that pool (pools.h), the destination first; a lower-case source
-// may also be an immediate unless '!' follows. "r|p" may have a second
-// destination, "r&p" has one. "#8" is an immediate
-// below 2^8; "~p" a predicate, perhaps negated.
+// Operands: one letter per register of that pool (pools.h), the destination first; a lower-case
+// source may also be an immediate unless '!' follows. "r|p" may have a second destination, "r&p"
+// has one. "#8" is an immediate below 2^8; "~p" a predicate, perhaps negated.
 struct Row {
   std::string_view spelling;
   std::string_view operands;

@@ -10,7 +10,7 @@
 
 namespace ridge::fuzz {
 
-// The words of a libFuzzer dictionary, one quoted string a line.
+// The words of a libFuzzer dictionary, one quoted string per line.
 std::vector<std::string> read_dictionary(const std::filesystem::path& file);
 
 class Mutator {

@@ -6,10 +6,8 @@ import re
 import sys
 from pathlib import Path
 
-# "16 bytes a lane" is hard to read; "16 bytes per lane" is not.
-COUNTED = r"bytes|elements?|packs?|loads?|rows?|threads?|blocks?|warps?|chains?|barriers?|words?|pixels?|atomics?|one|two|four|eight"
-OWNERS = r"lane|thread|warp|block|SM|row|pack|element|pixel|scheduler|load|launch|tensor|level|clock"
-PER = re.compile(rf"\b(?:{COUNTED}) an? (?:{OWNERS})\b")
+sys.path.insert(0, str(Path(__file__).parents[1] / "words"))
+import per
 
 
 def complaints(path):
@@ -18,7 +16,7 @@ def complaints(path):
     head = " ".join(line[2:].strip() for line in lines[:next(i for i, line in enumerate(lines) if not line.startswith("//"))])
     if not head.startswith(f"{path.parent.name} rung {number}, {name}:"):
         yield f"does not begin with '{path.parent.name} rung {number}, {name}: …'"
-    for found in PER.findall(head + " " + "".join(line for line in lines if ".idea = " in line)):
+    for found in per.found_in(head + "\n\n" + "".join(line for line in lines if ".idea = " in line)):
         yield f"says '{found}': 'per' is easier to read than 'a'"
     if number != "01" and not re.search(r"\bSince \d\d_\w+:", head):
         yield "does not say what it adds ('Since NN_rung: …')"

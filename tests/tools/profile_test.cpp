@@ -39,7 +39,7 @@ Profile read(const std::string& text, const std::string& kernel = "") {
 TEST(ProfileGeometry, Strides) {
   EXPECT_EQ(stride_of(strided(4, 8))->bytes, 8);
   EXPECT_TRUE(stride_of(strided(4, 8))->everywhere);
-  Access tile = strided(4, 4);  // 16 lanes a row
+  Access tile = strided(4, 4);  // 16 lanes per row
   for (size_t lane = 16; lane < 32; ++lane) tile.address[lane] += 4096;
   EXPECT_EQ(stride_of(tile)->bytes, 4);
   EXPECT_FALSE(stride_of(tile)->everywhere);

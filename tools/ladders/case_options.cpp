@@ -160,7 +160,7 @@ std::vector<void*> nowhere(const Workload& workload) {
   return places;
 }
 
-Expected<std::vector<Case>> cases_of(const Loaded& loaded, const Options& options,
+Expected<std::vector<Case>> cases_of(const Loaded& loaded, const Request& request,
                                      const std::vector<Case>& fallback) {
   std::vector<Case> cases;
   for (const Case& c : fallback)
@@ -172,40 +172,40 @@ Expected<std::vector<Case>> cases_of(const Loaded& loaded, const Options& option
     cases.front().distribution.clear();
     if (!finish(cases.front(), loaded)) cases.front() = largest_test(loaded);
   }
-  const bool asked = !options.shape.empty() || !options.dtypes.empty() || !options.sizes.empty() ||
-                     !options.values.empty() || !options.distribution.empty();
+  const bool asked = !request.shape.empty() || !request.dtypes.empty() || !request.sizes.empty() ||
+                     !request.values.empty() || !request.distribution.empty();
   if (asked) cases.resize(1);
   Case& first = cases.front();
-  if (!options.shape.empty()) {
-    auto shape = parse_shape(options.shape);
+  if (!request.shape.empty()) {
+    auto shape = parse_shape(request.shape);
     if (!shape) return shape.error();
     first.shape = *shape;
   }
   // A parameter that the shape gives is set as a size.
-  auto sizes = options.sizes, values = options.values;
-  for (const auto& value : options.values)
+  auto sizes = request.sizes, values = request.values;
+  for (const auto& value : request.values)
     if (loaded.op->dimension_index(value.first) >= 0) sizes.push_back(value);
   std::erase_if(values, [&](const auto& v) { return loaded.op->dimension_index(v.first) >= 0; });
   if (!sizes.empty()) {
     if (const Status s = complete(first, *loaded.op); !s) return s.error();
     if (const Status s = set_sizes(first, sizes, *loaded.op); !s) return s.error();
   }
-  for (const std::string& text : options.dtypes)
+  for (const std::string& text : request.dtypes)
     if (const Status s = set_format(first, text, *loaded.op); !s) return s.error();
   for (const auto& [name, text] : values)
     if (const Status s = set_value(first, name, text, *loaded.op); !s) return s.error();
-  if (!options.distribution.empty()) {
+  if (!request.distribution.empty()) {
     const auto& known = loaded.op->distributions;
-    if (std::find(known.begin(), known.end(), options.distribution) == known.end()) {
+    if (std::find(known.begin(), known.end(), request.distribution) == known.end()) {
       std::string names;
       for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
-      return Error{2, loaded.op->name + " has no distribution '" + options.distribution + "'" +
+      return Error{2, loaded.op->name + " has no distribution '" + request.distribution + "'" +
                           (names.empty() ? "" : "; it has " + names)};
     }
-    first.distribution = options.distribution;
+    first.distribution = request.distribution;
   }
   for (Case& c : cases) {
-    c.seed = options.seed;
+    c.seed = request.seed;
     if (const Status s = finish(c, loaded); !s) return s.error();
   }
   return cases;

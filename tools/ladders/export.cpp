@@ -4,6 +4,7 @@
 // Cases that are too large for a reference have no truth, and only the start of those inputs that
 // have no structure of their own: it is to be repeated.
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 
 #include <nlohmann/json.hpp>
@@ -99,11 +100,11 @@ Status describe_call(const Loaded& loaded, const Case& c, const Workload& worklo
   return Status::ok();
 }
 
-Expected<json> exported(const std::string& name, const Options& options) {
+Expected<json> exported(const std::string& name, const Request& request) {
   const auto loaded = load_operator(name);
   if (!loaded) return loaded.error();
   const Ladder& ladder = *loaded->ladder;
-  const auto cases = cases_of(*loaded, options, {ladder.tour()});
+  const auto cases = cases_of(*loaded, request, {ladder.tour()});
   if (!cases) return cases.error();
   const Case& c = cases->front();
   const Workload workload = ladder.workload(c);
@@ -115,27 +116,27 @@ Expected<json> exported(const std::string& name, const Options& options) {
   if (const Status s = describe_call(*loaded, c, workload, record); !s) return s.error();
   record["truth"] = has_truth;
   record["arguments"] = arguments_of(c, workload);
-  if (const Status s = write_inputs(ladder, c, workload, has_truth, options.folder); !s)
+  if (const Status s = write_inputs(ladder, c, workload, has_truth, request.folder); !s)
     return s.error();
   if (has_truth) {
     const auto prepared = harness::prepare(ladder, c);
     if (!prepared) return prepared.error();
-    if (const Status s = write_truth(*prepared, options.folder); !s) return s.error();
+    if (const Status s = write_truth(*prepared, request.folder); !s) return s.error();
   }
   const std::string text = record.dump();
-  if (const Status s = write(options.folder + "/case.json", text.data(), text.size()); !s)
+  if (const Status s = write(request.folder + "/case.json", text.data(), text.size()); !s)
     return s.error();
   return record;
 }
 
 }  // namespace
 
-int export_case(const Options& options) {
-  if (options.operators.size() != 1 || options.folder.empty())
+int export_case(const Request& request) {
+  if (request.operators.size() != 1 || request.folder.empty())
     return fail(Error{2, "export takes one operator, and --folder"});
-  const auto record = exported(options.operators.front(), options);
+  const auto record = exported(request.operators.front(), request);
   if (!record) return fail(record.error());
-  tell(*record);
+  std::printf("%s\n", record->dump().c_str());
   return 0;
 }
 

@@ -2,8 +2,6 @@
 // device.
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 #include "commands.h"
 #include "harness/device.h"
 #include "select/device.h"
@@ -17,15 +15,10 @@ Status launch_rung(const Loaded& loaded, const Case& c, int rung, const DeviceIn
   const Ladder& ladder = *loaded.ladder;
   const RungInfo& info = ladder.rungs[size_t(rung)];
   const Workload workload = ladder.workload(c);
-  nlohmann::json header = describe(loaded, c, workload);
-  header["event"] = "launch";
-  header["rung"] = info.name;
-  // Work items: the elements of the largest tensor.
-  int64_t elements = 0;
+  LaunchAnswer answer = {.of_case = describe(loaded, c, workload), .rung = info.name};
   for (const TensorSpec& tensor : workload.tensors)
-    elements = std::max(elements, count(tensor.shape));
-  header["elements"] = elements;
-  tell(header);
+    answer.elements = std::max(answer.elements, count(tensor.shape));
+  tell(answer);
   const auto sets = make_sets(ladder, c, workload, 1, info.pageable);
   if (!sets) return sets.error();
   const Call& call = *sets->front().call;
@@ -40,32 +33,32 @@ Status launch_rung(const Loaded& loaded, const Case& c, int rung, const DeviceIn
 }
 
 // Every rung of an operator, or the one asked for; of all, those that cannot do this case say so.
-Status launch_operator(const std::string& name, const Options& options, const DeviceInfo& device) {
+Status launch_operator(const std::string& name, const Request& request, const DeviceInfo& device) {
   const auto loaded = load_operator(name);
   if (!loaded) return loaded.error();
-  const auto cases = cases_of(*loaded, options, {loaded->ladder->tour()});
+  const auto cases = cases_of(*loaded, request, {loaded->ladder->tour()});
   if (!cases) return cases.error();
   bool found = false;
   const auto& rungs = loaded->ladder->rungs;
   for (size_t r = 0; r < rungs.size(); ++r) {
-    if (!options.rung.empty() && rungs[r].name != options.rung) continue;
+    if (!request.rung.empty() && rungs[r].name != request.rung) continue;
     found = true;
     const Status status = launch_rung(*loaded, cases->front(), int(r), device);
     if (status) continue;
-    if (!options.rung.empty() || status.code() != 2) return status;
+    if (!request.rung.empty() || status.code() != 2) return status;
     fail(status);
   }
-  return found ? Status() : Error{2, name + " has no rung '" + options.rung + "'"};
+  return found ? Status() : Error{2, name + " has no rung '" + request.rung + "'"};
 }
 
 }  // namespace
 
-int launch(const Options& options) {
+int launch(const Request& request) {
   const auto device = current_device();
   if (!device) return fail(device.error());
-  if (options.operators.empty()) return fail(Error{2, "launch what? Name an operator"});
-  for (const std::string& name : options.operators)
-    if (const Status status = launch_operator(name, options, *device); !status) return fail(status);
+  if (request.operators.empty()) return fail(Error{2, "launch what? Name an operator"});
+  for (const std::string& name : request.operators)
+    if (const Status status = launch_operator(name, request, *device); !status) return fail(status);
   return 0;
 }
 

@@ -1,7 +1,5 @@
 // What there is: families, operators with their tensors and parameters, rungs. Claims are in the
 // families' libraries, and are told of those that are named.
-#include <nlohmann/json.hpp>
-
 #include "commands.h"
 #include "operator/json.h"
 
@@ -24,33 +22,29 @@ json describe(const Claims& claims) {
 
 }  // namespace
 
-int list(const Options& options) {
+int list(const Request& request) {
   for (const FamilyInfo& family : all_families()) {
-    bool wanted = options.operators.empty();
-    for (const std::string& name : options.operators) {
+    bool wanted = request.operators.empty();
+    for (const std::string& name : request.operators) {
       const OperatorDef* const op = find_operator(name);
       wanted = wanted || (op && op->family == family.name);
     }
     if (!wanted) continue;
-    json line = {{"family", family.name},
-                 {"operators", json::array()},
-                 {"rungs", json::array()},
-                 {"rivals", family.rivals}};
+    FamilyAnswer answer = {.family = family.name, .rivals = family.rivals};
     for (const OperatorDef* op : family.operators)
-      line["operators"].push_back(json::parse(json_of(*op)));
-    if (options.operators.empty()) {
+      answer.operators.push_back(json::parse(json_of(*op)));
+    if (request.operators.empty()) {
       for (const ListedRung& rung : family.rungs)
-        line["rungs"].push_back({{"name", rung.name}, {"idea", rung.idea}});
+        answer.rungs.push_back({rung.name, rung.idea, {}});
     } else {
       const auto ladder = load_family(family.name);
       if (!ladder) return fail(ladder.error());
-      line["summary"] = (*ladder)->summary;
-      line["tests"] = (*ladder)->tests().size();
+      answer.summary = (*ladder)->summary;
+      answer.tests = int64_t((*ladder)->tests().size());
       for (const RungInfo& rung : (*ladder)->rungs)
-        line["rungs"].push_back(
-            {{"name", rung.name}, {"idea", rung.idea}, {"claims", describe(rung.claims)}});
+        answer.rungs.push_back({rung.name, rung.idea, describe(rung.claims)});
     }
-    tell(line);
+    tell(answer);
   }
   return 0;
 }

@@ -1,6 +1,4 @@
-#include <cstdio>
 #include <cstdlib>
-#include <string_view>
 
 #include "commands.h"
 
@@ -9,16 +7,14 @@ using namespace ridge::ladders;
 int main(int argc, char** argv) {
   // What verifies kernels stops at the exact end of an array, on the software GPU.
   setenv("RIDGE_STRICT", "1", 1);
-  const std::string_view command = argc > 1 ? argv[1] : "";
-  const auto options = read_options(argc, argv);
-  if (!options) return fail(options.error());
-  const std::pair<const char*, int (*)(const Options&)> commands[] = {
-      {"list", list},       {"verify", verify}, {"climb", climb},
-      {"explain", explain}, {"launch", launch}, {"export", export_case}};
-  for (const auto& [name, run] : commands)
-    if (command == name) return run(*options);
-  std::fprintf(
-      stderr,
-      "usage: ridge_ladders list|verify|climb|explain|launch|export [operator…] [options]\n");
-  return 2;
+  const auto request = read_request({argv + 1, argv + argc});
+  if (!request) return fail(request.error());
+  switch (request->command) {
+    case Command::list: return list(*request);
+    case Command::verify: return verify(*request);
+    case Command::measure: return measure(*request);
+    case Command::choose: return choose(*request);
+    case Command::launch: return launch(*request);
+    case Command::export_case: return export_case(*request);
+  }
 }

@@ -1,7 +1,5 @@
 #include <cstdio>
 
-#include <nlohmann/json.hpp>
-
 #include "commands.h"
 
 namespace ridge::ladders {
@@ -19,33 +17,47 @@ json text_or_number(const ParameterDef& p, double value) {
 
 }  // namespace
 
-void tell(const json& line) {
-  std::printf("%s\n", line.dump().c_str());
+void tell(const Answer& answer) {
+  std::printf("%s\n", line_of(answer).c_str());
   std::fflush(stdout);
 }
 
+int fail(const Status& status) {
+  tell(Failure{status.message(), status.code()});
+  return status.code() == 2 || status.code() == 8 ? status.code() : 4;
+}
+
 // What is as the description has it by default is left out: one case has one description.
-json describe(const Loaded& loaded, const Case& c, const Workload& workload) {
-  json out = {{"operator", loaded.op->name},
-              {"family", loaded.ladder->family},
-              {"dtype", name_of(c.dtype)},
-              {"shape", shape_text(c.shape)},
-              {"settings", settings_text(c)},
-              {"seed", c.seed},
-              {"unit", loaded.ladder->unit},
-              {"read", workload.cost.read},
-              {"written", workload.cost.written},
-              {"flops", workload.cost.flops},
-              {"to_device", workload.cost.to_device},
-              {"to_host", workload.cost.to_host}};
-  for (const auto& [name, dtype] : c.formats) out["formats"][name] = name_of(dtype);
+CaseAnswer describe(const Loaded& loaded, const Case& c, const Workload& workload) {
+  CaseAnswer out;
+  out.operator_ = loaded.op->name;
+  out.family = loaded.ladder->family;
+  out.dtype = name_of(c.dtype);
+  out.shape = shape_text(c.shape);
+  out.settings = settings_text(c);
+  out.seed = c.seed;
+  out.unit = loaded.ladder->unit;
+  out.read = workload.cost.read;
+  out.written = workload.cost.written;
+  out.flops = workload.cost.flops;
+  out.to_device = workload.cost.to_device;
+  out.to_host = workload.cost.to_host;
+  for (const auto& [name, dtype] : c.formats) out.asked.formats[name] = name_of(dtype);
   for (const ParameterDef& p : c.def->parameters)  // of those that the shape does not give
     if (c.def->dimension_index(p.name) < 0 && c.number(p.name) != p.otherwise)
-      out["parameters"][p.name] = text_or_number(p, c.number(p.name));
+      out.asked.parameters[p.name] = text_or_number(p, c.number(p.name));
   if (!c.distribution.empty() && c.distribution != c.def->distributions.front())
-    out["distribution"] = c.distribution;
-  for (const auto& [output, input] : c.same) out["same"][output] = input;
+    out.asked.distribution = c.distribution;
+  for (const auto& [output, input] : c.same) out.asked.same[output] = input;
   return out;
+}
+
+Expected<Loaded> load_operator(const std::string& name) {
+  const OperatorDef* const op = find_operator(name);
+  if (!op) return Error{2, "there is no operator '" + name + "'"};
+  const auto ladder = load_family(op->family);
+  if (!ladder) return ladder.error();
+  return Loaded{*ladder, op};
 }
 
 }  // namespace ridge::ladders

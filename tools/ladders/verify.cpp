@@ -24,7 +24,7 @@ struct Tally {
 };
 
 // Returns whether the device is still there: after a fault it is gone for this process.
-bool verify_case(const Ladder& ladder, const Case& c, const Options& options,
+bool verify_case(const Ladder& ladder, const Case& c, const Request& request,
                  const DeviceInfo& device, Tally& tally) {
   const auto complain = [&](const std::string& what) {
     std::printf("%s: %s: the case itself: %s\n", ladder.family.c_str(),
@@ -33,14 +33,14 @@ bool verify_case(const Ladder& ladder, const Case& c, const Options& options,
     return true;
   };
   if (const Status s = ladder.check(c); !s) return complain(s.message());
-  if (options.fast && !is_small(ladder, c)) return true;
+  if (request.fast && !is_small(ladder, c)) return true;
   const auto prepared = harness::prepare(ladder, c);
   if (!prepared) return complain(prepared.error().message);
   if (const std::string why = harness::truth_against_reference(*prepared); !why.empty())
     return complain(why);
   for (int r = 0; r < int(ladder.rungs.size()); ++r) {
     const char* rung = ladder.rungs[size_t(r)].name.c_str();
-    if (!options.rung.empty() && options.rung != rung) continue;
+    if (!request.rung.empty() && request.rung != rung) continue;
     const auto result = harness::verify(*prepared, harness::contestant_of(ladder, r, device));
     if (result.verdict == harness::Verdict::right) {
       ++tally.right;
@@ -58,17 +58,17 @@ bool verify_case(const Ladder& ladder, const Case& c, const Options& options,
 
 }  // namespace
 
-int verify(const Options& options) {
+int verify(const Request& request) {
   const auto device = current_device();
   if (!device) return fail(device.error());
   Tally tally;
   for (const FamilyInfo& family : all_families()) {
-    const auto& names = options.operators;
+    const auto& names = request.operators;
     if (!names.empty() && std::ranges::find(names, family.name) == names.end()) continue;
     const auto ladder = load_family(family.name);
     if (!ladder) return fail(ladder.error());
     for (const Case& c : (*ladder)->tests())
-      if (!verify_case(**ladder, c, options, *device, tally)) return 1;
+      if (!verify_case(**ladder, c, request, *device, tally)) return 1;
   }
   std::printf("%d right, %d wrong, %d not supported\n", tally.right, tally.wrong,
               tally.unsupported);

@@ -1,5 +1,5 @@
-// The catalogue: every family of operators there is to be, in the order of teaching. `ridge list`
-// shows it with what exists, and a family that it does not name at its end.
+// The catalogue: all families of operators, existing and planned, in the order of teaching. `ridge
+// list` shows it, and lists families that are missing from it last.
 #pragma once
 
 #include <string_view>

@@ -25,12 +25,12 @@ double times_faster(const Climb& climb, const Step& rung, const Step& rival) {
 }
 
 // Copies, where both are moved; a stream of one kind has a roof of its own.
-double Roofs::for_climb(const Climb& climb) const {
+double roof_for(const Climb& climb, const ladders::RoofsAnswer& roofs) {
   const double total = climb.read + climb.written;
-  if (!climb.memory_us.empty()) return total / median(climb.memory_us) * 1e6;
-  if (climb.written < 0.05 * total) return read;
-  if (climb.read < 0.05 * total) return write;
-  return copy;
+  if (!climb.memory.us.empty()) return total / median(climb.memory.us) * 1e6;
+  if (climb.written < 0.05 * total) return roofs.read;
+  if (climb.read < 0.05 * total) return roofs.write;
+  return roofs.copy;
 }
 
 bool is_same_case(const Climb& a, const Climb& b) {
@@ -40,98 +40,42 @@ bool is_same_case(const Climb& a, const Climb& b) {
 
 json to_json(const ClimbRecord& record) {
   json out = record.environment;
-  if (record.roofs.copy > 0)
-    out["roofs"] = {{"copy", record.roofs.copy},
-                    {"read", record.roofs.read},
-                    {"write", record.roofs.write},
-                    {"pins", record.roofs.pins},
-                    {"weather", record.roofs.weather}};
+  if (record.roofs.copy > 0) out["roofs"] = record.roofs;
   out["climbs"] = json::array();
   for (const Climb& climb : record.climbs) {
-    json steps = json::array();
+    json c = static_cast<const ladders::CaseAnswer&>(climb);
+    c["steps"] = json::array();
     for (const Step& step : climb.steps) {
-      json s = {{"name", step.name}};
-      if (step.rival) s["rival"] = true;
-      else s["idea"] = step.idea;
-      if (!step.wrong.empty()) s["wrong"] = step.wrong;
-      if (!step.unsupported.empty()) s["unsupported"] = step.unsupported;
-      if (!step.failed.empty()) s["failed"] = step.failed;
-      if (!step.us.empty()) {
-        const harness::Summary summary = harness::summarize(step.us);
-        s["median_us"] = summary.median;
-        s["q1_us"] = summary.q1;
-        s["q3_us"] = summary.q3;
-        s["us"] = step.us;
-        if (!step.beside.empty()) s["beside"] = step.beside, s["beside_us"] = step.beside_us;
-        s["by_graph"] = step.by_graph;
-        if (step.implausible_under > 0) s["implausible_under_us"] = step.implausible_under;
-      }
-      if (step.warp_instructions) s["warp_instructions"] = *step.warp_instructions;
-      if (step.thread_instructions) s["thread_instructions"] = *step.thread_instructions;
-      steps.push_back(s);
+      c["steps"].push_back(step);
+      if (step.us.empty()) continue;
+      const harness::Summary summary = harness::summarize(step.us);
+      c["steps"].back().update(
+          {{"median_us", summary.median}, {"q1_us", summary.q1}, {"q3_us", summary.q3}});
     }
-    out["climbs"].push_back({{"operator", climb.operator_},
-                             {"dtype", climb.dtype},
-                             {"shape", climb.shape},
-                             {"seed", climb.seed},
-                             {"unit", climb.unit},
-                             {"verified_at", climb.verified_at},
-                             {"verified_by", climb.verified_by},
-                             {"read", climb.read},
-                             {"written", climb.written},
-                             {"flops", climb.flops},
-                             {"steps", steps}});
-    if (climb.samples > 0) out["climbs"].back()["samples"] = climb.samples;
-    if (!climb.settings.empty()) out["climbs"].back()["settings"] = climb.settings;
-    out["climbs"].back().update(climb.asked);
-    if (!climb.memory_us.empty())
-      out["climbs"].back()["memory"] = {
-          {"by", climb.memory_by}, {"median_us", median(climb.memory_us)}, {"us", climb.memory_us}};
+    if (!climb.memory.us.empty()) {
+      c["memory"] = climb.memory;
+      c["memory"]["median_us"] = median(climb.memory.us);
+    }
+    out["climbs"].push_back(std::move(c));
   }
   return out;
 }
 
 namespace {
 
-// Throws where something is not what to_json writes.
+// Throws where something is not what to_json writes. Early records lack some of the fields.
 ClimbRecord from_json(const json& from) {
   ClimbRecord record = {.environment = from, .roofs = {}, .climbs = {}};
   record.environment.erase("climbs");
   if (record.environment.contains("device"))
     (void)record.environment["device"].get_ref<const json::object_t&>();
   for (const json& c : from.at("climbs").get_ref<const json::array_t&>()) {
-    Climb climb = {.operator_ = c.value("operator", ""),
-                   .dtype = c.value("dtype", ""),
-                   .shape = c.value("shape", ""),
-                   .settings = c.value("settings", ""),
-                   .asked = json::object(),
-                   .unit = c.value("unit", "GB/s"),
-                   .verified_at = c.value("verified_at", ""),
-                   .verified_by = c.value("verified_by", "reference"),
-                   .samples = c.value("samples", int64_t(0)),
-                   .seed = c.value("seed", uint64_t(1)),
-                   .read = c.value("read", 0.0),
-                   .written = c.value("written", 0.0),
-                   .flops = c.value("flops", 0.0),
-                   .memory_us = {},
-                   .memory_by = {},
-                   .steps = {}};
-    for (const char* key : kAskedKeys)
-      if (c.contains(key)) climb.asked[key] = c[key];
-    if (c.contains("memory")) {
-      climb.memory_us = c["memory"].value("us", std::vector<double>());
-      climb.memory_by = c["memory"].value("by", "");
-    }
-    for (const json& s : c.value("steps", json::array())) {
-      Step step;
-      step.name = s.value("name", "");
-      step.rival = s.value("rival", false);
-      step.us = s.value("us", std::vector<double>());
-      step.beside = s.value("beside", "");
-      step.beside_us = s.value("beside_us", std::vector<double>());
-      if (s.contains("warp_instructions")) step.warp_instructions = s["warp_instructions"];
-      climb.steps.push_back(std::move(step));
-    }
+    Climb climb;
+    climb.unit = "GB/s";
+    climb.verified_by = "reference";
+    ladders::from_json(c, climb);
+    climb.memory = c.value("memory", ladders::MemoryAnswer());
+    climb.steps = c.value("steps", std::vector<Step>());
     rename_old(climb);
     record.climbs.push_back(std::move(climb));
   }

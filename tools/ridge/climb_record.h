@@ -1,7 +1,6 @@
 // What a climb found, and the files it is kept in.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,56 +8,26 @@
 #include <nlohmann/json.hpp>
 
 #include "core/status.h"
+#include "ladders/protocol.h"
 
 namespace ridge::tools {
 
-// One rung, or one rival.
-struct Step {
-  std::string name, idea;
-  bool rival = false;
-  std::string wrong;        // what is wrong with its result
-  std::string unsupported;  // why it cannot do this case
-  std::string failed;       // why it could not be timed
-  std::vector<double> us;   // samples
-  // Of a rival in a process of its own: our rung that it took turns with there, and its samples.
-  std::string beside;
-  std::vector<double> beside_us;
-  bool by_graph = false;
-  double implausible_under = 0;  // µs; its median is under what physics allows
-  std::optional<uint64_t> warp_instructions, thread_instructions;
-};
-
-// What a case can have beside operator, format and shape.
-constexpr const char* kAskedKeys[] = {"formats", "parameters", "distribution", "same"};
+using ladders::Step;
 
 // One ladder at one size.
-struct Climb {
-  std::string operator_, dtype, shape;
-  std::string settings;  // what else distinguishes the case, to be read: "alpha=2"
-  nlohmann::json asked;  // the same, under kAskedKeys, as far as there is any
-  std::string unit;
-  std::string verified_at;  // the shape
-  std::string verified_by;  // "reference", "samples" or "samples and proof"
-  int64_t samples = 0;      // elements of the result that were looked at; 0: all
-  uint64_t seed = 1;
-  double read = 0, written = 0, flops = 0;
-  // Samples of moving as many bytes in the same mix and nothing else, in turn with the steps; and
-  // how: "copy", "read" or "write". None where the case is small, hot or on the software GPU.
-  std::vector<double> memory_us;
-  std::string memory_by;
+struct Climb : ladders::CaseAnswer {
+  // Moving as many bytes in the same mix and nothing else, in turn with the steps. No samples where
+  // the case is small, hot or on the software GPU.
+  ladders::MemoryAnswer memory;
   std::vector<Step> steps;
 };
 
-struct Roofs {  // bytes a second, measured in the same run; all 0 on the software GPU
-  double copy = 0, read = 0, write = 0, pins = 0;
-  nlohmann::json weather;
-  // What memory does at the climb's own size, or else at a gigabyte.
-  double for_climb(const Climb& climb) const;
-};
+// What memory does at the climb's own size, or else at a gigabyte; bytes per second.
+double roof_for(const Climb& climb, const ladders::RoofsAnswer& roofs);
 
 struct ClimbRecord {
   nlohmann::json environment;
-  Roofs roofs;
+  ladders::RoofsAnswer roofs;  // measured in the same run
   std::vector<Climb> climbs;
 };
 
@@ -68,12 +37,13 @@ bool is_same_case(const Climb& a, const Climb& b);
 nlohmann::json to_json(const ClimbRecord& record);
 Expected<ClimbRecord> read_climb_record(const std::string& file);
 std::string_view result_of(const Step& step);   // right, wrong, not here, failed, implausible
-std::string to_csv(const ClimbRecord& record);  // one line a step, with a header
+std::string to_csv(const ClimbRecord& record);  // one line per step, with a header
 
 double median(std::vector<double> samples);
 
-// How many times faster than a rival a rung is. Samples are compared with those they were taken in
-// turn with; another rung's are carried over by our own ratio.
+// By how many times a rung is faster than a rival. Samples are compared with those of the rung that
+// took turns with the rival; for another rung, that ratio is multiplied by the ratio of our two
+// rungs.
 double times_faster(const Climb& climb, const Step& rung, const Step& rival);
 
 }  // namespace ridge::tools

@@ -52,9 +52,9 @@ void print_title(const Climb& climb) {
   fmt::print("\n");
 }
 
-void print_timed(const Climb& climb, const Roofs& roofs) {
+void print_timed(const Climb& climb, const ladders::RoofsAnswer& roofs) {
   const Step* rival = best_rival(climb);
-  const double roof = roofs.for_climb(climb);
+  const double roof = roof_for(climb, roofs);
   const bool by_bytes = climb.unit == "GB/s";
   std::vector<std::vector<std::string>> rows = {
       {"rung", "result", "time", "±", climb.unit, "of roof", "× before",
@@ -91,7 +91,7 @@ void print_timed(const Climb& climb, const Roofs& roofs) {
 
 void print_counted(const Climb& climb) {
   std::vector<std::vector<std::string>> rows = {
-      {"rung", "result", "warp instructions", "× before", "bytes an instruction", "the idea"}};
+      {"rung", "result", "warp instructions", "× before", "bytes per instruction", "the idea"}};
   double before = 0;
   for (const Step& step : climb.steps) {
     const double count = step.warp_instructions ? double(*step.warp_instructions) : 0;
@@ -109,7 +109,7 @@ void print_counted(const Climb& climb) {
 
 }  // namespace
 
-void print_climb(const Climb& climb, const Target& target, const Roofs& roofs) {
+void print_climb(const Climb& climb, const Target& target, const ladders::RoofsAnswer& roofs) {
   print_title(climb);
   if (target.software) print_counted(climb);
   else print_timed(climb, roofs);

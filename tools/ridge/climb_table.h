@@ -6,6 +6,6 @@
 
 namespace ridge::tools {
 
-void print_climb(const Climb& climb, const Target& target, const Roofs& roofs);
+void print_climb(const Climb& climb, const Target& target, const ladders::RoofsAnswer& roofs);
 
 }  // namespace ridge::tools

@@ -14,12 +14,12 @@ struct CompileRequest {
   std::filesystem::path source;
   std::string extra_flags;  // of --nvcc, as a shell would split them
   bool quiet = false;
-  // Where to note the files that the compiler read, also when it refused them; null: nowhere.
+  // A place for the list of files that the compiler read, even if it failed; null: no list.
   std::vector<std::filesystem::path>* inputs = nullptr;
 };
 
-// The program. Where nvcc refuses, its words have already been passed on and the error's message is
-// empty.
+// Returns the program. If nvcc fails, its messages have been printed already, and the message of
+// the error is empty.
 Expected<std::filesystem::path> compile(const CompileRequest& request, const Target& target);
 
 }  // namespace ridge::tools

@@ -1,4 +1,4 @@
-// The file through which the software GPU tells how many instructions a program executed.
+// The file through which the software GPU tells how many instructions were executed.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class CountFile {
 
   const std::string& path() const { return path_; }  // empty: nothing is counted
 
-  // Nothing where the program never got as far as the device.
+  // Nothing, if the program ended before it used the device.
   std::optional<uint64_t> warp_instructions() const {
     std::ifstream file(path_);
     const auto record = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);

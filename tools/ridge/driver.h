@@ -1,5 +1,5 @@
-// The real GPU, asked through NVIDIA's driver library. It is loaded at run time, so that Ridge
-// starts on machines that have none.
+// Questions to the real GPU, through NVIDIA's driver library. The library is loaded at run time, so
+// that Ridge starts on machines without it.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ struct RealGpu {
   GpuSpec spec;                // key and name stay empty
 };
 
-// Nothing where libcuda.so.1 does not load, does not start, or finds no device.
+// Nothing, if libcuda.so.1 does not load, does not start, or finds no device.
 std::optional<RealGpu> find_real_gpu();
 
 }  // namespace ridge::tools

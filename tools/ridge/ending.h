@@ -14,8 +14,8 @@ void listen_for_signals();
 // For a forked child: the signals as they were before listen_for_signals().
 void restore_signals();
 
-// Ctrl-C was pressed while a program was running. The terminal has told that program, too, and we
-// stay to report how it ended.
+// Whether Ctrl-C was pressed while a program was running. The terminal has sent it to that program
+// as well; `ridge` stays alive, to report how the program ended.
 bool was_interrupted();
 
 // A program that we wait for, as long as this object lives.

@@ -43,7 +43,7 @@ std::string at_least_one(const std::string& value) {
 CommandLine::CommandLine(const std::string& verb, const std::string& summary)
     : verb_(verb), app_(std::make_unique<CLI::App>(summary, "ridge " + verb)) {
   app_->allow_extras();  // named, with a suggestion, in parse()
-  app_->add_flag("--no-color", no_color_, "plain text");
+  app_->add_flag("--no-color", no_color_, "print plain text");
 }
 
 CommandLine::~CommandLine() = default;
@@ -77,15 +77,16 @@ void CommandLine::add_device(DeviceFlags& flags) {
   add_device(flags, "auto, gpu or vm (the software GPU); auto: a GPU if there is one");
 }
 void CommandLine::add_observed_device(DeviceFlags& flags) {
-  add_device(flags, "vm, as always here: only the software GPU sees every access");
+  add_device(flags, "only vm is possible here: only the software GPU sees every access");
 }
 void CommandLine::add_device(DeviceFlags& flags, const char* help) {
   std::vector<std::string> gpus;
   for (const GpuSpec& gpu : all_gpus()) gpus.emplace_back(gpu.key);
   add_choice("--device", flags.device, "KIND", help, "device", {"auto", "gpu", "vm"});
-  add_choice("--gpu", flags.gpu, "NAME",
-             fmt::format("what the software GPU says it is: {}", fmt::join(gpus, " ")), "GPU",
-             gpus);
+  add_choice(
+      "--gpu", flags.gpu, "NAME",
+      fmt::format("make the software GPU report itself as this GPU: {}", fmt::join(gpus, " ")),
+      "GPU", gpus);
 }
 
 void CommandLine::add_choice(const char* name, std::string& value, const char* kind,
@@ -100,28 +101,31 @@ void CommandLine::add_choice(const char* name, std::string& value, const char* k
 
 void CommandLine::add_threads(DeviceFlags& flags) {
   app_->add_option("--threads", flags.threads,
-                   "CPU threads of the software GPU (default: one a core)")
+                   "run the software GPU on N CPU threads (default: one per core)")
       ->type_name("N")
       ->check(at_least_one);
 }
 
 void CommandLine::add_timeout(double& seconds) {
   app_->add_option("--timeout", seconds,
-                   "seconds a kernel may take; the program is ended a little later")
+                   "end the program soon after a kernel has run for this many seconds")
       ->type_name("SECONDS")
       ->check(finite_positive);
 }
 
 void CommandLine::add_json(std::string& file) {
-  add_option("--json", file, "FILE", "write a record; - is stdout, in place of the table");
+  add_option("--json", file, "FILE",
+             "write a record as JSON; - writes it to stdout, in place of the table");
 }
 
 void CommandLine::add_watch(bool& watch) {
   add_flag("--watch", watch,
-           "run again whenever the file changes, or a header that it includes, until Ctrl-C");
+           "run again whenever the file or one of its headers changes, until Ctrl-C");
 }
 
-void CommandLine::add_quiet(bool& quiet) { add_flag("--quiet,-q", quiet, "no progress on stderr"); }
+void CommandLine::add_quiet(bool& quiet) {
+  add_flag("--quiet,-q", quiet, "show no progress on stderr");
+}
 
 std::optional<int> CommandLine::describe(const Arguments& arguments, bool has_tail) const {
   if (arguments == Arguments{"--help"} || arguments == Arguments{"-h"}) {

@@ -23,7 +23,7 @@ namespace ridge::tools {
 struct DeviceFlags {
   std::string device = "auto";  // auto, gpu or vm
   std::string gpu;              // what the software GPU says it is
-  unsigned threads = 0;         // CPU threads of the software GPU; 0: one a core
+  unsigned threads = 0;         // CPU threads of the software GPU; 0: one per core
 };
 
 class CommandLine {
@@ -39,8 +39,8 @@ class CommandLine {
   void add_option(const char* name, std::string& value, const char* kind, const char* help);
   void add_flag(const char* name, bool& value, const char* help);
   void add_footer(const char* text);
-  // Flags that are none of ours, `--rows 4096` or `--alpha=2`, in their order: an operator's sizes
-  // and parameters, which its description knows.
+  // Flags that the verb does not know, such as `--rows 4096` or `--alpha=2`, in their order: sizes
+  // and parameters of an operator, which its description knows.
   using Settings = std::vector<std::pair<std::string, std::string>>;  // "rows", "4096"
   void add_settings(Settings& settings) { settings_ = &settings; }
   std::vector<std::string> flag_names() const;  // "--json"
@@ -54,11 +54,11 @@ class CommandLine {
   void add_quiet(bool& quiet);
   void add_watch(bool& watch);
 
-  // An exit code where the verb has nothing left to do: help was printed, or the user was told what
-  // is wrong. With `tail`, what follows a bare `--` is put there, unread.
+  // An exit code, if the verb has nothing left to do: help was printed, or the user was told what
+  // is wrong. With `tail`, the arguments after a bare `--` are put there, unread.
   std::optional<int> parse(const Arguments& arguments, Arguments* tail = nullptr);
 
-  // Answers --help and --describe-flags, and leaves everything else alone.
+  // Answers --help and --describe-flags, and ignores all other arguments.
   std::optional<int> describe(const Arguments& arguments, bool has_tail = false) const;
 
  private:

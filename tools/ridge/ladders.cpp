@@ -20,22 +20,26 @@ using nlohmann::json;
 
 std::string ladders_program() { return layout().programs / "ridge_ladders"; }
 
-Status ask_ladders(const Target& target, const std::vector<std::string>& arguments,
-                   const std::function<void(const json&)>& heard, bool quiet) {
+Command ladders_command(const Target& target, const ladders::Request& request) {
+  return {.program = ladders_program(),
+          .arguments = words_of(request),
+          .environment = environment_of(target)};
+}
+
+int exit_code_of(const ladders::Failure& failure) {
+  return failure.code == kUsage || failure.code == kMissing ? failure.code : int(kCudaError);
+}
+
+Status ask_ladders(const Target& target, const ladders::Request& request,
+                   const std::function<void(const ladders::Answer&)>& heard) {
   Status said;
-  Command command = {
-      .program = ladders_program(), .arguments = arguments, .environment = environment_of(target)};
-  if (!quiet && target.software) command.environment.emplace_back("RIDGE_PROGRESS", "1");
+  Command command = ladders_command(target, request);
   command.line = [&](const std::string& line) {
-    const auto answer = json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!answer.is_object()) return;
-    if (!answer.contains("error")) {
-      heard(answer);
-      return;
-    }
-    const int code = answer["code"];
-    said = Error{code == kUsage || code == kMissing ? code : int(kCudaError),
-                 answer["error"].get<std::string>()};
+    const auto answer = ladders::read_answer(line);
+    if (!answer) return;
+    if (const auto* failure = std::get_if<ladders::Failure>(&*answer))
+      said = Error{exit_code_of(*failure), failure->message};
+    else heard(*answer);
   };
   const Outcome outcome = run(command);
   if (!said) return said;
@@ -76,13 +80,15 @@ OperatorEntry operator_from(const json& op) {
 
 Expected<Catalogue> Catalogue::ask(const Target& target) {
   Catalogue catalogue;
-  const Status asked = ask_ladders(target, {"list"}, [&](const json& line) {
-    FamilyEntry family = {.name = line["family"],
-                          .rungs = {},
-                          .rivals = line.value("rivals", std::vector<std::string>()),
-                          .operators = {}};
-    for (const json& rung : line["rungs"]) family.rungs.push_back({rung["name"], rung["idea"]});
-    for (const json& op : line["operators"]) family.operators.push_back(operator_from(op));
+  const ladders::Request everything;  // lists all
+  const Status asked = ask_ladders(target, everything, [&](const ladders::Answer& answer) {
+    const auto* listed = std::get_if<ladders::FamilyAnswer>(&answer);
+    if (!listed) return;
+    FamilyEntry family = {
+        .name = listed->family, .rungs = {}, .rivals = listed->rivals, .operators = {}};
+    for (const ladders::RungListed& rung : listed->rungs)
+      family.rungs.push_back({rung.name, rung.idea});
+    for (const json& op : listed->operators) family.operators.push_back(operator_from(op));
     catalogue.families_.push_back(std::move(family));
   });
   if (!asked) return asked.error();
@@ -129,11 +135,12 @@ Expected<std::string> Catalogue::rung_name(const std::string& op, const std::str
 }
 
 void CaseFlags::add_to(CommandLine& line) {
-  line.add_option("--shape", shape, "NxM", "the sizes, as in 8192x50257");
+  line.add_option("--shape", shape, "NxM", "set the sizes, as in 8192x50257");
   line.add_option("--dtype", dtype, "NAME",
-                  "the format: f32, bf16, …; of single tensors: a=bf16,b=e4m3");
-  line.add_option("--distribution", distribution, "NAME", "how the inputs are filled");
-  line.add_option("--seed", seed, "N", "of the inputs");
+                  "set the format: f32, bf16, …; or of single tensors: a=bf16,b=e4m3");
+  line.add_option("--distribution", distribution, "NAME",
+                  "fill the inputs in this way; `ridge list OPERATOR` names the ways");
+  line.add_option("--seed", seed, "N", "make the inputs from this seed");
   line.add_settings(settings);
 }
 
@@ -185,20 +192,20 @@ Status check_format(const std::string& text, const OperatorEntry& op) {
 
 }  // namespace
 
-Expected<std::vector<std::string>> CaseFlags::arguments_for(const OperatorEntry& op) const {
-  std::vector<std::string> arguments;
-  const auto pass = [&](const char* flag, const std::string& value) {
-    if (!value.empty()) arguments.insert(arguments.end(), {flag, value});
-  };
-  if (!seed.empty())
-    if (const auto number = whole_number(seed, "--seed"); !number) return number.error();
-  pass("--shape", shape);
-  pass("--seed", seed);
-  pass("--distribution", distribution);
+Expected<ladders::Request> CaseFlags::request_for(const OperatorEntry& op) const {
+  ladders::Request request;
+  request.operators = {op.name};
+  request.shape = shape;
+  request.distribution = distribution;
+  if (!seed.empty()) {
+    const auto number = whole_number(seed, "--seed");
+    if (!number) return number.error();
+    request.seed = *number;
+  }
   std::stringstream formats(dtype);
   for (std::string part; std::getline(formats, part, ',');) {
     if (const Status known = check_format(part, op); !known) return known.error();
-    pass("--dtype", part);
+    request.dtypes.push_back(part);
   }
   if (!distribution.empty() && op.distributions.empty())
     return Error{kUsage, op.name + " has no distributions to choose from"};
@@ -213,9 +220,9 @@ Expected<std::vector<std::string>> CaseFlags::arguments_for(const OperatorEntry&
       return unknown(op.name + " has no size or parameter", name, known);
     }
     if (value.empty()) return Error{kUsage, fmt::format("--{} wants a value", name)};
-    pass(is_size ? "--size" : "--set", name + "=" + value);
+    (is_size ? request.sizes : request.values).emplace_back(name, value);
   }
-  return arguments;
+  return request;
 }
 
 }  // namespace ridge::tools

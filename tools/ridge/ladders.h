@@ -1,5 +1,5 @@
-// The program that holds the ladders, asked from here. It runs on the device it is sent to and
-// answers in lines of JSON.
+// The program ridge_ladders, which holds the ladders, called from here. It runs on the chosen
+// device.
 #pragma once
 
 #include <functional>
@@ -10,15 +10,19 @@
 
 #include "core/status.h"
 #include "flags.h"
+#include "ladders/protocol.h"
+#include "process.h"
 #include "target.h"
 
 namespace ridge::tools {
 
-// Runs one of its commands; every line goes to `heard`. The status is what the command said went
-// wrong.
-Status ask_ladders(const Target& target, const std::vector<std::string>& arguments,
-                   const std::function<void(const nlohmann::json&)>& heard, bool quiet = true);
+// Sends it a request and passes every answer to `heard`. The status is the error that it reported.
+Status ask_ladders(const Target& target, const ladders::Request& request,
+                   const std::function<void(const ladders::Answer&)>& heard);
+// The exit code for an error that it reported.
+int exit_code_of(const ladders::Failure& failure);
 std::string ladders_program();  // its path
+Command ladders_command(const Target& target, const ladders::Request& request);
 
 // An operator as its description has it; `json` is the whole of it.
 struct OperatorEntry {
@@ -64,10 +68,11 @@ struct CaseFlags {
   void add_to(CommandLine& line);
   bool empty() const;  // but for the seed
   bool has_size() const { return !shape.empty() || !settings.empty(); }
-  // For a verb that was given no operator: what of this it cannot take.
+  // For a verb without an operator: complains about flags of this group that were given.
   Status refused(const CommandLine& line) const;
-  // As arguments of the ladders; an error names what the operator has not, and suggests.
-  Expected<std::vector<std::string>> arguments_for(const OperatorEntry& op) const;
+  // The same as a request for this operator. An error names what the operator does not have, and
+  // suggests the nearest name.
+  Expected<ladders::Request> request_for(const OperatorEntry& op) const;
 };
 
 }  // namespace ridge::tools

@@ -30,9 +30,9 @@ const Layout& layout();
 // The file, or an error that says what is missing and how to get it: "the ladders are missing: …".
 Expected<std::filesystem::path> find_part(const char* what, const std::filesystem::path& file);
 
-// The folder `part` where compiled programs are kept: in $XDG_CACHE_HOME/ridge or ~/.cache/ridge.
-// Where neither can be written, a line of warning, and a folder of this user alone in the temporary
-// folder.
+// The folder `part` for compiled programs: in $XDG_CACHE_HOME/ridge or ~/.cache/ridge. If neither
+// can be written, it prints a warning and takes a folder in the temporary folder that belongs to
+// this user alone.
 Expected<std::filesystem::path> cache_folder(const char* part);
 
 }  // namespace ridge::tools

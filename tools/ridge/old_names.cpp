@@ -49,8 +49,8 @@ void rename_rungs(Climb& climb) {
   }
 }
 
-// Reductions of segments had a third number that said how long the segments are. "alike" is what a
-// case has that says nothing.
+// The shape of reductions of segments had a third number, which said how long the segments are.
+// "alike" is the default.
 constexpr const char* kSpreads[] = {"alike", "random", "one_huge", "most_empty"};
 
 void rename_segments(Climb& climb) {
@@ -60,7 +60,7 @@ void rename_segments(Climb& climb) {
   if (number.size() != 1 || number[0] < '0' || number[0] >= char('0' + std::size(kSpreads))) return;
   climb.shape.resize(last);
   if (number == "0") return;
-  climb.asked["distribution"] = kSpreads[number[0] - '0'];
+  climb.asked.distribution = kSpreads[number[0] - '0'];
   climb.settings = std::string("distribution=") + kSpreads[number[0] - '0'];
 }
 
@@ -70,7 +70,7 @@ void rename_operator(Climb& climb) {
     if (climb.operator_ != row.old) continue;
     climb.operator_ = row.now;
     climb.settings = row.settings;
-    climb.asked.update(json::parse(row.asked));
+    from_json(json::parse(row.asked), climb.asked);
     climb.shape += row.more_shape;
     return;
   }

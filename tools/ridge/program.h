@@ -1,5 +1,5 @@
-// A user's program on its way to a device: found, compiled where it is source, looked into,
-// started.
+// Prepares a user's program for a device: finds it, compiles it if it is source code, reads its ELF
+// file, starts it.
 #pragma once
 
 #include <filesystem>
@@ -26,14 +26,15 @@ struct ProgramRequest {
 
 bool is_source(const std::filesystem::path& path);
 
-// Whether the file is there and --nvcc of use; an error suggests the nearest name.
+// Whether the file exists and --nvcc makes sense; an error suggests the nearest name.
 Status check_request(const ProgramRequest& request);
 
-// The command that runs it there: compiled by now, and with our libraries in front of all others
-// where the device is the software GPU. An empty message: the compiler has said it all.
+// The command that runs the program on that device. The program is compiled by now; if the device
+// is the software GPU, our libraries come before all others. If the error message is empty, the
+// compiler has printed its own.
 Expected<Command> command_for(const ProgramRequest& request, const Target& target);
 
-// Says how it ended, unless well; the exit code that `ridge` should have.
+// Reports how the program ended, unless it ended well. Returns the exit code for `ridge`.
 int report_end(const Outcome& outcome, const ProgramRequest& request);
 
 }  // namespace ridge::tools

@@ -9,7 +9,7 @@
 
 namespace ridge::tools {
 
-// Before the run: hours later is too late to learn that a folder is not there.
+// Called before the run, so that a missing folder is noticed at once and not hours later.
 Status check_writable(const std::string& path);  // "-" and nothing are
 
 Status write_record(const nlohmann::json& record, const std::string& file);  // "-" is stdout

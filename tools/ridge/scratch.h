@@ -1,4 +1,4 @@
-// A folder for files between us and a program we start, gone when we are.
+// A temporary folder for files that we exchange with a program. It is removed at the end.
 #pragma once
 
 #include <unistd.h>

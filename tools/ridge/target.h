@@ -18,16 +18,16 @@ struct Target {
   std::string name;            // "NVIDIA H200": what it is, or says it is
   std::string driver_version;  // of a real GPU
   GpuSpec gpu;
-  unsigned threads = 0;  // of the software GPU; 0: one a core
+  unsigned threads = 0;  // of the software GPU; 0: one per core
   // The folder with the libcudart.so.13 to load; empty: the system's.
   std::filesystem::path runtime;
 
   int capability() const { return gpu.major * 10 + gpu.minor; }  // 90
 };
 
-// auto takes a GPU where there is one, unless --gpu names what the software GPU should be.
+// auto takes a GPU if there is one, unless --gpu is given, which is for the software GPU.
 Expected<Target> choose_target(const DeviceFlags& flags);
-// The software GPU, for verbs that watch; an error where the flags ask for another.
+// The software GPU, for verbs that watch accesses; an error if the flags ask for another device.
 Expected<Target> choose_observed_target(DeviceFlags flags);
 
 // What a program needs in its environment to run there.

@@ -1,4 +1,4 @@
-// Words to the user: complaints, colours, a progress line, aligned tables.
+// Output for the user: complaints, colours, a progress line, aligned tables.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace ridge::tools {
 
-// On stderr. What cannot be written there is lost: nobody could be told.
+// Prints to stderr. If that fails, the text is lost: there is nowhere to report it.
 void complain(std::string_view text);  // "ridge: text", and the end of the line
 void tell(std::string_view text);      // as it is
 

@@ -20,9 +20,9 @@ class TorchBeside {
   TorchBeside(const TorchBeside&) = delete;
   TorchBeside& operator=(const TorchBeside&) = delete;
 
-  // Adds what PyTorch does for the same case to a climb, and waits for that.
+  // Adds PyTorch's times for the same case to a climb, and waits for them.
   void add_to(Climb& climb);
-  // Why there is none: no Python, no PyTorch, no GPU for it. Empty while all is well.
+  // Why PyTorch is not timed: no Python, no PyTorch, no GPU. Empty if it is.
   const std::string& missing() const { return missing_; }
 
  private:

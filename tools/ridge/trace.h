@@ -1,5 +1,5 @@
-// The file that `ridge run --trace` asked for. The device appends an event a line to it; its first
-// and last line are ours, so that it is whole however the program ends.
+// The file that `ridge run --trace` asked for. The device appends one event per line to it. We
+// write its first and last line, so that the file is complete however the program ends.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Files are looked at ten times a second. That is cheap, and it does not matter whether an editor
-// writes into a file, or puts another one in its place.
+// Files are checked ten times per second. That is cheap, and it works whether an editor writes into
+// a file or replaces it.
 #include "watch.h"
 
 #include <sys/stat.h>
@@ -58,8 +58,8 @@ std::vector<fs::path> own_files(const ProgramRequest& request,
   return files;
 }
 
-// Until one of the files is another than it was, and all have been at rest for a while: some
-// editors write twice, or remove or empty a file before they write the new one.
+// Waits until one of the files has changed and none has changed for a while: some editors write
+// twice, or remove or empty a file before they write the new one.
 void wait_for_change(const ProgramRequest& request, const Stamps& before,
                      const std::vector<fs::path>& files) {
   Stamps last = before;

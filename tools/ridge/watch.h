@@ -11,8 +11,8 @@ namespace ridge::tools {
 // Whether the request is one that can be watched.
 Status check_watch(const ProgramRequest& request);
 
-// Calls `once` until Ctrl-C is pressed, and waits for a change after each time. `request` is the
-// one that `once` compiles: the files that the compiler read are noted in it.
+// Calls `once` again and again until Ctrl-C is pressed, and waits for a change after each call.
+// `request` is what `once` compiles; it has the list of files that the compiler read.
 int watch(ProgramRequest& request, const std::function<int()>& once);
 
 }  // namespace ridge::tools

@@ -1,15 +1,17 @@
-// Decoupled look-back (Merrill and Garland, 2016): how the blocks of one launch pass a running
-// value from tile to tile without waiting for one another's turn.
+// Decoupled look-back (Merrill and Garland, 2016): the blocks of one launch pass a running value
+// from tile to tile, without waiting for all earlier tiles to finish.
 //
-// Tiles are numbered in the order in which blocks take them, so whoever a tile waits for is running
-// already. A tile first publishes its aggregate, the value of its own elements. Then it looks at
-// its predecessors, nearest first, and adds up aggregates until it meets one that has published its
-// prefix, the value of everything up to and including that tile. Then it publishes its own prefix.
+// Tiles are numbered in the order in which blocks take them, so every tile that another tile waits
+// for is already running. A tile first publishes its aggregate, the value of its own elements. Then
+// it looks at its predecessors, nearest first, and adds up aggregates until it finds a tile that
+// has published its prefix, the value of everything up to and including that tile. Then it
+// publishes its own prefix.
 //
 // A word holds a status and four bytes of the value, and is written and read as a whole. A value of
-// more than four bytes takes several words, each with a status of its own: it is there when they
-// all say the same, because a tile writes each status once. So no access is wider than the eight
-// bytes that every GPU reads and writes at once, no fence is needed, and values may have any size.
+// more than four bytes takes several words, each with its own status. The value is complete when
+// all its words have the same status, because a tile writes each status once. So no access is wider
+// than eight bytes, which every GPU reads and writes at once; no fence is needed, and values may
+// have any size.
 #pragma once
 
 #include <cstdint>
@@ -52,12 +54,12 @@ enum class TileStatus : uint32_t { empty = 0, aggregate = 1, prefix = 2 };
 // In device memory: a counter that hands out tiles, then the tiles' words.
 constexpr int64_t kTicketBytes = 128;  // a cache line of its own: the words are being polled
 
-// In ns. Looking too early is worse than late: every look is traffic in the L2, where the tiles
-// that are waited for have to publish. On an H200 the first pause takes a tenth off a scan of 2^28
-// numbers.
+// In ns. Looking too early is worse than looking late: every look is traffic in the L2 cache, where
+// the awaited tiles have to publish. On an H200 the first pause makes a scan of 2^28 numbers a
+// tenth faster.
 constexpr unsigned kFirstPause = 1500;
-// The first tiles start together, and have nobody to wait for long: in a scan of 2^20 numbers, that
-// is all of them.
+// The first tiles start together and do not wait long. In a scan of 2^20 numbers, all tiles are
+// such.
 constexpr int64_t kTilesWithoutPause = 512;
 constexpr unsigned kPollPause = 20;  // between looks at a tile that is late
 

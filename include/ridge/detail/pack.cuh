@@ -1,4 +1,5 @@
-// Sixteen bytes a lane: the widest access there is, and the one that fills the memory system.
+// Packs: sixteen bytes per lane, the widest access that there is, and the one that fills the memory
+// system.
 #pragma once
 
 #include <cstdint>
@@ -65,13 +66,14 @@ __host__ __device__ inline int elements_to_alignment(const T* p) {
 
 // Plain accesses. On an H200 evict-first and L1::no_allocate loads cost a tenth of the bandwidth of
 // a stream, even one that is read once (an f32 sum of two vectors: 3.9 instead of 4.4 TB/s); and
-// one pack a thread in a grid as large as the array does better than several packs, or than a grid
-// that fits the device and strides (4.2 TB/s).
+// one pack per thread in a grid as large as the array does better than several packs, or than a
+// grid that fits the device and strides (4.2 TB/s).
 template <class T>
 __device__ __forceinline__ Pack<T> load_pack(const T* p) {
   return *reinterpret_cast<const Pack<T>*>(p);
 }
-// By an intrinsic: from a plain assignment the compiler sometimes makes a store an element, which
+// By an intrinsic: from a plain assignment the compiler sometimes makes one store per element,
+// which
 // costs half of the bandwidth.
 template <class T>
 __device__ __forceinline__ void store_pack(T* p, const Pack<T>& pack) {

@@ -115,25 +115,28 @@ __device__ __forceinline__ AccOf<Op> block_combine_for_all(const Op& op, AccOf<O
 
 // --- a grid: the last block to arrive finishes the work of all ---
 
-// Counts blocks in a word of memory that needs no preparation. Between launches it holds kMark; a
-// word that others have used holds anything else, and the first block to arrive puts that right.
-// Only one of the `expected` - 1 numbers after kMark would be mistaken for a count under way: no
-// launch leaves one behind, and chance hits one with a probability of 2^-54 for a thousand blocks.
+// Counts blocks in a word of memory that needs no preparation. Between launches the word holds
+// kMark. If other code has used the memory, it holds something else, and the first block to arrive
+// sets it right. Only one of the `expected` - 1 numbers after kMark would be mistaken for a count
+// under way. No launch leaves such a number behind, and a random word is one with a probability of
+// 2^-54 for a thousand blocks.
 constexpr unsigned long long kMark = 0x9c3b'52f1'd86e'4a00;
 
-// The word as it is before this block arrives: best asked for early, to wait for it at no time.
-// Other blocks count in it meanwhile, so this is a relaxed load and no plain one.
+// The word before this block arrives. Ask for it early, so that nobody has to wait for it. Other
+// blocks count in it meanwhile, so this is a relaxed load and not a plain one.
 __device__ __forceinline__ unsigned long long before_arrival(const unsigned long long* word) {
   unsigned long long seen;
   asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(seen) : "l"(word));
   return seen;
 }
 
-// What the caller wrote before is seen by the one for which this is true; another thread's writes
-// need a barrier in front, another thread's reads one behind. One thread a block calls it.
+// What the calling thread wrote before is visible to the block for which this is true. Other
+// threads of the block need a barrier between their writes and this call, and between this call and
+// their reads. One thread per block calls it.
 __device__ __forceinline__ bool is_last_arrival(unsigned long long* word, unsigned expected,
                                                 unsigned long long seen) {
-  // Nobody counts in a word that is not right, so that it has not changed or is right by now.
+  // No block counts in a word that is not right. So the word has not changed, or it is right by
+  // now.
   if (seen - kMark >= expected) (void)atomicCAS(word, seen, kMark);
   if (add_ordered(word, 1) - kMark + 1 != expected) return false;
   *word = kMark;

@@ -1,4 +1,4 @@
-// The special-function unit, one instruction a result: what nvcc gives only with -use_fast_math.
+// The special-function unit, one instruction per result: what nvcc gives only with -use_fast_math.
 // Subnormal arguments and results are 0.
 #pragma once
 

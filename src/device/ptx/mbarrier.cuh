@@ -1,6 +1,6 @@
 // mbarrier: a counter in shared memory for arrivals of threads and bytes of asynchronous copies.
-// It completes a phase when both are all there, and starts the next; waiters name the phase by its
-// parity. sm_90.
+// When all expected arrivals and bytes are there, it completes a phase and starts the next. Those
+// who wait name the phase by its parity. sm_90.
 #pragma once
 
 #include <cstdint>

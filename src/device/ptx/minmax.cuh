@@ -1,4 +1,5 @@
-// Minimum and maximum that a NaN passes through, as PyTorch has them. fminf and fmaxf drop it.
+// Minimum and maximum whose result is NaN if an argument is NaN, as in PyTorch. fminf and fmaxf
+// drop the NaN.
 #pragma once
 
 #include <cmath>

@@ -36,9 +36,9 @@ __device__ __forceinline__ void update_one(const Part& p, int64_t i, const Step&
 constexpr int kThreads = 256;
 constexpr int kSize = 4;  // elements of a pack: 16 bytes of f32, 8 of bf16
 
-// A tensor cut into slots, one per thread: `packs` after the first `head` elements, and behind them
-// the single elements of head and tail. Where no head brings all five arrays to the boundary of a
-// pack, a block takes as many elements, but one by one.
+// A tensor cut into slots, one per thread: first `packs` packs behind the first `head` elements,
+// then the single elements of head and tail. If no head brings all five arrays to the boundary of a
+// pack, a block takes the same number of elements, one by one.
 struct Slots {
   Part part;
   int64_t packs = 0;
@@ -68,7 +68,7 @@ inline int64_t blocks_of(const Slots& slots) {
   return (all + each - 1) / each;
 }
 
-// By way of words: what the compiler sees as elements it may load one by one.
+// Loads words, because the compiler may load single elements one by one.
 template <class T>
 using Words = std::conditional_t<sizeof(T) == sizeof(float), uint4, uint2>;
 template <class T>

@@ -33,7 +33,7 @@ Fill fill_of(const Case& c) {
   return is_rounded(c) || is_ordering(kind_of(c)) ? Fill::uniform : Fill::small_ints;
 }
 
-// About one an axis, so that some results have none.
+// About one per axis, so that some results have none.
 std::optional<double> special(const Case& c, int64_t index) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   constexpr double kSpecials[] = {NAN, kInf, -kInf, 0.0, -0.0};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/reduce_axis.cuh"
+#include "device/sum_min_max.cuh"
 #include "kernels/axis_reduce/axis_reduce.h"
 
 namespace ridge::axis_reduce {
@@ -35,7 +36,7 @@ __device__ __forceinline__ Place place_of(const Args& a, int64_t index) {
   return {o * a.outer_stride + i, o * a.out_stride + i};
 }
 
-// What a thread finds at steps first, first + step, … of the axis.
+// Combines the elements at steps first, first + step, … of the axis.
 template <class Op, class T>
 __device__ __forceinline__ auto walk(const Op& op, const Args& a, const T* x, int64_t first,
                                      int64_t step) {

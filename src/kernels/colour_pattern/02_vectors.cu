@@ -9,7 +9,7 @@
 //   continue them. Long rows of f32 rotations would drift, so a thread starts anew every sixteen
 //   pixels.
 #include "device/divide.cuh"
-#include "device/pack.cuh"
+#include "device/from_detail.cuh"
 #include "kernels/colour_pattern/waves.cuh"
 #include "select/select.h"
 

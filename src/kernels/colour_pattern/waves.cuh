@@ -6,8 +6,8 @@
 namespace ridge::colour_pattern {
 
 struct Waves {
-  float across, down, diagonal;  // turns a pixel
-  float rings;                   // turns a squared pixel
+  float across, down, diagonal;  // turns per pixel
+  float rings;                   // turns per squared pixel
   float middle_x, middle_y;
   float time;  // turns a frame
 };

@@ -28,7 +28,8 @@ struct Crossing {
   int64_t columns;  // dim, rounded up to whole packs
 };
 
-// Which columns of a row a thread has: a pack, or every `slices`-th where rows are not aligned.
+// The columns of a row that one thread has: a pack, or every `slices`-th where rows are not
+// aligned.
 template <int N, bool Aligned>
 struct Columns {
   int64_t slice, slices, dim;

@@ -1,6 +1,6 @@
-// The rows of a batch in the order of their tokens, equal tokens in the order of their rows: a
-// radix sort, 8 bits per pass; each pass is a histogram per tile, a scan of all of them, and a
-// scatter. Nothing depends on the order in which blocks run.
+// Sorts the rows of a batch by their tokens; rows with equal tokens keep their order. This is a
+// radix sort with 8 bits per pass; each pass is a histogram per tile, a scan of all histograms, and
+// a scatter. The result does not depend on the order in which blocks run.
 #pragma once
 
 #include <bit>
@@ -43,7 +43,8 @@ __global__ void __launch_bounds__(kThreads)
   counts[int64_t(threadIdx.x) * gridDim.x + blockIdx.x] = histogram[threadIdx.x];
 }
 
-// counts, of a multiple of 4 numbers, become the sums of those before them. One block.
+// Replaces counts by the sums of all counts before them. Their number is a multiple of 4. For one
+// block.
 __global__ void __launch_bounds__(kScanThreads) scan_counts(uint32_t* counts, int64_t n) {
   __shared__ uint32_t warp_sums[32];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -92,7 +93,7 @@ __global__ void __launch_bounds__(kThreads)
     __syncthreads();
     const int32_t key = is_key ? keys[i] : 0;
     const uint32_t digit = digit_of(key, shift);
-    // Lanes behind the end share a number that no digit has.
+    // Lanes behind the end get a number that no digit has.
     const uint32_t same = __match_any_sync(0xffffffffu, is_key ? digit : uint32_t(kDigits));
     const uint32_t rank = __popc(same & ((1u << lane) - 1));
     if (is_key && rank == 0) warps[warp][digit] = __popc(same);

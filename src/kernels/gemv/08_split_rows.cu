@@ -1,16 +1,16 @@
 // gemv rung 08, split_rows: several blocks share a row where there are too few rows.
 //
-// Since 07_shifted_x: where rows make less than two waves of blocks, each row is cut into parts of
-//   whole turns, one part per block. The last block of a row to finish adds the sums of all parts,
-//   always in the same order, so that results are the same in every run.
+// Since 07_shifted_x: if rows make less than two waves of blocks, each row is cut into parts, one
+//   part per block. The last block of a row to finish adds the sums of all parts, always in the
+//   same order, so that results are the same in every run.
 // Stops at: HBM. Every byte of A is read once; x comes from L1.
 // Not for: several vectors x at once. That is a matrix product, whose A serves all of them.
 #include <algorithm>
 
-#include "device/reduce_block.cuh"
-#include "device/reduce_op.cuh"
+#include "device/sum_min_max.cuh"
 #include "kernels/gemv/shifted_x.cuh"
 #include "kernels/gemv/totals.cuh"
+#include "ridge/detail/reduce_block.cuh"
 #include "select/select.h"
 
 namespace ridge::gemv::split_rows {

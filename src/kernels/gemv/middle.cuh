@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/convert_pack.cuh"
-#include "device/pack.cuh"
+#include "device/from_detail.cuh"
 #include "kernels/gemv/finish.cuh"
 
 namespace ridge::gemv {

@@ -40,7 +40,8 @@ inline const Shape* short_shape_for(int64_t packs) {
 }
 // For longer rows; rows: 2, or 1 if they share no x.
 inline Shape long_shape_for(int64_t packs, int rows, size_t element) {
-  // Of two-byte formats there are registers for five blocks of 128 threads, but for two of 256.
+  // For two-byte formats there are registers for five blocks of 128 threads, but only for two
+  // blocks of 256.
   const int lanes = packs < 512 ? 32 : packs < 4096 || element == 2 ? 128 : 256;
   return {lanes, 4, rows};
 }

@@ -129,7 +129,7 @@ __device__ __forceinline__ void sum_rows(const Args& args, int64_t first_row, in
   if constexpr (kShape.is_short()) {
     add(lane, [&](int u, const Row<T, Count>& row) { return lane + u * kLanes < row.packs; });
   } else {
-    // Of rows with an x of their own there is one: they end apart.
+    // Rows with their own x are taken one at a time: they do not end together.
     static_assert(Congruent || kRows == 1);
     const int64_t end = min(rows[0].packs, (int64_t(blockIdx.y) + 1) * packs_per_block);
     int64_t p = int64_t(blockIdx.y) * packs_per_block;  // of lane 0, so that all lanes turn alike
@@ -152,8 +152,8 @@ __device__ __forceinline__ void sum_rows(const Args& args, int64_t first_row, in
   }
 }
 
-// Calls f(shape, congruent) with types for both, as kernels want them: long rows have one kernel,
-// since of those with an x of their own a lane works on one.
+// Calls f(shape, congruent) with types for both, as kernels want them. Long rows have one kernel
+// only, because a lane works on one row if each row has its own x.
 template <class F>
 void with_shape(const Shape& shape, bool congruent, F f) {
   with_shape(shape, [&](auto at) {

@@ -40,9 +40,9 @@ __device__ __forceinline__ Dealt<Rows, Lanes> dealt_sums(float (&sum)[Rows], int
 template <int Lanes>
 constexpr int kWarpsOf = Lanes > kWarpSize ? Lanes / kWarpSize : 1;
 
-// Calls put(row, total) for each of the rows from first_row on, in one lane each. Up to 32 lanes
-// are added by shuffles; where the lanes are the block, the sums of its warps meet in of_warps,
-// which is shared memory.
+// Calls put(row, total) once for each of the rows from first_row on. Up to 32 lanes are added by
+// shuffles. If the lanes are the whole block, the sums of its warps are added in of_warps, which is
+// shared memory.
 template <int Lanes, int Rows, class Put>
 __device__ __forceinline__ void put_totals(float (&sum)[Rows], int lane, int64_t first_row,
                                            float (&of_warps)[Rows][kWarpsOf<Lanes>], Put put) {

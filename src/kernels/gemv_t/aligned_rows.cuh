@@ -1,8 +1,9 @@
 // Slices of the rows, each row read in aligned packs wherever it starts.
 //
-// Rows as many apart as a pack has elements are equally far from a boundary, so a worker (the lanes
-// that read a row together) takes only such rows. Its sums belong to columns that are off by its
-// own distance from the boundary; this is made good once, on the way to shared memory.
+// Rows r and r + n are equally far from a 16-byte boundary, if n is the number of elements of a
+// pack. So a worker (the lanes that read a row together) takes only rows that are a multiple of n
+// apart. All packs of a worker start at the same distance before the columns of the tile; its sums
+// are moved by that distance once, on the way to shared memory.
 //
 // An aligned pack may also hold columns of neighbouring tiles, padding, or the end of another row.
 // These go into sums that nobody stores. Nothing is read before A's first byte or after its last.
@@ -11,76 +12,37 @@
 #include <algorithm>
 
 #include "device/convert_pack.cuh"
-#include "device/reduce_block.cuh"
 #include "device/shifted.cuh"
 #include "kernels/gemv/finish.cuh"
+#include "kernels/gemv_t/fold.cuh"
 #include "kernels/gemv_t/gemv_t.h"
+#include "ridge/detail/reduce_block.cuh"
 
 namespace ridge::gemv_t {
 namespace aligned_rows {
 
-constexpr int kThreads = 256, kBlocksPerSm = 3;
-constexpr int kRows = 8;                   // that a lane has under way, one pack of each
-constexpr int kLanes = 64;                 // side by side on a row
+constexpr int kRows = 8;                   // rows that a lane has under way, with one pack of each
+constexpr int kLanes = 64;                 // lanes side by side on a row
 constexpr int kWideLanes = 128;            // on a long row: fewer pages of memory open at a time
 constexpr int64_t kWideBytes = 128 << 10;  // of a row
 constexpr int kFewLanes = 16;
-constexpr int64_t kMostQuads = 16;  // of slices' sums that a thread of the last block adds
+constexpr int64_t kMostQuads =
+    16;  // float4 sums of slices that each thread of the last block adds at most
 constexpr double kWaves = 2;        // of blocks
-constexpr int64_t kLeastSteps = 3;  // of a slice, on average, where there are waves
+constexpr int64_t kLeastSteps = 3;  // steps of an average slice, if there are several waves
 
 using Meeting = reduction::Meeting<float4>;
 
-// A step is kRows rows of each worker. Sums, of a block and in the workspace, are (tile, slice,
-// width).
+// A step is kRows rows of each worker. The sums of a block, and those in the workspace, are (tile,
+// slice, width).
 struct Cut {
   int lanes;         // a power of two
-  int tile_columns;  // that a block sums; one pack less than its width where rows lie unlike
+  int tile_columns;  // that a block sums; if rows lie unlike, one pack less than its width
   int slices;
   int64_t tiles, steps;
   int64_t edge_rows;  // first and last rows, whose packs may reach outside of A
-  double taper;       // 0: equal slices; 1: the last is next to nothing
+  double taper;       // 0: equal slices; near 1: the last slice is very short
 };
-
-__device__ __forceinline__ void add(float4& sum, const float4& x) {
-  sum.x += x.x;
-  sum.y += x.y;
-  sum.z += x.z;
-  sum.w += x.w;
-}
-
-// Adds load(0, q) … load(count - 1, q) for each of the first `used` of a power of two of quads of
-// columns, and puts the totals. Where threads are more than quads, several share one. All threads
-// come here; the order of the sum is fixed.
-template <class Load, class Put>
-__device__ __forceinline__ void fold(float4* shared, int quads, int used, int count, Load load,
-                                     Put put) {
-  constexpr int kUnroll = 8;
-  const int across = min(quads, kThreads), log_across = __ffs(across) - 1;
-  const int sharers = kThreads >> log_across, sharer = int(threadIdx.x) >> log_across;
-  for (int q = int(threadIdx.x) & (across - 1); q < quads; q += kThreads) {
-    float4 sum = {};
-    for (int k = q < used ? sharer : count; k < count; k += kUnroll * sharers) {
-      float4 x[kUnroll];
-#pragma unroll
-      for (int u = 0; u < kUnroll; ++u) {
-        x[u] = {};
-        if (k + u * sharers < count) x[u] = load(k + u * sharers, q);
-      }
-#pragma unroll
-      for (int u = 0; u < kUnroll; ++u) add(sum, x[u]);
-    }
-    if (sharers > 1) {            // and quads not more than threads: once
-      __syncthreads();            // until here, `load` may have read from shared memory
-      shared[threadIdx.x] = sum;  // (sharers, quads)
-      __syncthreads();
-      if (sharer > 0 || q >= used) return;
-#pragma unroll 4
-      for (int s = 1; s < sharers; ++s) add(sum, shared[s * quads + q]);
-    }
-    if (q < used) put(q, sum);
-  }
-}
 
 // Four columns of y.
 template <class T>
@@ -101,7 +63,8 @@ __device__ __forceinline__ void finish_quad(const Args& args, int64_t col, const
     if (col + i < args.cols) gemv::finish<T>(args, col + i, sums[i]);
 }
 
-// Sums a slice of a tile; the last block of the tile adds all slices. first_step(s): of slice s.
+// Sums a slice of a tile; the last block of the tile adds all slices. first_step(s) is the first
+// step of slice s.
 template <class T, class FirstStep>
 __device__ __forceinline__ void sum_slice(const Args& args, const Cut& cut, const Meeting& meeting,
                                           FirstStep first_step) {
@@ -126,7 +89,8 @@ __device__ __forceinline__ void sum_slice(const Args& args, const Cut& cut, cons
   int64_t row = first_row + worker;
   const T* const start = matrix + row * args.a_stride + left;
   const int before = row < end ? bytes_past_alignment(start) / int(sizeof(T)) : 0;
-  // From a row's first column of the tile; packs without any of the tile's columns: the first pack.
+  // The offset from the first column of the tile. Lanes whose pack has no column of the tile load
+  // the first pack again.
   int offset = lane * kSize - before;
   if (left + offset >= right) offset = -before;
 
@@ -230,11 +194,11 @@ inline Cut cut_for(const Args& a, const DeviceInfo& device, double taper) {
     cut.slices = int(std::clamp<int64_t>(std::max(at_once, in_waves), 1, 65535));
     cut.taper = cut.slices > at_once ? taper : 0;
   };
-  // As many lanes as a row has packs for, up to what suits its length; more, where there are not
-  // rows enough for the workers; fewer, where the last block would have too much to add.
+  // As many lanes as a row has packs for, up to what suits its length. More lanes, if there are not
+  // enough rows for the workers; fewer lanes, if the last block would have too much to add.
   int64_t most = a.cols * size < kWideBytes ? kLanes : kWideLanes;
   while (most < kThreads && kThreads / most * kRows >= 2 * a.rows) most *= 2;
-  // Rows that lie unlike: workers take all rows of one distance from a boundary.
+  // If rows are not equally far from a boundary, a worker takes all rows of one distance.
   if (!is_aligned) most = std::min(most, kThreads / pack);
   int64_t lanes = 1;
   const auto has_room = [&] { return (lanes - (is_aligned ? 0 : 1)) * pack >= a.cols; };

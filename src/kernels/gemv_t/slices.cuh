@@ -1,4 +1,4 @@
-// Where slices of the rows are summed apart: what becomes of their sums.
+// If the rows are cut into slices, each slice has its own sums. Here they are stored and added.
 #pragma once
 
 #include "device/lanes.cuh"
@@ -7,14 +7,15 @@
 
 namespace ridge::gemv_t {
 
-// One slice: straight to y. More: to the workspace, for gemv_t_combine.
+// A single slice writes to y. Several slices write to the workspace, for gemv_t_combine.
 template <class T>
 __device__ __forceinline__ void put_sum(const Args& args, int64_t col, float sum) {
   if (gridDim.y == 1) gemv::finish<T>(args, col, sum);
   else static_cast<float*>(args.workspace)[blockIdx.y * args.cols + col] = sum;
 }
 
-// A warp of columns; every warp of the block adds some of the slices, always the same ones.
+// A block adds the slices of 32 columns. Each of its warps adds some of the slices, always the same
+// ones, so that the order is fixed.
 constexpr int kCombineWarps = 32;
 template <class T>
 __global__ void __launch_bounds__(kCombineWarps* kWarpSize) gemv_t_combine(Args args, int slices) {

@@ -5,7 +5,7 @@
 
 namespace ridge::image {
 
-constexpr int kTile = 32;  // pixels a side
+constexpr int kTile = 32;  // pixels on each side
 constexpr int kHaloTile = kTile + 2 * kRadius;
 constexpr int kHaloPitch = kHaloTile + 4;  // 11 words: rows in different banks
 constexpr int kBlockRows = 8;

@@ -5,7 +5,7 @@
 
 namespace ridge::launch_overhead {
 
-// Through memory in every step, as steps that are kernels of their own must.
+// Goes through memory in every step, as it must if each step is a kernel.
 __device__ __forceinline__ void count_up(volatile uint32_t* counters) {
   counters[threadIdx.x] = counters[threadIdx.x] + 1;
 }

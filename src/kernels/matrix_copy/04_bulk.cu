@@ -9,7 +9,7 @@
 //   engine copies.
 #include <algorithm>
 
-#include "device/pack.cuh"
+#include "device/from_detail.cuh"
 #include "device/ptx/bulk_copy.cuh"
 #include "device/raw.cuh"
 #include "kernels/matrix_copy/matrix_copy.h"

@@ -3,7 +3,7 @@
 // Since 01_two_passes: every element is read once. Each load brings 16 bytes, and all loads of a
 //   row are under way together. A few lanes, a warp or a block take a row, depending on its length.
 //   Rows that no block can hold are read twice, the second time from the L2.
-// Stops at: HBM; at idle SMs, if there are fewer rows than SMs (03 shares a row).
+// Stops at: HBM; at idle SMs, if there are fewer rows than SMs (03 lets all SMs share a row).
 // Not for: fewer rows than SMs, and rows that no block holds (03).
 #include "device/row.cuh"
 #include "kernels/normalize/scale.cuh"

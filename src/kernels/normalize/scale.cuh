@@ -3,6 +3,7 @@
 
 #include "device/convert_pack.cuh"
 #include "device/reduce_axis.cuh"
+#include "device/sum_min_max.cuh"
 #include "kernels/normalize/normalize.h"
 
 namespace ridge::normalize {
@@ -20,7 +21,8 @@ inline Support supports_all(const Args& a, const DeviceInfo&) {
   return is_compute_float(a.dtype) ? kSupported : "scales f32, f16 and bf16";
 }
 
-// What is done with an element, once the norm is known. A NaN is no smaller than a bound: it stays.
+// Scales an element, once the norm is known. A NaN passes through, because it is not smaller than a
+// bound.
 struct Divide {
   float by;
   __device__ Divide(const Args& a, float norm) : by(max_or_nan(norm, a.epsilon)) {}
@@ -66,7 +68,7 @@ struct CutRow {
   __device__ __forceinline__ Pack<T> load(int64_t pack) const {
     const int64_t i = at(pack);
     if (aligned) return Again ? reduction::load_pack_to_keep(x + i) : load_pack(x + i);
-    // A pack in the middle of a word reads its neighbours' halves of it.
+    // A pack that starts in the middle of a word also reads the other half of that word.
     const bool has_neighbours = sizeof(T) >= 4 || (i > 0 && i + kPackSize<T> < cols);
     Pack<T> read;
     if (has_neighbours) {

@@ -1,4 +1,4 @@
-// The kernel of all rungs of occupancy_vs_ilp: Chains chains per thread, and how many warps an SM
+// The kernel of all rungs of occupancy_vs_ilp: Chains chains per thread, and how many warps each SM
 // may have.
 #pragma once
 

@@ -1,4 +1,4 @@
-// One number that all threads may change: how each operator's values meet in a word of memory.
+// One word of memory that all threads may change: how each operator merges a value into it.
 #pragma once
 
 #include "kernels/reduce/operators.cuh"
@@ -15,8 +15,8 @@ struct Shared {
   static __device__ void merge(const Op&, Word* word, Acc a) { atomicAdd(word, Word(a)); }
 };
 
-// There is no atomic maximum of floats, but their ranks are integers. NaN is at the end where it
-// wins.
+// There is no atomic maximum of floats, but their ranks are integers. NaN has the rank with which
+// it wins.
 __device__ __forceinline__ uint32_t ordered(float x, uint32_t nan) {
   return x != x ? nan : reduction::rank_of(x);
 }
@@ -80,7 +80,7 @@ struct Shared<reduction::ArgMax<E>> {
   }
 };
 
-// No memory multiplies: read, multiply, and write if nobody was faster.
+// There is no atomic product: read, multiply, and write if no other thread has written meanwhile.
 template <class E>
 struct Shared<reduction::Product<E>> {
   using Acc = reduction::Wide<E>;
@@ -104,7 +104,8 @@ struct Shared<reduction::Product<E>> {
 
 namespace shared_word {
 
-// The word must hold the identity before anybody merges into it, and be finished behind all.
+// The word must hold the identity before the first thread merges into it, and is finished after the
+// last.
 template <class Op>
 __global__ void prepare(Op op, typename Shared<Op>::Word* word) {
   *word = Shared<Op>::encoded(op.identity());

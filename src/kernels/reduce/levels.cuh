@@ -5,8 +5,8 @@
 
 namespace ridge::reduce {
 
-// One level. The first reads the input, the others what the one before has left; the last writes
-// the result.
+// One level. The first level reads the input, the others read what the previous level has written;
+// the last writes the result.
 template <class Op, class T, class Out>
 struct Level {
   using Acc = reduction::AccOf<Op>;

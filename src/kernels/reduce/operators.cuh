@@ -2,7 +2,8 @@
 // that of the result.
 #pragma once
 
-#include "device/reduce.cuh"
+#include "device/launch_reduce.cuh"
+#include "device/sum_min_max.cuh"
 #include "kernels/reduce/reduce.h"
 
 namespace ridge::reduce {

@@ -4,12 +4,12 @@
 // Since 04_three_kernels: every element is read once. A tile stays in registers while one warp of
 //   its block looks back over the tiles before it, 32 at a time, and adds their totals until it
 //   finds a tile that knows its prefix. Loads and stores move 16 bytes per lane
-//   (include/ridge/detail/scan.cuh has the kernel).
+//   (include/ridge/detail/scan_tiles.cuh has the kernel).
 // Stops at: the look-back, which takes about a tenth of the time at 2^28 elements; HBM after that.
 //   Below some millions of elements, the two launches and the latency of one look-back.
 // Not for: vectors that one block can hold: they need no look-back.
-#include "device/scan.cuh"
 #include "kernels/scan/operators.cuh"
+#include "ridge/detail/scan_tiles.cuh"
 #include "select/select.h"
 
 namespace ridge::scan::look_back {

@@ -1,8 +1,8 @@
 // A block's scan by shuffles: within the warps, then over their totals.
 #pragma once
 
-#include "device/scan.cuh"
 #include "kernels/scan/walk.cuh"
+#include "ridge/detail/scan_tiles.cuh"
 
 namespace ridge::scan {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/reduce_segments.cuh"
+#include "device/sum_min_max.cuh"
 #include "kernels/segmented_reduce/segmented_reduce.h"
 
 namespace ridge::segmented_reduce {

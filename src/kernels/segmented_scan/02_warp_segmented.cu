@@ -6,8 +6,8 @@
 //   carries the sum of the current segment.
 // Stops at: one SM, which moves a small share of what the memory could.
 // Not for: long vectors, while other SMs are idle.
-#include "device/scan.cuh"
 #include "kernels/segmented_scan/segments.cuh"
+#include "ridge/detail/scan_tiles.cuh"
 
 namespace ridge::segmented_scan::warp_segmented {
 

@@ -18,7 +18,8 @@ void reference(const Case& c, std::vector<HostTensor>& t) {
                                ? double(int32_t(uint32_t(int64_t(sum)) + uint32_t(int64_t(x[i]))))
                                : sum + x[i];
     out.values[i] = is_inclusive(c.op) ? through : sum;
-    // One addition an element where a thread adds up its segment; in a tile, at most 33 (see scan).
+    // One addition per element where a thread adds up its segment; in a tile, at most 33 (see
+    // scan).
     additions += 1;
     const double size = magnitude + std::fabs(x[i]);
     out.magnitude[i] = (additions + 33) * (is_inclusive(c.op) ? size : magnitude);

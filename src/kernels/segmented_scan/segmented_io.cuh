@@ -1,8 +1,8 @@
-// Elements with marks, as the kernel in ridge/detail/scan.cuh takes them: see VectorIo there.
+// Elements with marks, as the kernel in ridge/detail/scan_tiles.cuh takes them: see VectorIo there.
 #pragma once
 
-#include "device/scan.cuh"
 #include "kernels/segmented_scan/segments.cuh"
+#include "ridge/detail/scan_tiles.cuh"
 
 namespace ridge::segmented_scan {
 

@@ -7,12 +7,12 @@
 
 namespace ridge::softmax {
 
-// Exponentials kept a thread, where they take more registers than the numbers they come from; where
-// there are more, they are made again.
+// Exponentials that one thread keeps, if they take more registers than the numbers they come from.
+// If there are more of them, they are computed again.
 constexpr int kKeptFloats = 32;
 
-// Packs a thread holds of each tensor where rows are wide: with 128 registers, all but thirty of
-// them packs. An SM has room for 512 such threads, and so for two rows of 6400 packs.
+// Packs of each tensor that one thread holds where rows are wide: with 128 registers, all but
+// thirty of them packs. An SM has room for 512 such threads, and so for two rows of 6400 packs.
 constexpr int kPacksDeep = 25, kThreadsDeep = 256;
 constexpr int kRegisters = 65536;  // of an SM
 constexpr int tensors(Op op) { return is_backward(op) ? 2 : 1; }
@@ -23,15 +23,15 @@ constexpr bool is_deep(Op op, int packs) { return packs == deep_packs(op); }
 template <class T, Op op, int Packs>
 struct Held {
   static constexpr bool kForward = !is_backward(op);
-  // What is outside the row, and changes neither maximum nor sum.
+  // The value outside of the row, which changes neither maximum nor sum.
   static __device__ __forceinline__ T outside() { return from_float<T>(kForward ? -INFINITY : 0); }
 
   Pack<T> a[Packs], b[kForward ? 1 : Packs];
 };
 
-// The same pack, of which the compiler cannot know that it is: it would keep the f32 of two-byte
-// numbers from one pass to the other, twice the registers of their packs, and spill. Blocks are one
-// thread deep, so nothing changes.
+// The same pack, but the compiler cannot know that. Otherwise it would keep the f32 of two-byte
+// numbers from one pass to the other, which takes twice the registers of their packs, and spill.
+// Blocks are one thread deep, so nothing changes.
 template <class T>
 __device__ __forceinline__ Pack<T> seen_anew(Pack<T> pack) {
   if constexpr (sizeof(T) == 2) {

@@ -84,8 +84,8 @@ inline Support supports_any(const Args& a) {
   return kSupported;
 }
 
-// The time of a grid where an SM works on `an_sm` rows together. Those left over for its last round
-// have more of the bandwidth each, but only so much more: an SM takes about three times its share.
+// The time of a grid whose SMs work on `an_sm` rows each at a time. The rows of the last round have
+// more bandwidth each, but not without limit: an SM takes at most about three times its share.
 inline double rows_us(Tuned tuned, const Args& a, double an_sm, const DeviceInfo& device,
                       int reads = 1) {
   constexpr double kLeast = 0.3;  // of a round, for one row on every SM where that is a round

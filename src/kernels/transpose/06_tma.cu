@@ -27,7 +27,7 @@ template <class T>
 struct Tile;
 template <>
 struct Tile<uint32_t> {
-  static constexpr int kBoxes = 2, kStages = 3, kOuts = 2, kBlocksPerSm = 2;  // 80 KB a block
+  static constexpr int kBoxes = 2, kStages = 3, kOuts = 2, kBlocksPerSm = 2;  // 80 KB per block
 };
 template <>
 struct Tile<uint16_t> {

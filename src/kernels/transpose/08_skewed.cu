@@ -21,7 +21,7 @@
 // 32 bytes, head(c) elements behind the tile's first row, and has kRows elements: whole sectors,
 // which no other tile writes. So a tile reads up to kPeriod - 1 rows more than it writes (the
 // halo), and the first tile of an output row also writes the elements before.
-#include "device/pack.cuh"
+#include "device/from_detail.cuh"
 #include "kernels/transpose/tiles.cuh"
 #include "select/select.h"
 

@@ -21,9 +21,9 @@ struct TileAt {
   int64_t batch;
   uint32_t down, across;
 };
-// `Group` tiles below each other, then the next column of them: tiles that run at the same time
-// read and write runs of several tiles, which suits the pages of DRAM, and halves of a sector that
-// two tiles write meet in the L2.
+// `Group` tiles below each other, then the next column of tiles. So tiles that run at the same time
+// read and write neighbouring memory, which suits the pages of DRAM, and the two halves of a sector
+// that two tiles write are combined in the L2.
 template <uint32_t Group>
 __device__ __forceinline__ TileAt tile_at(const Tiling& t, uint32_t index) {
   const uint32_t a_matrix = t.tiles_down * t.tiles_across;
@@ -40,7 +40,7 @@ __device__ __forceinline__ TileAt tile_at(const Tiling& t, uint32_t index) {
 constexpr int kTile = 32;
 constexpr int kBlockRows = 8;
 
-// In what order the elements of a tile lie in shared memory is the whole difference between rungs:
+// The rungs differ only in the order in which the elements of a tile lie in shared memory:
 // Layout::at(row, col) < Layout::kElements.
 template <class T, class Layout>
 __device__ __forceinline__ void transpose_tile(const Args& a, const Tiling& tiling) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "device/pack.cuh"
+#include "device/from_detail.cuh"
 #include "kernels/vector_add_streamed/vector_add_streamed.h"
 
 namespace ridge::vector_add_streamed {
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kThreads)
     for (int64_t j = i; j < n; ++j) out[j] = a[j] + b[j];
   }
 }
-// Of every rung: what differs between them is when `add` runs, not what it does.
+// All rungs use this kernel: they differ in when `add` runs, not in what it does.
 constexpr Claims kAddClaims = {
     .global_loads_per_element = 0.5, .global_stores_per_element = 0.25, .barriers = 0};
 
@@ -55,8 +55,9 @@ inline Status add_chunk(const Args& args, int64_t begin, int64_t count, float* b
   return status_of(cudaMemcpyAsync(args.out + begin, out, bytes, cudaMemcpyDeviceToHost, stream));
 }
 
-// Streams beside the caller's: after fork they start where it stands, and after join it goes on
-// where they end. They are destroyed when their work is done, without waiting for it.
+// Streams beside the caller's. After fork they start where the caller's stream stands, and after
+// join the caller's stream waits for them. They are destroyed when their work is done, without
+// waiting for it.
 template <int N>
 class SideStreams {
  public:
@@ -95,8 +96,8 @@ class SideStreams {
   cudaStream_t streams_[N] = {};
 };
 
-// The elements in `chunks` chunks, though none is shorter than a copy worth starting nor longer
-// than its buffers should be.
+// The elements in `chunks` chunks. No chunk is so short that its copy is not worth starting, and
+// none is longer than its buffers should be.
 constexpr int64_t kLeastChunk = 16 * 1024, kMostChunk = 8 * 1024 * 1024;  // elements
 constexpr int64_t chunk_of(int64_t n, int chunks) {
   return std::clamp((n + chunks - 1) / chunks, kLeastChunk, kMostChunk);

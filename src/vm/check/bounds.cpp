@@ -41,9 +41,9 @@ class Origin {
   const Variable* variable_ = nullptr;
 };
 
-class Flow {
+class Origins {
  public:
-  explicit Flow(const Code& code) {
+  explicit Origins(const Code& code) {
     std::vector<const Instruction*> all;
     for (const Instruction& i : code.function->instructions) all.push_back(&i);
     for (const Instruction& i : code.inserted) all.push_back(&i);
@@ -103,10 +103,7 @@ class Flow {
   void follow(const Instruction& i) {
     if (i.operands.empty()) return;
     const auto& ops = i.operands;
-    const auto is = [&](std::string_view root) {
-      return i.mnemonic.starts_with(root) &&
-             (i.mnemonic.size() == root.size() || i.mnemonic[root.size()] == '.');
-    };
+    const auto is = [&](std::string_view root) { return i.match && i.match->root == root; };
     if (ops[0].kind == Operand::Kind::address) return;  // a store defines nothing
     if (is("call")) return define(ops[0], Origin::number());
     Origin result = Origin::number();
@@ -146,10 +143,10 @@ std::unordered_map<const Instruction*, const Variable*> shared_arrays(const Code
   std::unordered_map<const Instruction*, const Variable*> arrays;
   const auto& variables = code.kernel->shared_offsets;
   if (variables.empty()) return arrays;
-  const Flow flow(code);
+  const Origins origins(code);
   for (const InstMeta& meta : code.meta)
     if (meta.source)
-      if (const Variable* v = flow.variable_of(*meta.source); v && variables.contains(v))
+      if (const Variable* v = origins.variable_of(*meta.source); v && variables.contains(v))
         arrays.emplace(meta.source, v);
   return arrays;
 }

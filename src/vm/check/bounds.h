@@ -1,4 +1,4 @@
-// Which __shared__ array an access belongs to, where the code says so.
+// Which __shared__ array an access belongs to, if the code shows it.
 #pragma once
 
 #include <unordered_map>
@@ -7,9 +7,9 @@
 
 namespace ridge::vm::check {
 
-// Instructions that access shared memory at an address which was computed from one variable's: that
-// variable. What is not known for certain is left out: memory that was declared without a size,
-// addresses that came out of memory or are of one variable here and of another there.
+// For instructions that access shared memory at an address computed from one variable: that
+// variable. Doubtful accesses are left out: memory declared without a size, addresses loaded from
+// memory, and addresses that may belong to several variables.
 std::unordered_map<const Instruction*, const Variable*> shared_arrays(const Code& code);
 
 }  // namespace ridge::vm::check

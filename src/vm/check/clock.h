@@ -1,5 +1,6 @@
-// Who knows what of whom. A thread that reads what another released, or waits where another
-// arrived, is ordered behind everything the other had done by then.
+// Vector clocks: what each thread knows about the others. A thread that reads what another thread
+// released, or waits where another thread arrived, is ordered behind everything that the other had
+// done by then.
 #pragma once
 
 #include <atomic>
@@ -12,22 +13,22 @@
 
 namespace ridge::vm::check {
 
-// Of one block: all it did before `interval`, and what `warp` did before its ticks: before `tick`
-// for everybody, before `block_tick` for the threads of its own block. Its reads before
-// `read_interval` are over; its writes may still be on their way.
+// What is known of one block: everything that it did before `interval`, and everything that `warp`
+// did before its ticks (before `tick` for all threads, before `block_tick` for threads of its own
+// block). Its reads before `read_interval` are over; its writes may still be under way.
 struct Known {
   uint32_t block = 0, warp = 0, interval = 0, tick = 0, block_tick = 0, read_interval = 0;
 };
 
-// Never changed once made, so that many may share one. A lock hands a clock from one holder to the
-// next, and what they know of thousands of warps differs in a few places: neighbouring blocks are
-// kept together in parts, which clocks share, too.
+// A clock never changes once it is made, so that many can share it. A lock passes a clock from one
+// holder to the next, and clocks of thousands of warps differ in a few places only. So neighbouring
+// blocks are stored together in parts, which clocks share as well.
 class Clock {
  public:
   Clock() = default;
   explicit Clock(std::vector<Known> of_one_block);  // by warp
 
-  // Whether it holds what happened in that block then, seen from another block.
+  // Whether it contains what happened in that block at that time, seen from another block.
   bool covers(uint32_t block, uint32_t warp, uint32_t interval, uint32_t tick, bool read) const;
   std::span<const Known> of(uint32_t block) const;
 
@@ -50,7 +51,8 @@ using ClockRef = std::shared_ptr<const Clock>;
 // What it knows of reads alone; null for null.
 std::shared_ptr<const Clock> reads_of(const std::shared_ptr<const Clock>& clock);
 
-// Everything that either knows; one of the two, where it knows all that the other does.
+// Everything that one of the two knows. If one knows all that the other knows, the result is that
+// one.
 ClockRef join(const ClockRef& a, const ClockRef& b);
 
 // What has been released at addresses of memory, by one launch at a time.

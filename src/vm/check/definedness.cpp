@@ -61,13 +61,14 @@ class Needs {
         if (operands[k].kind == Kind::reg) add(all, operands[k].reg, holds != operands[k].negated);
     };
     const std::string_view op = l_.root(i);
-    if (l_.has(i, "pred")) {
+    if (l_.form(i).last_type() == Type::pred) {
       if ((op == "and" && holds) || (op == "or" && !holds) || op == "mov") both(1);
       if (op == "not" && operands[1].kind == Kind::reg)
         add(all, operands[1].reg, holds == operands[1].negated);
     }
     if (op == "setp" && operands.size() == 4 && operands[0].second < 0 &&
-        ((l_.has(i, "and") && holds) || (l_.has(i, "or") && !holds)))
+        ((l_.form(i).operation == Operation::bit_and && holds) ||
+         (l_.form(i).operation == Operation::bit_or && !holds)))
       both(3);
   }
 
@@ -103,12 +104,15 @@ class Needs {
     if (places != 1) return;
     if (op == "selp" && operands.size() == 4 && !is(3) && operands[3].kind == Kind::reg) {
       add(need, operands[3].reg, is(1) != operands[3].negated);
-    } else if ((op == "and" || op == "or") && l_.has(user, "pred") && operands.size() == 3) {
+    } else if ((op == "and" || op == "or") && l_.form(user).last_type() == Type::pred &&
+               operands.size() == 3) {
       const Operand& other = operands[is(1) ? 2 : 1];
       if (other.kind == Kind::reg) add(need, other.reg, (op == "and") != other.negated);
     } else if (op == "setp" && operands.size() == 4 && !is(3) && operands[3].kind == Kind::reg &&
-               (l_.has(user, "and") || l_.has(user, "or"))) {
-      add(need, operands[3].reg, l_.has(user, "and") != operands[3].negated);
+               (l_.form(user).operation == Operation::bit_and ||
+                l_.form(user).operation == Operation::bit_or)) {
+      add(need, operands[3].reg,
+          (l_.form(user).operation == Operation::bit_and) != operands[3].negated);
     }
   }
 
@@ -195,7 +199,7 @@ class Finder {
     }
     if (k < inst) return Place{code_.insts[k].d, 0};
     for (uint32_t i = load; i < writer; ++i)
-      if (l_.root(i).starts_with("bar") || l_.root(i) == "call") return std::nullopt;
+      if (l_.facts(i).is_barrier() || l_.facts(i).flow == Flow::call) return std::nullopt;
     return Place{code_.insts[k].d, k + 1 + code_.meta[k].match->handlers.wide};
   }
 

@@ -26,7 +26,7 @@ class EarlyAccesses {
     WorkOrderRef order;  // of the work that the host has not waited for
     const char* by;      // "cudaMemcpyAsync"; none: a kernel
   };
-  // Of a kernel: true when it has touched the place, which is told then. Of a copy: tells it.
+  // For a kernel: true if it has touched the place, which is reported then. For a copy: reports it.
   using Judge = std::function<bool(const Early&)>;
   explicit EarlyAccesses(Judge judge) : judge_(std::move(judge)) {}
 

@@ -1,4 +1,4 @@
-// What was found: collected without repetition, told when first seen.
+// Findings: collected without repetition, and reported when first seen.
 #pragma once
 
 #include <map>
@@ -41,8 +41,8 @@ struct Finding {
 class Findings {
  public:
   explicit Findings(Sites& sites) : sites_(sites) {}
-  // True when there is none like it yet, so that it is worth while to make one; counts it
-  // otherwise.
+  // True if there is no finding like it yet, so that the caller should make one; otherwise it is
+  // counted.
   bool is_new(const char* kind, uint32_t first_site, uint32_t second_site);
   void add(const Finding& finding);
   report::Finding told(const Finding& finding);  // with its places

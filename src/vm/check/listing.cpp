@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "vm/decode/decoder.h"
+#include "vm/isa/operands.h"
 
 namespace ridge::vm::check {
 namespace {
@@ -33,31 +33,22 @@ Listing::Listing(const Function& function) : function_(function) {
     const Instruction& ins = all[i];
     Node& node = nodes_[i];
     if (ins.guard >= 0) node.uses.push_back(ins.guard);
-    const std::string_view name = root(i);
-    const bool jumps = name == "bra" || name == "brx" || name == "ret" || name == "exit";
-    std::string ignored;
-    const bool hinted = ins.mnemonic.find("cache_hint") != std::string_view::npos;
-    const Match* match =
-        jumps || name == "call"
-            ? nullptr
-            : find_instruction(ins.mnemonic, &ignored, int(ins.operands.size()) - hinted);
-    const auto* specs = match ? &operand_specs(*match->row) : nullptr;
+    const Flow flow = facts(i).flow;
+    const bool has_specs = ins.match && (flow == Flow::next || flow == Flow::trap);
+    const auto* specs = has_specs ? &operand_specs(*ins.match->row) : nullptr;
     for (size_t k = 0; k < ins.operands.size(); ++k) {
       const bool writes = specs && k < specs->size() && (*specs)[k].dest;
       collect(ins.operands[k], writes ? node.defs : node.uses);
       if (ins.operands[k].second >= 0) node.defs.push_back(ins.operands[k].second);
     }
-    const bool leaves = name == "ret" || name == "exit" || name == "trap";
-    if (name == "bra")
-      for (const Operand& op : ins.operands)
-        if (op.kind == Operand::Kind::label && op.target < all.size())
-          node.next.push_back(op.target);
-    if (name == "brx")
-      for (const Operand& op : ins.operands)
-        if (op.kind == Operand::Kind::table)
-          for (const uint32_t target : function.tables[op.target].targets)
-            if (target < all.size()) node.next.push_back(target);
-    if (i + 1 < all.size() && (ins.guard >= 0 || !(jumps || leaves))) node.next.push_back(i + 1);
+    for (const Operand& op : ins.operands) {
+      if (flow == Flow::jump && op.kind == Operand::Kind::label && op.target < all.size())
+        node.next.push_back(op.target);
+      if (flow == Flow::table && op.kind == Operand::Kind::table)
+        for (const uint32_t target : function.tables[op.target].targets)
+          if (target < all.size()) node.next.push_back(target);
+    }
+    if (i + 1 < all.size() && (ins.guard >= 0 || !facts(i).leaves())) node.next.push_back(i + 1);
     for (const int32_t r : node.defs) writers_[size_t(r)].push_back(i);
     for (const int32_t r : node.uses) readers_[size_t(r)].push_back(i);
   }
@@ -70,19 +61,16 @@ uint32_t Listing::index_of(const Instruction* source) const {
   return source >= first && source < first + nodes_.size() ? uint32_t(source - first) : kNone;
 }
 
-std::string_view Listing::root(uint32_t i) const {
-  const std::string_view name = at(i).mnemonic;
-  return name.substr(0, name.find('.'));
+const Form& Listing::form(uint32_t i) const {
+  static const Form none;
+  return at(i).match ? at(i).match->form : none;
 }
 
-bool Listing::has(uint32_t i, std::string_view modifier) const {
-  std::string_view rest = at(i).mnemonic;
-  while (true) {
-    const size_t dot = rest.find('.');
-    if (rest.substr(0, dot) == modifier) return true;
-    if (dot == rest.npos) return false;
-    rest = rest.substr(dot + 1);
-  }
+bool Listing::is_opaque(uint32_t i) const {
+  const Facts& f = facts(i);
+  return (f.access == AccessKind::load && form(i).space != Space::param) ||
+         f.access == AccessKind::atomic || f.access == AccessKind::sample || f.flow == Flow::call ||
+         f.exchanges;
 }
 
 uint32_t Listing::only_writer(int32_t reg) const {
@@ -192,7 +180,9 @@ bool Listing::loop_stores(uint32_t tail, uint32_t head) const {
     const uint32_t i = open.back();
     open.pop_back();
     if (std::exchange(seen[i], 1) || !dominates(block_of_[head], block_of_[i])) continue;
-    if (root(i) == "st" && !has(i, "local") && !has(i, "param")) return true;
+    if (facts(i).access == AccessKind::store && form(i).space != Space::local &&
+        form(i).space != Space::param)
+      return true;
     if (i != tail) open.insert(open.end(), next(i).begin(), next(i).end());
   }
   return false;
@@ -206,9 +196,7 @@ uint64_t Listing::value_of(int32_t reg, int depth) const {
   const uint32_t i = only_writer(reg);
   if (i == kNone || depth > 40) return name;
   const std::string_view op = root(i);
-  const bool memory = (op == "ld" && !has(i, "param")) || op == "atom" || op == "shfl" ||
-                      op == "vote" || op == "call" || op == "tex" || op == "match";
-  if (memory) return values_[reg] = name;
+  if (is_opaque(i)) return values_[reg] = name;
   const auto& operands = at(i).operands;
   // A copy is what it copies; so is an address in another notation.
   uint64_t value = op == "mov" || op == "cvta" ? 1 : mix(7, at(i).mnemonic);

@@ -26,9 +26,12 @@ class Listing {
   const std::vector<int32_t>& defs(uint32_t i) const { return nodes_[i].defs; }
   const std::vector<int32_t>& uses(uint32_t i) const { return nodes_[i].uses; }
   const std::vector<uint32_t>& next(uint32_t i) const { return nodes_[i].next; }
-  // "add" of "add.s32", and whether a modifier is there.
-  std::string_view root(uint32_t i) const;
-  bool has(uint32_t i, std::string_view modifier) const;
+  // From its row: which instruction it is ("add"), what it does, what its modifiers say.
+  std::string_view root(uint32_t i) const { return at(i).match ? at(i).match->root : ""; }
+  const Facts& facts(uint32_t i) const { return at(i).match ? at(i).match->facts() : kRegs; }
+  const Form& form(uint32_t i) const;
+  // Whether its result may be any value: loaded, another thread's, a function's.
+  bool is_opaque(uint32_t i) const;
 
   const std::vector<uint32_t>& writers(int32_t reg) const { return writers_[size_t(reg)]; }
   const std::vector<uint32_t>& readers(int32_t reg) const { return readers_[size_t(reg)]; }

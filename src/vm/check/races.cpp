@@ -7,10 +7,10 @@
 namespace ridge::vm::check {
 namespace {
 
+bool is_meeting(const Listing& l, uint32_t i) { return l.facts(i).is_barrier(); }
 bool is_barrier(const Listing& l, uint32_t i) {
-  return l.root(i).starts_with("bar") && !l.has(i, "warp");
+  return is_meeting(l, i) && l.facts(i).sync != Sync::warp;
 }
-bool is_meeting(const Listing& l, uint32_t i) { return l.root(i).starts_with("bar"); }
 
 Relation::Ways ways(const Listing& l, uint32_t first, uint32_t second,
                     bool (*stops)(const Listing&, uint32_t)) {
@@ -90,7 +90,9 @@ Relation Races::relate(const RacePair& pair) const {
   const auto all = ways(l, a.index, b.index, [](const Listing&, uint32_t) { return false; });
   r.one_loop = (all.to_second.within_turn || all.to_second.by_turn) &&
                (all.to_first.within_turn || all.to_first.by_turn);
-  const auto is_store = [&](const SiteInfo& s) { return l.root(s.index) == "st"; };
+  const auto is_store = [&](const SiteInfo& s) {
+    return l.facts(s.index).access == AccessKind::store;
+  };
   for (const auto& [write, other] : {std::pair(&b, &a), std::pair(&a, &b)}) {
     if (!is_store(*write)) continue;
     r.claim |= is_claim(l, write->index);
@@ -98,7 +100,7 @@ Relation Races::relate(const RacePair& pair) const {
       if (const auto update = update_of(l, write->index);
           update && (is_store(*other) || is_all_at(l, *other, l.address(write->index))))
         r.update = update;
-    if (l.root(other->index) == "ld" && !r.update)
+    if (l.facts(other->index).access == AccessKind::load && !r.update)
       for (const uint32_t load : other->indices)
         r.in_place |=
             l.address(load) != l.address(write->index) && is_computed_from(l, write->index, load);
@@ -106,7 +108,7 @@ Relation Races::relate(const RacePair& pair) const {
   r.looked_at_again =
       is_looked_at_again(l, a.index, b.index) || is_looked_at_again(l, b.index, a.index);
   for (uint32_t i = 0; i < l.size() && !r.fences; ++i)
-    if (l.root(i) == "atom" || l.root(i) == "red") {
+    if (l.facts(i).access == AccessKind::atomic || l.facts(i).access == AccessKind::reduction) {
       const auto nothing = [](uint32_t) { return false; };
       const uint32_t write = pair.widest.first_writes ? a.index : b.index;
       r.fences = l.address(i) != l.address(write) && l.paths(write, i, nothing).within_turn;

@@ -1,5 +1,5 @@
-// Races, collected over the whole run: the same two statements race between lanes here and between
-// blocks there, and what mends the race follows from all of it.
+// Races, collected over the whole run: the same two statements may race between lanes here and
+// between blocks there, and the fix depends on all of this.
 #pragma once
 
 #include <map>
@@ -22,8 +22,8 @@ enum class Scope : uint8_t { lanes, block, grid, launches };
 // What the PTX says about two instructions of one function.
 struct Relation {
   bool known = false;
-  // Whether control comes from the one to the other past no barrier of the block; and past no
-  // meeting of lanes, either.
+  // Whether control can flow from one to the other without passing a barrier of the block; and
+  // without passing a synchronisation of the lanes, either.
   struct Ways {
     Listing::Paths to_second, to_first;
   };
@@ -43,8 +43,8 @@ struct Conflict {
   Scope scope = Scope::lanes;
   std::optional<bool> same_turn;  // of the loops around them
   bool rows = false;              // threads of a block with the same threadIdx.x
-  // Several threads have read the word; the last, whose instruction `first` is, was the writer
-  // itself. Which instruction of the others read it is not known.
+  // Several threads have read the word. The last reader, with instruction `first`, was the writer
+  // itself. Which instructions of the other threads read it is not known.
   bool several = false;
 };
 
@@ -66,7 +66,8 @@ class Races {
  public:
   Races(Sites& sites, Findings& findings) : sites_(sites), findings_(findings) {}
 
-  // True when it tells more than what was seen of the two before, so that `describe` is due.
+  // True if it adds something to what was seen of these two before; then `describe` is to be
+  // called.
   bool see(const Conflict& conflict);
   // The example of what `see` was told last of these two.
   void describe(const Conflict& conflict, const Finding& example, const KernelCode* kernel,

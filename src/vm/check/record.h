@@ -1,5 +1,5 @@
-// What the checker remembers of an access, and when it was: a word of memory has its last write and
-// its last read, 64 bits each.
+// What the checker remembers about an access and its time. For each word of memory it keeps the
+// last write and the last read, with 64 bits each.
 #pragma once
 
 #include <array>
@@ -14,9 +14,9 @@ namespace ridge::vm::check {
 struct Record {
   uint64_t bits = 0;  // 0: nobody yet
 
-  // Of a write: kStrong, atomic or meant for other threads to see; kInFlight, an asynchronous copy
-  // that has not landed, whose segment is kNotOver. Of a read: kStrong, and kMany, other threads
-  // have read the word since.
+  // For a write: kStrong (atomic, or meant for other threads to see) and kInFlight (an asynchronous
+  // copy that has not landed; its segment is kNotOver). For a read: kStrong, and kMany (other
+  // threads have read the word since).
   static constexpr uint32_t kStrong = 1, kInFlight = 2, kMany = 2;
   static constexpr uint32_t kNotOver = ~0u;
 
@@ -35,14 +35,15 @@ struct Record {
 struct Cell {
   uint64_t write = 0, read = 0;
 };
-// Cells of global memory are shared by all workers; a lost update loses a report, nothing else.
+// Cells of global memory are shared by all workers. A lost update may lose a report, but does no
+// other harm.
 inline Record get(const uint64_t& slot) { return {__atomic_load_n(&slot, __ATOMIC_RELAXED)}; }
 inline void put(uint64_t& slot, Record record) {
   __atomic_store_n(&slot, record.bits, __ATOMIC_RELAXED);
 }
 
-// A stretch of a warp's life between two things that order it against others. Numbers rise with
-// time within a worker, and from a launch to those that begin after it.
+// An epoch: the part of a warp's run between two events that order it against others. Numbers rise
+// with time within a worker, and from a launch to the launches that begin after it.
 struct Segment {
   uint32_t launch = 0;  // or a copy by the host
   uint32_t block = 0;

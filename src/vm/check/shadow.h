@@ -1,4 +1,4 @@
-// Shadow memory of global memory: a cell a word, in pages made when first touched.
+// Shadow memory of global memory: one cell per word, in pages made when first touched.
 #pragma once
 
 #include <map>
@@ -24,7 +24,7 @@ class Range {
   Range(const Range&) = delete;
 
   const uint64_t base, end, id;
-  // Memory that starts without a value: what the host cannot write to without our seeing it.
+  // Memory that starts without a value: memory to which the host cannot write unnoticed.
   const bool starts_empty;
 
   Page& page(uint64_t address) {  // made if it is not there
@@ -36,10 +36,10 @@ class Range {
 
   // The host, or a copy, has given [from, to) a value.
   void set_written(uint64_t from, uint64_t to);
-  // All bytes of the access have one, as far as copies know.
+  // Whether all bytes of the access have a value, as far as copies know.
   bool is_written(uint64_t from, uint64_t to) const;
-  // The bytes of `mask` of a word. Kernels' stores of whole words need not be told: their records
-  // tell.
+  // The bytes of `mask` of a word get a value. Stores of whole words by kernels need no call: their
+  // records show them.
   void set_written(uint64_t word_address, uint32_t mask);
   uint32_t written(uint64_t word_address) const;
   bool page_is_written(uint64_t address) const {

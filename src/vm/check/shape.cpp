@@ -35,7 +35,7 @@ uint32_t change_of(const Listing& l, uint32_t i) {
   return kOther;
 }
 
-// The registers an instruction's result is made of, where `change_of` says how.
+// The registers that the result of an instruction is made of, where `change_of` says how.
 std::vector<int32_t> carried_by(const Listing& l, uint32_t i) {
   const auto& operands = l.at(i).operands;
   const std::string_view op = l.root(i);
@@ -61,11 +61,11 @@ Origin origin_of(const Listing& l, int32_t reg, const Listing::Address& address,
                  std::set<uint32_t>& seen) {
   for (const uint32_t i : l.writers(reg)) {
     if (!seen.insert(i).second) continue;
-    if (l.root(i) == "ld") {
+    if (l.facts(i).access == AccessKind::load) {
       if (l.address(i) == address) return {.load = i};
       continue;
     }
-    if (l.root(i) == "atom" || l.root(i) == "call" || l.root(i) == "shfl") continue;
+    if (l.is_opaque(i)) continue;
     const uint32_t change = change_of(l, i);
     const auto sources = change == kOther ? l.uses(i) : carried_by(l, i);
     for (const int32_t source : sources) {
@@ -89,20 +89,19 @@ std::vector<int32_t> stored_registers(const Listing& l, uint32_t store) {
   return registers;
 }
 
-std::string_view type_of(const Listing& l, uint32_t i) {
-  const std::string_view name = l.at(i).mnemonic;
-  return name.substr(name.rfind('.') + 1);
+bool is_float(Type type) {
+  return type == Type::f16 || type == Type::f16x2 || type == Type::f32 || type == Type::f64;
 }
 
 // Functions of CUDA C++ that do it; there is none for small types, nor min and max of floats.
-std::string atomic_for(const Listing& l, uint32_t store, uint32_t changes, bool is_float) {
-  const std::string_view type = type_of(l, store);
-  if (type.ends_with("8") || (type.ends_with("16") && !type.starts_with("bf"))) return {};
+std::string atomic_for(const Listing& l, uint32_t store, uint32_t changes, bool floats) {
+  const Type type = l.form(store).last_type();
+  if (size_of(type) < 4 && type != Type::bf16) return {};
   switch (changes) {
     case kAdds: return "atomicAdd";
-    case kSubtracts: return is_float ? "" : "atomicSub";
-    case kMin: return is_float ? "" : "atomicMin";
-    case kMax: return is_float ? "" : "atomicMax";
+    case kSubtracts: return floats ? "" : "atomicSub";
+    case kMin: return floats ? "" : "atomicMin";
+    case kMax: return floats ? "" : "atomicMax";
     case kAnds: return "atomicAnd";
     case kOrs: return "atomicOr";
     case kXors: return "atomicXor";
@@ -150,22 +149,20 @@ std::optional<Update> guarded_update(const Listing& l, uint32_t store,
     std::optional<bool> holds;
     if (l.at(store).guard == p) holds = !l.at(store).guard_negated;
     for (const uint32_t k : p >= 0 ? l.readers(p) : std::vector<uint32_t>{}) {
-      if (l.root(k) != "bra" || l.at(k).guard != p || l.next(k).size() != 2) continue;
+      if (l.facts(k).flow != Flow::jump || l.at(k).guard != p || l.next(k).size() != 2) continue;
       const uint32_t taken = l.next(k)[0], other = l.next(k)[1];
       if (l.dominates(l.block_of(other), l.block_of(store))) holds = l.at(k).guard_negated;
       else if (l.dominates(l.block_of(taken), l.block_of(store))) holds = !l.at(k).guard_negated;
     }
     if (!holds) continue;
-    const bool less = l.has(i, "lt") || l.has(i, "le") || l.has(i, "ltu") || l.has(i, "leu") ||
-                      l.has(i, "lo") || l.has(i, "ls");
-    const bool greater = l.has(i, "gt") || l.has(i, "ge") || l.has(i, "gtu") || l.has(i, "geu") ||
-                         l.has(i, "hi") || l.has(i, "hs");
+    const bool less = l.form(i).comparison == Comparison::less;
+    const bool greater = l.form(i).comparison == Comparison::greater;
     if (!less && !greater) continue;
     // old < new, and it is written: the largest stays.
     const bool max = (less == old_first) == *holds;
-    const bool is_float = type_of(l, i).starts_with("f");
+    const bool floats = is_float(l.form(i).last_type());
     Update update{.load = old_first ? from_a.load : from_b.load, .atomic = {}, .value = {}};
-    update.atomic = atomic_for(l, store, max ? kMax : kMin, is_float);
+    update.atomic = atomic_for(l, store, max ? kMax : kMin, floats);
     return update;
   }
   return std::nullopt;
@@ -175,7 +172,7 @@ std::optional<Update> guarded_update(const Listing& l, uint32_t store,
 void follow(const Listing& l, int32_t reg, std::set<uint32_t>& users) {
   for (const uint32_t i : l.readers(reg)) {
     if (!users.insert(i).second) continue;
-    if (l.root(i) == "atom") continue;
+    if (l.facts(i).access == AccessKind::atomic) continue;
     for (const int32_t d : l.defs(i)) follow(l, d, users);
   }
 }
@@ -187,9 +184,7 @@ bool comes_from_memory(const Listing& l, std::vector<uint32_t> open) {
     const uint32_t k = open.back();
     open.pop_back();
     if (!seen.insert(k).second) continue;
-    const std::string_view op = l.root(k);
-    if ((op == "ld" && !l.has(k, "param")) || op == "atom" || op == "shfl" || op == "call")
-      return true;
+    if (l.is_opaque(k)) return true;
     for (const int32_t reg : l.uses(k))
       open.insert(open.end(), l.writers(reg).begin(), l.writers(reg).end());
   }
@@ -206,12 +201,12 @@ std::optional<Update> update_of(const Listing& l, uint32_t store) {
     const Origin from = origin_of(l, reg, *address, seen);
     if (from.load == Listing::kNone || !from.changes) continue;
     Update update{.load = from.load, .atomic = {}, .value = {}};
-    const bool is_float = from.last != Listing::kNone && type_of(l, from.last).starts_with("f");
-    update.atomic = atomic_for(l, store, from.changes, is_float);
+    const bool floats = from.last != Listing::kNone && is_float(l.form(from.last).last_type());
+    update.atomic = atomic_for(l, store, from.changes, floats);
     const auto& operands = l.at(from.last).operands;
     if (!update.atomic.empty() && operands.size() == 3 && l.root(from.last) != "fma")
       for (size_t k = 1; k < 3; ++k)
-        if (const std::string text = number(operands[k], is_float); !text.empty())
+        if (const std::string text = number(operands[k], floats); !text.empty())
           update.value = text;
     return update;
   }
@@ -231,25 +226,29 @@ bool is_computed_from(const Listing& l, uint32_t store, uint32_t load) {
 }
 
 bool is_looked_at_again(const Listing& l, uint32_t load, uint32_t atomic) {
-  if (l.root(load) != "ld" || (l.root(atomic) != "atom" && l.root(atomic) != "red")) return false;
-  bool looks = false;
-  for (const std::string_view op : {"min", "max", "cas", "or", "and", "exch"})
-    looks |= l.has(atomic, op);
+  const AccessKind access = l.facts(atomic).access;
+  if (l.facts(load).access != AccessKind::load) return false;
+  if (access != AccessKind::atomic && access != AccessKind::reduction) return false;
+  const Operation op = l.form(atomic).operation;
+  const bool looks = op == Operation::min || op == Operation::max || op == Operation::cas ||
+                     op == Operation::bit_or || op == Operation::bit_and || op == Operation::exch;
   if (!looks || l.address(load) != l.address(atomic)) return false;
   std::set<uint32_t> users;
   for (const int32_t reg : l.defs(load)) follow(l, reg, users);
   return !users.empty() && std::ranges::all_of(users, [&](uint32_t i) {
-    const std::string_view op = l.root(i);
-    if (i == atomic || op == "bra" || op == "setp" || op == "cvt" || op == "mov") return true;
+    const std::string_view root = l.root(i);
+    if (i == atomic || l.facts(i).flow == Flow::jump) return true;
+    if (root == "setp" || root == "cvt" || root == "mov") return true;
     // Its guard, or a combination of conditions.
-    return l.has(i, "pred") || (op == "atom" && l.address(i) == l.address(atomic));
+    return l.form(i).last_type() == Type::pred ||
+           (l.facts(i).access == AccessKind::atomic && l.address(i) == l.address(atomic));
   });
 }
 
 bool decides_branch(const Listing& l, uint32_t load) {
   std::set<uint32_t> users;
   for (const int32_t reg : l.defs(load)) follow(l, reg, users);
-  return std::ranges::any_of(users, [&](uint32_t i) { return l.root(i) == "bra"; });
+  return std::ranges::any_of(users, [&](uint32_t i) { return l.facts(i).flow == Flow::jump; });
 }
 
 bool is_claim(const Listing& l, uint32_t store) {
@@ -259,7 +258,7 @@ bool is_claim(const Listing& l, uint32_t store) {
   };
   if (l.at(store).guard >= 0) add(l.at(store).guard);
   for (uint32_t k = 0; k < l.size(); ++k)
-    if (l.root(k) == "bra" && l.at(k).guard >= 0 && l.next(k).size() == 2 &&
+    if (l.facts(k).flow == Flow::jump && l.at(k).guard >= 0 && l.next(k).size() == 2 &&
         l.block_of(k) != l.block_of(store) && l.dominates(l.block_of(k), l.block_of(store)) &&
         !l.is_back_edge(k, l.next(k)[0]))
       add(l.at(k).guard);

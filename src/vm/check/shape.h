@@ -1,4 +1,4 @@
-// What the accesses of a race mean to each other: whether one statement reads a place, changes the
+// How the two accesses of a race are related: whether one statement reads a place, changes the
 // value and writes it back; whether a value is written that was read from a neighbour's place;
 // whether a read only decides if an atomic is worth while.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace ridge::vm::check {
 
-// A store that puts back what it read, changed: `*p += x`.
+// A store that writes back what it read, changed: `*p += x`.
 struct Update {
   uint32_t load = Listing::kNone;
   std::string atomic;  // "atomicAdd"; empty: no single atomic does it

@@ -9,6 +9,8 @@
 #include "vm/check/shape.h"
 #include "vm/exec/place.h"
 #include "vm/isa/internal.h"
+#include "vm/isa/operands.h"
+#include "vm/isa/shuffle.h"
 
 namespace ridge::vm::check {
 namespace {
@@ -27,104 +29,101 @@ int words_of_run(const Inst& inst) {
 }
 
 Site memory_site(const Inst& inst, const InstMeta& meta) {
-  const InstrDef& row = *meta.match->row;
+  const Facts& facts = meta.match->facts();
   const Form& form = meta.match->form;
   Site s;
-  s.space = form.space();
+  s.space = form.space;
   if (s.space == Space::local || s.space == Space::param || s.space == Space::constant) return {};
-  s.act = row.touches & kAtomic ? Act::atomic : row.touches & kWrites ? Act::store : Act::load;
+  s.act = facts.is_atomic() ? Act::atomic : facts.writes() ? Act::store : Act::load;
   // The decoder writes one instruction for each element of a vector of atomics.
-  const int words = meta.merged >= 0       ? words_of_run(inst)
-                    : s.act == Act::atomic ? 1
-                                           : form.vector();
+  const int words = meta.merged >= 0 ? words_of_run(inst) : s.act == Act::atomic ? 1 : form.vector;
   s.element = uint8_t(size_of(form.type()));
   s.bytes = uint8_t(s.element * words);
+  s.is_volatile = form.order == Order::is_volatile;
   // volatile in shared memory promises nothing to the other threads of the block.
-  s.strong = s.act == Act::atomic || form.has("relaxed") || form.has("acquire") ||
-             form.has("release") || form.has("mmio") ||
-             (form.has("volatile") && s.space != Space::shared);
-  s.is_volatile = form.has("volatile");
-  s.acquires = form.has("acquire") || form.has("acq_rel");
-  s.releases = form.has("release") || form.has("acq_rel");
+  s.strong = s.act == Act::atomic ||
+             (form.order != Order::weak && !(s.is_volatile && s.space == Space::shared));
+  s.acquires = form.acquires();
+  s.releases = form.releases();
   s.merged = meta.merged >= 0;
-  s.returns = row.spelling.starts_with("atom");
-  s.blind = form.has("exch");
-  s.block_scope = form.has("cta");
+  s.returns = facts.access == AccessKind::atomic;
+  s.blind = form.operation == Operation::exch;
+  s.block_scope = form.scope == MemoryScope::cta;
   return s;
 }
 
-Site matrix_site(const InstMeta& meta) {
-  const Form& form = meta.match->form;
-  Site s;
-  s.act = meta.match->row->touches & kWrites ? Act::store_matrix : Act::load_matrix;
-  s.space = form.space();
-  s.bytes = 16;
-  s.rows = form.has("x4") ? 32 : form.has("x2") ? 16 : 8;
-  return s;
+// What the checker does at an instruction that waits or orders.
+Act act_of(Sync sync) {
+  switch (sync) {
+    case Sync::lanes: return Act::lanes;
+    case Sync::warp: return Act::meet;
+    case Sync::block:
+    case Sync::block_arrive:
+    case Sync::cluster: return Act::barrier;
+    case Sync::fence: return Act::fence;
+    case Sync::copy_wait: return Act::copy_wait;
+    case Sync::copy_arrive: return Act::copy_arrive;
+    case Sync::token_init: return Act::token_init;
+    case Sync::token_arrive: return Act::token_arrive;
+    case Sync::token_wait: return Act::token_wait;
+    case Sync::none:
+    case Sync::cluster_arrive:
+    case Sync::proxy_fence:
+    case Sync::copy_commit: return Act::none;
+  }
+  return Act::none;
 }
 
-Site token_site(std::string_view spelling, const Form& form) {
+Site sync_site(const Match& match) {
+  const Facts& facts = match.facts();
+  const Form& form = match.form;
   Site s;
-  s.space = form.space();
-  s.bytes = 8;
-  s.act = spelling.starts_with("mbarrier[init]") || spelling.starts_with("mbarrier[inval]")
-              ? Act::token_init
-          : form.has("test_wait") || form.has("try_wait") ? Act::token_wait
-                                                          : Act::token_arrive;
-  s.releases = !form.has("relaxed");
-  if (spelling.starts_with("mbarrier[pending_count]")) return {};
+  s.act = act_of(facts.sync);
+  s.space = form.space;
+  switch (s.act) {
+    case Act::fence: s.block_scope = form.scope == MemoryScope::cta; break;
+    case Act::barrier:
+      s.cluster = facts.sync == Sync::cluster;
+      s.aligned = !s.cluster && (facts.aligned || form.aligned);
+      s.writes = facts.counted;
+      break;
+    case Act::lanes:
+      s.mask_field = uint8_t(operand_count(*match.row) - 2);
+      if (facts.across == Across::shuffled) s.shuffle = uint8_t(1 + int(shuffle_mode(form)));
+      break;
+    case Act::token_init:
+    case Act::token_arrive:
+    case Act::token_wait:
+      s.bytes = 8;
+      s.releases = form.order != Order::relaxed;
+      break;
+    default: break;
+  }
   return s;
 }
 
 Site site_of(const Inst& inst, const InstMeta& meta) {
   if (!is_operation(inst, meta)) return {};
-  const InstrDef& row = *meta.match->row;
-  const Form& form = meta.match->form;
-  const std::string_view spelling = row.spelling;
+  const Facts& facts = meta.match->facts();
   Site s;
-  const auto is = [&](std::string_view root) { return spelling.starts_with(root); };
-  if (is("ldmatrix") || is("stmatrix")) return matrix_site(meta);
-  if (is("wmma")) {
-    if (!(row.touches & (kReads | kWrites))) return {};
-    s.act = row.touches & kWrites ? Act::store_tile : Act::load_tile;
-    return s;
+  switch (facts.access) {
+    case AccessKind::load:
+    case AccessKind::store:
+    case AccessKind::atomic:
+    case AccessKind::reduction: return memory_site(inst, meta);
+    case AccessKind::load_matrix:
+    case AccessKind::store_matrix:
+      s.act = facts.writes() ? Act::store_matrix : Act::load_matrix;
+      s.space = meta.match->form.space;
+      s.bytes = 16;
+      s.rows = uint8_t(8 * meta.match->form.matrices);
+      return s;
+    case AccessKind::load_tile: s.act = Act::load_tile; return s;
+    case AccessKind::store_tile: s.act = Act::store_tile; return s;
+    case AccessKind::copy: s.act = Act::copy; return s;
+    case AccessKind::bulk_copy: s.act = Act::bulk_copy; return s;
+    default: return sync_site(*meta.match);
   }
-  if (is("ld") || is("st") || is("atom") || is("red[") || is("red{"))
-    return row.unit == Unit::memory && (row.touches & (kReads | kWrites)) ? memory_site(inst, meta)
-                                                                          : s;
-  if (is("mbarrier")) return token_site(spelling, form);
-  if (is("cp[async][bulk]")) {
-    s.act = Act::bulk_copy;
-    return s;
-  }
-  if (is("cp[async][mbarrier]")) {
-    s.act = Act::copy_arrive;
-    s.space = form.space();
-    return s;
-  }
-  if (is("cp[async][wait")) s.act = Act::copy_wait;
-  else if (is("cp[async][ca|cg]")) s.act = Act::copy;
-  else if (is("membar") || is("fence")) {
-    if (form.has("proxy") && !form.has("alias")) return {};
-    s.act = Act::fence;
-    s.block_scope = form.has("cta");
-  } else if (is("bar[warp]")) {
-    s.act = Act::meet;
-  } else if (is("barrier[cluster]")) {
-    if (!form.has("wait")) return {};
-    s.act = Act::barrier;
-    s.cluster = true;
-  } else if (is("bar")) {
-    s.act = Act::barrier;
-    s.aligned = is("bar{") || form.has("aligned");
-    s.writes = operand_count(row) - int(form.has("red")) * 2 > 1;
-  } else if (row.touches & kConverges && row.touches & kLanes && form.has("sync") &&
-             row.unit == Unit::shuffle) {
-    s.act = Act::lanes;
-    s.mask_field = is("shfl") ? 3 : is("elect") ? 0 : 1;
-    if (is("shfl")) s.shuffle = uint8_t(1 + form.index_of({"up", "down", "bfly", "idx"}));
-  }
-  return s;
 }
 
 // Where an instruction's address comes from: the register before it was converted, the variable,
@@ -150,12 +149,12 @@ std::optional<Address> address_of(const Instruction& source,
 void trust_optimistic_loads(const Code& code, std::vector<Site>& sites) {
   std::map<int32_t, int32_t> converted;
   for (const Instruction& i : code.function->instructions)
-    if (i.mnemonic.starts_with("cvta.to.") && i.operands.size() == 2 &&
+    if (i.match && i.match->root == "cvta" && i.operands.size() == 2 &&
         i.operands[1].kind == Operand::Kind::reg)
       converted[i.operands[0].reg] = i.operands[1].reg;
   std::set<Address> exchanged;
   for (size_t k = 0; k < sites.size(); ++k)
-    if (sites[k].act == Act::atomic && code.meta[k].match->form.has("cas"))
+    if (sites[k].act == Act::atomic && code.meta[k].match->form.operation == Operation::cas)
       if (const auto at = address_of(*code.meta[k].source, converted)) exchanged.insert(*at);
   if (exchanged.empty()) return;
   for (size_t k = 0; k < sites.size(); ++k)
@@ -254,7 +253,8 @@ bool speaks_to_host(const KernelCode& kernel) {
     for (const InstMeta& meta : code->meta) {
       if (!meta.match) continue;
       const Form& form = meta.match->form;
-      if (form.has("sys") || (form.has("volatile") && form.space() != Space::shared)) return true;
+      if (form.scope == MemoryScope::sys) return true;
+      if (form.order == Order::is_volatile && form.space != Space::shared) return true;
     }
   return false;
 }

@@ -108,7 +108,7 @@ struct BlockState {
   bool fine = false;   // in this interval something finer than a barrier has ordered some threads
   std::vector<WarpState> warps;
   std::vector<Cell> cells;       // of shared memory
-  std::vector<uint8_t> written;  // its bytes that have a value, four bits a word
+  std::vector<uint8_t> written;  // its bytes that have a value, four bits per word
   std::vector<uint32_t> known;   // warps by warps: up to which tick the first is behind the second
   std::array<std::vector<uint32_t>, 16> arrived;  // at barriers: what those who arrived knew
   std::unordered_map<uint32_t, std::vector<uint32_t>> tokens;  // at mbarriers and shared atomics

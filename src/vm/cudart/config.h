@@ -10,7 +10,7 @@ namespace ridge::vm::cudart {
 
 struct Config {
   GpuSpec gpu;
-  unsigned threads = 0;        // RIDGE_THREADS; 0: one a core
+  unsigned threads = 0;        // RIDGE_THREADS; 0: one per core
   double timeout_seconds = 0;  // RIDGE_TIMEOUT; 0: none
   bool progress = false;       // RIDGE_PROGRESS=1
   bool strict = false;         // RIDGE_STRICT=1: faults where a GPU lets an access pass

@@ -18,14 +18,14 @@ namespace ridge::vm::cudart {
 const char* error_name(cudaError_t error);
 const char* error_text(cudaError_t error);
 
-// Remembers a failure as this thread's last error, and tells of it; gives it back, so that a
+// Remembers a failure as this thread's last error, and reports it. Returns the error, so that a
 // function can `return remember(error)`.
 cudaError_t remember(cudaError_t error);
 cudaError_t peek_last_error();
 cudaError_t take_last_error();
 
-// While one of these lives on this thread, the call is the driver's: what fails is not the
-// runtime's last error, and the thread is no user of the runtime for it.
+// While one of these lives on this thread, the call is one of the driver: a failure is not the
+// runtime's last error, and the thread does not count as a user of the runtime.
 class DriverCall {
  public:
   DriverCall();

@@ -1,5 +1,5 @@
-// A CUDA call that fails is told where it happens, because many programs do not look at what it
-// returns: what was asked, what the limit is, and the program's line.
+// Reports CUDA calls that fail, because many programs ignore what they return: what was asked, what
+// the limit is, and the line of the program.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace ridge::vm::cudart {
 
-// Why a call fails, for whoever tells of it. All of it may be empty.
+// Why a call fails, for the report. All fields may be empty.
 struct Failure {
   std::string asked;  // "launch of k<<<2, 2048>>>"; empty: the name of the function
   std::string why;    // "2048 threads per block, at most 1024"; empty: the text of the error code
@@ -24,7 +24,8 @@ cudaError_t fail(cudaError_t error, Failure failure);
 // programs ask for on purpose. `name` is the error code's.
 void tell_failed(cudaError_t error, const char* name);
 
-// What the software GPU does not have, told once for each name, with the line that asked for it.
+// Reports a feature that the software GPU does not have, once for each name, with the line that
+// asked for it.
 void tell_unsupported(const std::string& what, const char* group, const char* docs);
 
 // While one of these lives on this thread, calls are part of the one the program made.

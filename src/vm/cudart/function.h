@@ -8,7 +8,7 @@
 namespace ridge::vm::cudart {
 
 struct ResolvedFunction {
-  Function* function = nullptr;
+  KernelHandle* function = nullptr;
   Kernel* kernel = nullptr;
   KernelUsage usage;
 };
@@ -18,7 +18,7 @@ cudaError_t resolve_function(const void* function, ResolvedFunction* resolved);
 // Dynamic shared memory one block of it may ask for: the opt-in, or what static memory leaves of
 // the default.
 int dynamic_shared_limit(const ResolvedFunction& function);
-// Threads a block of it may have: .maxntid, and what its registers allow.
+// How many threads a block of it may have: .maxntid, and what its registers allow.
 int max_threads(const ResolvedFunction& function);
 bool has_registers_for(const ResolvedFunction& function, int threads);
 // Blocks of it that fit on one multiprocessor at a time.

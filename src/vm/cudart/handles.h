@@ -1,5 +1,5 @@
-// Handles a program holds: the object's address, but looked up, never dereferenced on trust. A
-// stale or wild handle is found out, and is cudaErrorInvalidResourceHandle.
+// Handles of a program: the address of an object, which is looked up and never dereferenced
+// unchecked. A stale or invalid handle gives cudaErrorInvalidResourceHandle.
 #pragma once
 
 #include <memory>

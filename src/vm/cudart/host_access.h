@@ -3,8 +3,8 @@
 
 namespace ridge::vm::cudart {
 
-// From now on such an access is told, with its place in the program; then it ends the process as on
-// a machine with a GPU: by SIGSEGV, or in the handler that the program had for it.
+// From now on such an access is reported, with its place in the program. Then it ends the process
+// as on a machine with a GPU: by SIGSEGV, or in the program's own handler for it.
 void watch_host_accesses();
 
 }  // namespace ridge::vm::cudart

@@ -44,10 +44,10 @@ cudaError_t Modules::unload_library(LoadedImage* library) {
   return cudaSuccess;
 }
 
-Function* Modules::library_function(LoadedImage* library, Kernel* kernel) {
+KernelHandle* Modules::library_function(LoadedImage* library, Kernel* kernel) {
   for (const auto& function : library->functions)
     if (function->kernel == kernel) return function.get();
-  auto function = std::make_unique<Function>();
+  auto function = std::make_unique<KernelHandle>();
   function->image = library;
   function->name = runtime().engine.info(kernel).name;
   function->kernel = kernel;
@@ -57,7 +57,7 @@ Function* Modules::library_function(LoadedImage* library, Kernel* kernel) {
 }
 
 cudaError_t Modules::library_kernel(LoadedImage* library, std::string_view name,
-                                    Function** function) {
+                                    KernelHandle** function) {
   const std::lock_guard lock(mutex_);
   if (!is_library(library)) return cudaErrorInvalidResourceHandle;
   Kernel* kernel = runtime().engine.find_kernel(library->program, name);
@@ -66,7 +66,7 @@ cudaError_t Modules::library_kernel(LoadedImage* library, std::string_view name,
   return cudaSuccess;
 }
 
-cudaError_t Modules::library_kernels(LoadedImage* library, std::vector<Function*>* functions) {
+cudaError_t Modules::library_kernels(LoadedImage* library, std::vector<KernelHandle*>* functions) {
   const std::lock_guard lock(mutex_);
   if (!is_library(library)) return cudaErrorInvalidResourceHandle;
   for (Kernel* kernel : runtime().engine.kernels(library->program))

@@ -10,7 +10,7 @@
 namespace ridge::vm::cudart {
 namespace {
 
-constexpr size_t kMaxStack = 512 * 1024;  // bytes a thread
+constexpr size_t kMaxStack = 512 * 1024;  // bytes per thread
 
 // As an H200 answers when nobody has set them.
 struct Limits {

@@ -11,8 +11,8 @@ void log_message(std::string_view text);
 
 // Positions count messages. The oldest are forgotten when the log gets long.
 unsigned log_end();
-// Messages from `position` on, a line each, at most `most` bytes: the newest that fit.
-// `truncated`: some did not.
+// Messages from `position` on, one per line, at most `most` bytes: the newest that fit.
+// `truncated`: some did not fit.
 std::string log_since(unsigned position, size_t most, bool* truncated);
 
 using LogCallback = std::function<void(std::string& message)>;

@@ -11,9 +11,9 @@
 
 namespace ridge::vm::cudart {
 
-// cudaMalloc and its kin: size 0 is success and a null pointer, as in the real runtime.
+// cudaMalloc and similar functions: size 0 is success and a null pointer, as in the real runtime.
 cudaError_t allocate(void** pointer, size_t bytes, MemKind kind, uint32_t flags);
-// Frees what `allocate` gave. A pointer that is no live allocation of one of these kinds is
+// Frees memory of `allocate`. A pointer that is not a live allocation of one of these kinds gives
 // cudaErrorInvalidValue, and a report says what it is instead.
 cudaError_t free_device(void* pointer);
 cudaError_t free_host(void* pointer);

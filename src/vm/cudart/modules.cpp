@@ -134,7 +134,7 @@ void Modules::remove(LoadedImage* image) {
 // both.
 void Modules::add_function(LoadedImage* image, const void* host, std::string name) {
   const std::lock_guard lock(mutex_);
-  auto& function = image->functions.emplace_back(std::make_unique<Function>());
+  auto& function = image->functions.emplace_back(std::make_unique<KernelHandle>());
   function->image = image;
   function->name = std::move(name);
   functions_.try_emplace(host, function.get());
@@ -180,13 +180,13 @@ cudaError_t Modules::load_text(LoadedImage* image, std::string ptx, const std::s
   return cudaSuccess;
 }
 
-Function* Modules::find_function(const void* host_or_handle) {
+KernelHandle* Modules::find_function(const void* host_or_handle) {
   const std::lock_guard lock(mutex_);
   const auto found = functions_.find(host_or_handle);
   return found == functions_.end() ? nullptr : found->second;
 }
 
-cudaError_t Modules::resolve(Function* function, Kernel** kernel) {
+cudaError_t Modules::resolve(KernelHandle* function, Kernel** kernel) {
   const std::lock_guard lock(mutex_);
   if (!function->kernel) {
     if (const cudaError_t error = load(function->image)) return error;

@@ -21,7 +21,7 @@ namespace ridge::vm::cudart {
 struct LoadedImage;  // a fat binary or a library
 
 // One kernel, however it was named: by its host stub, by a cudaKernel_t, by a library and a name.
-struct Function {
+struct KernelHandle {
   LoadedImage* image = nullptr;
   std::string name;
   Kernel* kernel = nullptr;     // null until first use, and again after a device reset
@@ -46,7 +46,7 @@ struct LoadedImage {
   std::string why;             // the same
   bool tried = false;          // loading was tried; `error` is its outcome
   cudaError_t error = cudaSuccess;
-  std::vector<std::unique_ptr<Function>> functions;
+  std::vector<std::unique_ptr<KernelHandle>> functions;
   std::vector<std::unique_ptr<DeviceVariable>> variables;
 };
 
@@ -63,14 +63,14 @@ class Modules {
                            std::string* log = nullptr);
   cudaError_t unload_library(LoadedImage* library);
   bool is_library(const LoadedImage* image);
-  cudaError_t library_kernel(LoadedImage* library, std::string_view name, Function** function);
-  cudaError_t library_kernels(LoadedImage* library, std::vector<Function*>* functions);
+  cudaError_t library_kernel(LoadedImage* library, std::string_view name, KernelHandle** function);
+  cudaError_t library_kernels(LoadedImage* library, std::vector<KernelHandle*>* functions);
   cudaError_t library_variable(LoadedImage* library, std::string_view name, Engine::Symbol* symbol);
 
   // A host stub or a handle; null when it is neither.
-  Function* find_function(const void* host_or_handle);
+  KernelHandle* find_function(const void* host_or_handle);
   // The function's kernel, loading its image first where needed.
-  cudaError_t resolve(Function* function, Kernel** kernel);
+  cudaError_t resolve(KernelHandle* function, Kernel** kernel);
   cudaError_t find_symbol(const void* host, Engine::Symbol* symbol);
   cudaError_t load(LoadedImage* image);  // once; later calls answer the first outcome
 
@@ -80,12 +80,12 @@ class Modules {
   cudaError_t load_now(LoadedImage* image);
   cudaError_t load_text(LoadedImage* image, std::string ptx, const std::string& name);
   const DeviceVariable* find_variable(const void* host) const;
-  Function* library_function(LoadedImage* library, Kernel* kernel);
+  KernelHandle* library_function(LoadedImage* library, Kernel* kernel);
 
   std::recursive_mutex mutex_;
   std::vector<std::unique_ptr<LoadedImage>> images_;
   // By host stub, and by handle (its own address).
-  std::unordered_map<const void*, Function*> functions_;
+  std::unordered_map<const void*, KernelHandle*> functions_;
   std::unordered_map<const void*, DeviceVariable*> variables_;  // by host address
 };
 

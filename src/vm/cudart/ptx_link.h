@@ -1,4 +1,4 @@
-// Linking PTX, for programs built with -rdc=true: their fat binary holds one image a unit, and
+// Linking PTX, for programs built with -rdc=true: their fat binary holds one image per unit, and
 // functions and variables of one are used in another.
 //
 // The parser resolves names within a module and knows what a later definition does to an earlier

@@ -1,5 +1,5 @@
-// Saying no: cudaErrorNotSupported, and once on stderr what is not supported, by name. Knows no
-// CUDA type, so that the stubs can be declared without the toolkit's prototypes.
+// Refusing a call: cudaErrorNotSupported, and once on stderr the name of what is not supported.
+// This header needs no CUDA type, so that stubs can be declared without the toolkit's prototypes.
 #pragma once
 
 namespace ridge::vm::cudart {

@@ -17,12 +17,13 @@ struct Runtime {
 };
 
 Runtime& runtime();
-// What the program registered before main; there before the device is, because registering must not
-// start it.
+// What the program registered before main. It exists before the device does, because registering
+// must not start the device.
 Modules& registrations();
 bool runtime_started();
 
-// The end of a synchronising call: device printf appears, and a fault met on the way is the answer.
+// The end of a synchronising call: the output of device printf appears, and a fault that happened
+// is the result.
 cudaError_t synchronised();
 
 // Records a fault of a kernel: the report once on stderr, and the sticky error.

@@ -8,7 +8,7 @@
 namespace ridge::vm::cudart {
 namespace {
 
-constexpr size_t kQueueDepth = 1024;  // launches a device accepts before the host has to wait
+constexpr size_t kQueueDepth = 1024;  // launches that a device accepts before the host has to wait
 
 using Numbers = std::map<uint64_t, uint64_t>;  // by stream
 

@@ -1,5 +1,5 @@
-// `ridge run --trace FILE`: what the streams do, and when. One observer, around each piece of work
-// as a stream's thread does it; without a trace it costs a test an operation.
+// `ridge run --trace FILE`: what the streams do, and when. It notes the start and end of each piece
+// of work on the thread of a stream. Without a trace it costs one test per operation.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,7 @@ void replace(Work& work, Work by);
 // Runs it, on the stream's thread. Does nothing once the device is dead.
 void execute(const Stream& stream, const Work& work);
 
-// Tells who watches the host what this work may use of pinned and managed memory.
+// Tells the observer of host accesses what this work may use of pinned and managed memory.
 void tell_uses(const Ticket& ticket, const std::vector<const Work*>& works);
 // The order of the host function that this thread runs for a stream; null: it runs none, or nobody
 // watches.

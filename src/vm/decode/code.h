@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/status.h"
-#include "vm/isa/inst.h"
 #include "vm/isa/form.h"
+#include "vm/isa/inst.h"
 #include "vm/parse/module.h"
 
 namespace ridge::vm {
@@ -29,7 +29,7 @@ struct InstMeta {
   const Match* match = nullptr;
   uint8_t counts = 0;
   bool accesses = false;  // its operands are the addresses of the memory that `source` touches
-  int32_t merged = -1;  // a merged load: where its words begin in Code::merged
+  int32_t merged = -1;    // a merged load: where its words begin in Code::merged
 };
 
 struct CallSite;
@@ -101,6 +101,12 @@ struct KernelCode {
   bool stack_grows = false;  // it recurses, or uses alloca
   std::mutex mutex;          // functions reached through pointers are decoded when first called
 };
+
+// Finds the rows of a function's instructions (Instruction::match) where that was not done yet.
+// What has none keeps a null, and is an error when it is decoded.
+void find_rows(Function& function);
+// Why an instruction has no row.
+std::string missing_row(const Instruction& instruction);
 
 // Decodes `function` (its body parsed by now) into kernel->functions. The error is a diagnostic
 // with line and caret.

@@ -20,8 +20,6 @@ namespace {
 
 constexpr uint32_t kNone = ~0u;
 
-bool is_rounded(const Form& form) { return form.index_of({"rn", "rz", "rm", "rp"}) >= 0; }
-
 bool is_half(Type type) {
   return type == Type::f16 || type == Type::bf16 || type == Type::f16x2 || type == Type::bf16x2;
 }
@@ -45,21 +43,22 @@ std::optional<uint64_t> one_of(Type type) {
 bool ends_stretch(const Item& item, bool constant_operands) {
   if (item.kind != Item::Kind::op) return true;
   if (!item.match) return false;
-  if (item.guard >= 0 && item.match->row->touches != kRegs) return true;
+  if (item.guard >= 0 && !item.match->facts().only_registers()) return true;
   const Form& form = item.match->form;
-  const std::string_view root = root_of(item);
+  const std::string_view root = item.match->root;
   if (root == "div" || root == "rem")
-    return is_contracted(form.type()) ? is_rounded(form) : form.type() != Type::u32;
-  if (root == "rcp" || root == "sqrt") return is_rounded(form) && !constant_operands;
-  if (root == "rsqrt") return form.type() == Type::f64 && !form.has("ftz");
-  return root == "membar" || (root == "fence" && (form.has("sc") || form.has("acq_rel")));
+    return is_contracted(form.type()) ? form.is_rounded() : form.type() != Type::u32;
+  if (root == "rcp" || root == "sqrt") return form.is_rounded() && !constant_operands;
+  if (root == "rsqrt") return form.type() == Type::f64 && !form.ftz;
+  return root == "membar" ||
+         (root == "fence" && (form.order == Order::sc || form.order == Order::acq_rel));
 }
 
 // Operations that ptxas evaluates when their operands are constants.
 bool is_folded(const Item& item) {
   constexpr std::string_view kFolded[] = {"mov", "cvt", "add", "sub", "mul",
                                           "neg", "abs", "min", "max"};
-  return std::find(std::begin(kFolded), std::end(kFolded), root_of(item)) != std::end(kFolded);
+  return std::find(std::begin(kFolded), std::end(kFolded), item.match->root) != std::end(kFolded);
 }
 
 class Contraction {
@@ -226,7 +225,7 @@ void Contraction::find_constants() {
   value_.assign(registers_.size(), {});
   for (const Item& item : items_) {
     if (item.kind != Item::Kind::op || item.guard >= 0) continue;
-    const std::string_view root = root_of(item);
+    const std::string_view root = item.match->root;
     const auto& ops = item.source->operands;
     if (ops.size() != 2) continue;
     uint8_t kind = kVarying;
@@ -235,7 +234,7 @@ void Contraction::find_constants() {
     } else if ((root == "mov" || root == "neg") && ops[1].kind == Operand::Kind::reg) {
       kind = constant_[size_t(ops[1].reg)];
     } else if (root == "ld" && ops[1].variable && ops[1].reg < 0) {
-      const Space space = item.match->form.space();
+      const Space space = item.match->form.space;
       if (space == Space::constant || (space == Space::param && code_.function->entry))
         kind = kBank;
     }
@@ -258,7 +257,7 @@ std::optional<uint64_t> Contraction::value_of(const Operand& op, Type type) cons
 std::optional<uint64_t> Contraction::value_of(const Item& item) const {
   const auto& ops = item.source->operands;
   const Type type = item.match->form.type();
-  const std::string_view root = root_of(item);
+  const std::string_view root = item.match->root;
   if (ops.size() != 2 || (root != "mov" && (root != "neg" || !one_of(type)))) return {};
   auto value = value_of(ops[1], type);
   if (value && root == "neg") *value ^= sign_bit(type);
@@ -328,11 +327,11 @@ bool Contraction::is_live_out(int32_t reg) const {
 }
 
 bool Contraction::is_product(const Item& item) const {
-  if (item.kind != Item::Kind::op || !item.match || item.guard >= 0 || root_of(item) != "mul")
+  if (item.kind != Item::Kind::op || !item.match || item.guard >= 0 || item.match->root != "mul")
     return false;
   const Form& form = item.match->form;
   const auto& ops = item.source->operands;
-  if (!is_contracted(form.type()) || is_rounded(form) || form.has("sat")) return false;
+  if (!is_contracted(form.type()) || form.is_rounded() || form.sat) return false;
   if (ops.size() != 3 || ops[0].kind != Operand::Kind::reg) return false;
   for (int k : {1, 2})
     if (ops[size_t(k)].kind != Operand::Kind::reg && ops[size_t(k)].kind != Operand::Kind::imm)
@@ -355,7 +354,7 @@ bool Contraction::goes_anywhere(uint32_t at) const {
 
 bool Contraction::takes(const Item& sum, const Node& node) const {
   const Form &product = items_[nodes_[node.product].item].match->form, &form = sum.match->form;
-  return product.type() == form.type() && product.has("ftz") == form.has("ftz");
+  return product.type() == form.type() && product.ftz == form.ftz;
 }
 
 bool Contraction::is_constant(const Item& item) const {
@@ -369,11 +368,11 @@ bool Contraction::is_constant(const Item& item) const {
 uint32_t Contraction::result_node(uint32_t at) const {
   const Item& item = items_[at];
   if (item.guard >= 0 || item.defs.size() != 1) return kNone;
-  const std::string_view root = root_of(item);
+  const std::string_view root = item.match->root;
   const auto& ops = item.source->operands;
   const Form& form = item.match->form;
   size_t from = 1;
-  if (root == "mul" && ops.size() == 3 && !is_rounded(form) && !form.has("sat")) {
+  if (root == "mul" && ops.size() == 3 && !form.is_rounded() && !form.sat) {
     if (unit_sign(ops[1], form.type())) from = 2;
     else if (!unit_sign(ops[2], form.type())) return kNone;
   } else if ((root != "mov" && root != "neg") || ops.size() != 2) {
@@ -389,7 +388,7 @@ uint32_t Contraction::result_node(uint32_t at) const {
                ? node
                : kNone;
   if (form.type() != product.type() || form.type() == Type::bf16x2) return kNone;
-  if (form.has("ftz") && (!product.has("ftz") || is_half(form.type()))) return kNone;
+  if (form.ftz && (!product.ftz || is_half(form.type()))) return kNone;
   return node;
 }
 
@@ -435,9 +434,9 @@ void Contraction::read_sum(uint32_t at) {
 void Contraction::read(uint32_t at) {
   const Item& item = items_[at];
   if (item.kind == Item::Kind::op && item.match) {
-    const std::string_view root = root_of(item);
+    const std::string_view root = item.match->root;
     const Form& form = item.match->form;
-    if ((root == "add" || root == "sub") && is_contracted(form.type()) && !is_rounded(form) &&
+    if ((root == "add" || root == "sub") && is_contracted(form.type()) && !form.is_rounded() &&
         item.source->operands.size() == 3 && item.source->operands[0].kind == Operand::Kind::reg)
       return read_sum(at);
     if (const uint32_t node = result_node(at); node != kNone) {
@@ -459,9 +458,9 @@ void Contraction::write(uint32_t at) {
       result.node = uint32_t(nodes_.size());
       const auto& ops = item.source->operands;
       const Type type = item.match->form.type();
-      const bool negates =
-          root_of(item) == "neg" ||
-          (root_of(item) == "mul" && (unit_sign(ops[1], type) < 0 || unit_sign(ops[2], type) < 0));
+      const bool negates = item.match->root == "neg" ||
+                           (item.match->root == "mul" &&
+                            (unit_sign(ops[1], type) < 0 || unit_sign(ops[2], type) < 0));
       nodes_.push_back({at, nodes_[from].product, from, nodes_[from].negated != negates});
     } else if (is_product(item)) {
       result.node = uint32_t(nodes_.size());
@@ -560,11 +559,11 @@ void Contraction::apply(const Sum& sum) {
   Node& product = nodes_[node.product];
   const Form& form = item.match->form;
   const Type type = form.type();
-  const bool subtracts = root_of(item) == "sub";
+  const bool subtracts = item.match->root == "sub";
 
   std::string mnemonic = "fma.rn";
-  if (form.has("ftz")) mnemonic += ".ftz";
-  if (form.has("sat")) mnemonic += ".sat";
+  if (form.ftz) mnemonic += ".ftz";
+  if (form.sat) mnemonic += ".sat";
   mnemonic += '.' + std::string(name_of(type));
 
   Operand factors[2];

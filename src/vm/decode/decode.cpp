@@ -9,47 +9,18 @@
 namespace ridge::vm {
 namespace {
 
-OperandSpec parse_spec(std::string_view text) {
-  OperandSpec spec;
-  const size_t colon = text.find(':');
-  std::string_view role = text.substr(0, colon);
-  std::string_view type = colon == std::string_view::npos ? "" : text.substr(colon + 1);
-  if (const size_t bar = role.find('|'); bar != std::string_view::npos) {
-    spec.second = true;
-    role = role.substr(0, bar);
-  } else if (const size_t late = type.find('|'); late != std::string_view::npos) {  // "d:b32|p"
-    spec.second = true;
-    type = type.substr(0, late);
-  }
-  spec.address = role.front() == '[';
-  spec.vector = role.size() > 1 && role.back() == '4';
-  spec.fragment = role.size() > 1 && role.back() == '*';
-  spec.literal = role.size() > 1 && role.back() == '#';
-  spec.dest = role.front() == 'd' || role.front() == 'p';
-  if (role.front() == 'p') {
-    spec.type_index = -1;
-    spec.type = Type::pred;
-  }
-  if (spec.address && !type.empty()) {
-    spec.space = type == "shared" ? Space::shared : Space::global;
-  } else if (type == "w") {
-    spec.type_index = -2;
-  } else if (type.size() == 1 && type[0] >= '0' && type[0] <= '9') {
-    spec.type_index = type[0] - '0';
-  } else if (!type.empty()) {
-    spec.type_index = -1;
-    spec.type = type_from_name(type).value_or(Type::none);
-  }
-  return spec;
-}
-
-std::string_view root_of(std::string_view mnemonic) {
-  return mnemonic.substr(0, mnemonic.find('.'));
-}
-
+const Facts& facts_of(const Instruction& ins) { return ins.match ? ins.match->facts() : kRegs; }
 bool is_plain_exit(const Instruction& ins) {
-  return ins.guard < 0 &&
-         (ins.mnemonic == "ret" || ins.mnemonic == "exit" || ins.mnemonic == "ret.uni");
+  const Flow flow = facts_of(ins).flow;
+  return ins.guard < 0 && (flow == Flow::ret || flow == Flow::exit);
+}
+
+// How many operands an instruction has beside its cache policy; -1: as many as it likes.
+const Match* find_row(const Instruction& ins, std::string* error) {
+  const Match* any = find_instruction(ins.mnemonic, error);
+  if (!any || (any->facts().flow != Flow::next && any->facts().flow != Flow::trap)) return any;
+  return find_instruction(ins.mnemonic, error,
+                          int(ins.operands.size()) - int(any->form.has_policy));
 }
 
 void collect(const Operand& op, std::vector<int32_t>& out) {
@@ -62,31 +33,16 @@ uint32_t align_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / u
 
 }  // namespace
 
-const std::vector<OperandSpec>& operand_specs(const InstrDef& row) {
-  static std::mutex mutex;
-  static auto* cache = new std::map<const InstrDef*, std::vector<OperandSpec>>;
-  const std::lock_guard lock(mutex);
-  if (const auto hit = cache->find(&row); hit != cache->end()) return hit->second;
-  std::vector<OperandSpec> specs;
-  for (std::string_view rest = row.operands; !rest.empty();) {
-    const size_t comma = rest.find(',');
-    specs.push_back(parse_spec(rest.substr(0, comma)));
-    rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
-  }
-  return (*cache)[&row] = std::move(specs);
+void find_rows(Function& function) {
+  std::string ignored;
+  for (Instruction& ins : function.instructions)
+    if (!ins.match) ins.match = find_row(ins, &ignored);
 }
 
-Type operand_type(const OperandSpec& spec, const Form& form) {
-  if (spec.type_index == -1) return spec.type;
-  if (spec.type_index >= 0) return form.types[size_t(spec.type_index)];
-  switch (form.type()) {
-    case Type::u16: return Type::u32;
-    case Type::s16: return Type::s32;
-    case Type::u32: return Type::u64;
-    case Type::s32: return Type::s64;
-    case Type::b16: return Type::b32;
-    default: return Type::b64;
-  }
+std::string missing_row(const Instruction& instruction) {
+  std::string error;
+  find_row(instruction, &error);
+  return error;
 }
 
 void Decoder::fail(const std::string& message, uint32_t column) const {
@@ -165,14 +121,9 @@ void Decoder::read_instruction(const Instruction& ins) {
   item.guard = ins.guard;
   item.guard_negated = ins.guard_negated;
   current_ = &item;
-  const std::string_view root = root_of(ins.mnemonic);
-  std::string error;
-  const bool hinted = ins.mnemonic.find("cache_hint") != std::string_view::npos;
-  const bool free_form =
-      root == "bra" || root == "brx" || root == "call" || root == "ret" || root == "exit";
-  item.match =
-      find_instruction(ins.mnemonic, &error, free_form ? -1 : int(ins.operands.size()) - hinted);
-  if (!item.match) fail(error);
+  item.match = ins.match;
+  if (!item.match) fail(missing_row(ins));
+  const Facts& facts = item.match->facts();
 
   const auto skip_around = [&] {
     Item around = item;
@@ -183,34 +134,40 @@ void Decoder::read_instruction(const Instruction& ins) {
     item.guard = -1;
     item.counts = 0;
   };
-  if (root == "bra") {
-    if (ins.operands.empty() || ins.operands[0].kind != Operand::Kind::label)
-      fail("bra needs a label");
-    item.target = ins.operands[0].target;
-    const bool leads_to_exit = item.target >= function_.instructions.size() ||
-                               is_plain_exit(function_.instructions[item.target]);
-    if (ins.guard < 0) {
-      item.kind = Item::Kind::jump;
-    } else if (function_.entry && leads_to_exit) {
-      // An early return: the others need not wait for these lanes anywhere.
-      item.kind = Item::Kind::exit;
-    } else {
-      item.kind = Item::Kind::branch;
+  switch (facts.flow) {
+    case Flow::jump: {
+      if (ins.operands.empty() || ins.operands[0].kind != Operand::Kind::label)
+        fail("bra needs a label");
+      item.target = ins.operands[0].target;
+      const bool leads_to_exit = item.target >= function_.instructions.size() ||
+                                 is_plain_exit(function_.instructions[item.target]);
+      // An early return is an exit: the others need not wait for these lanes anywhere.
+      item.kind = ins.guard < 0                      ? Item::Kind::jump
+                  : function_.entry && leads_to_exit ? Item::Kind::exit
+                                                     : Item::Kind::branch;
+      break;
     }
-  } else if (root == "brx") {
-    if (ins.guard >= 0) skip_around();
-    item.kind = Item::Kind::brx;
-    item.target = read_table(ins);
-  } else if (root == "call") {
-    if (ins.guard >= 0) skip_around();
-    item.kind = Item::Kind::call;
-  } else if (root == "exit" || (root == "ret" && function_.entry)) {
-    item.kind = Item::Kind::exit;
-  } else if (root == "ret") {
-    item.kind = ins.guard < 0 ? Item::Kind::jump : Item::Kind::branch;
-    item.target = uint32_t(function_.instructions.size());
-  } else if (ins.guard >= 0 && (item.match->row->touches & kConverges)) {
-    skip_around();
+    case Flow::table:
+      if (ins.guard >= 0) skip_around();
+      item.kind = Item::Kind::brx;
+      item.target = read_table(ins);
+      break;
+    case Flow::call:
+      if (ins.guard >= 0) skip_around();
+      item.kind = Item::Kind::call;
+      break;
+    case Flow::ret:
+      if (!function_.entry) {
+        item.kind = ins.guard < 0 ? Item::Kind::jump : Item::Kind::branch;
+        item.target = uint32_t(function_.instructions.size());
+        break;
+      }
+      [[fallthrough]];
+    case Flow::exit: item.kind = Item::Kind::exit; break;
+    case Flow::next:
+    case Flow::trap:
+      if (ins.guard >= 0 && facts.converges) skip_around();
+      break;
   }
   add(item);
   current_ = nullptr;
@@ -252,6 +209,7 @@ Expected<Code*> decode(KernelCode& kernel, Function& function) {
   code->function = &function;
   code->module = &module;
   code->kernel = &kernel;
+  find_rows(function);
   try {
     Decoder(kernel, function, *code).run();
   } catch (const DecodeError& e) {

@@ -1,5 +1,5 @@
 // The decoder's working state. decode.cpp reads PTX instructions into items and finds the flow;
-// emit.cpp writes the executable form of each item.
+// emit*.cpp write the executable form of each item.
 #pragma once
 
 #include <map>
@@ -10,19 +10,9 @@
 #include "vm/decode/flow.h"
 #include "vm/decode/program.h"
 #include "vm/isa/internal.h"
+#include "vm/isa/operands.h"
 
 namespace ridge::vm {
-
-// One operand of a row, read from its text ("d4", "b:u32", "p|q", "[a]").
-struct OperandSpec {
-  bool dest = false, second = false, address = false, vector = false;
-  bool fragment = false, literal = false;
-  int type_index = 0;  // which type of the spelling; -1: `type`; -2: twice as wide as the first
-  Type type = Type::none;
-  Space space = Space::reg;  // of an address; reg: the one the spelling names
-};
-const std::vector<OperandSpec>& operand_specs(const InstrDef& row);
-Type operand_type(const OperandSpec& spec, const Form& form);
 
 // Thrown inside the decoder only; decode() turns it into the diagnostic.
 struct DecodeError {
@@ -52,20 +42,23 @@ class Decoder {
   void emit_general(const Item& item, const Match& match, Handlers handlers);
   void emit_memory(const Item& item);
   void emit_fragments(const Item& item);
-  // emit_memory.cpp
-  void emit_copy(const Item& item);
-  void emit_vector_atomic(const Item& item);
-  void emit_wide_atomic(const Item& item);
   void emit_mov(const Item& item);
   void emit_call(const Item& item);
-  void emit_image(const Item& item);  // emit_image.cpp
-  void emit_branch(const Item& item);
   void push(const Handlers& handlers, uint32_t d, uint32_t a = 0, uint32_t b = 0, uint32_t c = 0,
             const std::vector<uint32_t>& more = {});
   // The same, for the one that touches the memory an instruction names.
   void push_access(const Handlers& handlers, uint32_t d, uint32_t a, uint32_t b, uint32_t c,
                    const std::vector<uint32_t>& more = {});
   void push_raw(const void* slot);
+
+  // emit_memory.cpp
+  void emit_copy(const Item& item);
+  void emit_vector_atomic(const Item& item);
+  void emit_wide_atomic(const Item& item);
+  // emit_image.cpp
+  void emit_image(const Item& item);
+
+  // emit_operands.cpp
   uint32_t source(const Operand& op, Type type);
   uint32_t destination(const Operand& op, Type type);
   uint32_t second_destination(const Operand& op);
@@ -91,7 +84,7 @@ class Decoder {
   std::vector<std::vector<uint32_t>> tables_;   // brx targets: PTX instruction indices, then items
   std::map<const Variable*, uint32_t> locals_;  // offsets in the thread's local frame
   std::map<const Variable*, uint32_t> params_;  // a kernel's parameters
-  Flow flow_;
+  FlowGraph flow_;
   Slots slots_;
   std::map<std::pair<int, uint64_t>, uint32_t> constant_offsets_;
   std::vector<uint8_t> constants_;

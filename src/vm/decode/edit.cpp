@@ -7,10 +7,9 @@ namespace {
 
 // An unguarded instruction that writes its first operand and reads the others.
 void set_instruction(Item& item, const Instruction& instruction) {
-  std::string error;
   const auto& ops = instruction.operands;
   item.source = &instruction;
-  item.match = find_instruction(instruction.mnemonic, &error, int(ops.size()));
+  item.match = instruction.match;
   item.defs = {ops[0].reg};
   item.uses.clear();
   if (item.guard >= 0) item.uses.push_back(item.guard);
@@ -23,10 +22,6 @@ void set_instruction(Item& item, const Instruction& instruction) {
 Type bits_like(Type type) {
   const int size = size_of(type);
   return size == 8 ? Type::b64 : size == 4 ? Type::b32 : Type::b16;
-}
-
-std::string_view root_of(const Item& item) {
-  return item.source->mnemonic.substr(0, item.source->mnemonic.find('.'));
 }
 
 Operand ItemEditor::new_register(Type type) {
@@ -43,6 +38,8 @@ Instruction& ItemEditor::keep(const Instruction& like, const std::string& mnemon
   Instruction& kept = code_.inserted.emplace_back(like);
   kept.mnemonic = code_.spellings.back();
   kept.operands = operands;
+  std::string error;
+  kept.match = find_instruction(mnemonic, &error, int(operands.size()));
   return kept;
 }
 

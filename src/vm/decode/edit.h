@@ -14,9 +14,6 @@ namespace ridge::vm {
 // The register type, and the suffix of mov, of a value of this type.
 Type bits_like(Type type);
 
-// "mul" of "mul.lo.u32".
-std::string_view root_of(const Item& item);
-
 struct Guard {
   int32_t reg = -1;
   bool negated = false;

@@ -1,28 +1,15 @@
-// From items to executable instructions: operands to register slots and constant vectors, handlers,
-// jump offsets.
+// From items to executable instructions: handlers, the fields of each way to encode operands
+// (Encoding in isa/facts.h), jump offsets.
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "vm/decode/decoder.h"
 #include "vm/isa/video.h"
-#include "vm/mem/windows.h"
 
 namespace ridge::vm {
 namespace {
 
-bool is_signed(Type type) {
-  return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64;
-}
-bool is_32bit_space(Space space) {
-  return space == Space::shared || space == Space::local || space == Space::param;
-}
 const InstMeta kNoMeta;
-
-bool has_fragments(const InstrDef& row) {
-  const auto& specs = operand_specs(row);
-  return std::any_of(specs.begin(), specs.end(), [](const OperandSpec& s) { return s.fragment; });
-}
 
 // The words of a merged load as the program reads them: a hexadecimal digit each, the lowest first.
 uint32_t program_order(const std::vector<const Instruction*>& words) {
@@ -36,158 +23,6 @@ uint32_t program_order(const std::vector<const Instruction*>& words) {
 }
 
 }  // namespace
-
-// --- operands ---
-
-uint64_t immediate_bits(const Operand& op, Type type) {
-  if (op.is_float && op.is_f64 && size_of(type) == 4)
-    return std::bit_cast<uint32_t>(float(std::bit_cast<double>(op.bits)));
-  if (op.is_float && !op.is_f64 && size_of(type) == 8)
-    return std::bit_cast<uint64_t>(double(std::bit_cast<float>(uint32_t(op.bits))));
-  if (!op.is_float && type == Type::f32) return std::bit_cast<uint32_t>(float(int64_t(op.bits)));
-  if (!op.is_float && type == Type::f64) return std::bit_cast<uint64_t>(double(int64_t(op.bits)));
-  return op.bits;
-}
-
-uint32_t Decoder::constant(int bytes, uint64_t value) {
-  if (bytes < 8) value &= (1ull << (8 * (bytes ? bytes : 4))) - 1;
-  const auto [it, fresh] = constant_offsets_.try_emplace({bytes, value}, 0);
-  if (fresh) {
-    const size_t size = bytes ? size_t(bytes) * kWarpSize : 64;
-    it->second = uint32_t(constants_.size());
-    constants_.resize(constants_.size() + size);
-    for (int i = 0; i < (bytes ? kWarpSize : 1); ++i)
-      std::memcpy(constants_.data() + it->second + i * bytes, &value, size_t(bytes ? bytes : 4));
-  }
-  return it->second | kConstantBit;
-}
-
-uint32_t Decoder::immediate(const Operand& op, Type type) {
-  if (type == Type::pred) return constant(0, op.bits ? kAllLanes : 0);
-  return constant(lane_bytes(type), immediate_bits(op, type));
-}
-
-uint64_t Decoder::symbol_value(const Operand& op) const {
-  if (op.function) {
-    const auto& addresses = kernel_.program->function_addresses;
-    const auto it = addresses.find(op.function);
-    if (it == addresses.end())
-      fail("the function '" + op.function->name + "' has no address", op.column);
-    return it->second;
-  }
-  const Variable* v = op.variable;
-  if (!v) fail("a value or a symbol was expected here", op.column);
-  if (const auto it = kernel_.shared_offsets.find(v); it != kernel_.shared_offsets.end())
-    return it->second + uint64_t(op.offset);
-  if (const auto it = params_.find(v); it != params_.end()) return it->second + uint64_t(op.offset);
-  if (const auto it = locals_.find(v); it != locals_.end()) return it->second + uint64_t(op.offset);
-  const auto& addresses = kernel_.program->addresses;
-  if (const auto it = addresses.find(v); it != addresses.end())
-    return it->second + uint64_t(op.offset);
-  fail("the variable '" + v->name + "' is declared but defined nowhere", op.column);
-}
-
-uint32_t Decoder::temporary(int bytes) {
-  const uint32_t index = temporaries_used_[bytes]++;
-  if (index >= kTemporaries) fail("too many operands of another width");
-  const uint32_t start = bytes == 2 ? 0 : bytes == 4 ? 2 * kTemporaries : 6 * kTemporaries;
-  return (start + index * uint32_t(bytes)) * kWarpSize;
-}
-
-uint32_t Decoder::predicate(int32_t reg, bool negated) const {
-  if (registers_[size_t(reg)].type != Type::pred)
-    fail("'" + registers_[size_t(reg)].name + "' is not a predicate");
-  return slots_.offset[size_t(reg)] | (negated ? kNegatedBit : 0);
-}
-
-uint32_t Decoder::source(const Operand& op, Type type) {
-  const int need = lane_bytes(type);
-  switch (op.kind) {
-    case Operand::Kind::reg: {
-      if (!op.text.empty() && !pack_selector(op.text))
-        fail("'." + op.text + "' selects no byte or half", op.column);
-      if (type == Type::pred) return predicate(op.reg, op.negated);
-      const Register& reg = registers_[size_t(op.reg)];
-      const int have = lane_bytes(reg.type);
-      const uint32_t at = slots_.offset[size_t(op.reg)];
-      if (have == need) return at;
-      if (have == 0) fail("'" + reg.name + "' is a predicate; a value was expected", op.column);
-      const Handlers h = internal::resize(have, need, is_signed(type));
-      if (!h.full) fail("'" + reg.name + "' does not fit this operand", op.column);
-      const uint32_t temp = temporary(need);
-      push(h, temp, at);
-      return temp;
-    }
-    case Operand::Kind::imm: return immediate(op, type);
-    case Operand::Kind::symbol: {
-      if (op.variable && is_frame_variable(op.variable) && need == 8) {
-        const uint32_t temp = temporary(8);
-        push(internal::kLocalAddress, temp, 0, uint32_t(symbol_value(op)));
-        return temp;
-      }
-      return constant(need, symbol_value(op));
-    }
-    case Operand::Kind::special: {
-      const auto* special = internal::find_special(op.text);
-      if (!special)
-        fail("the special register " + op.text + " is not supported by the software GPU",
-             op.column);
-      if (special->is64 && need < 8) fail(op.text + " is 64 bits wide", op.column);
-      const uint32_t temp = temporary(need);
-      push(need == 8 ? internal::kSpecial64 : internal::kSpecial32, temp, uint32_t(special->id));
-      return temp;
-    }
-    default: fail("this kind of operand does not belong here", op.column);
-  }
-}
-
-uint32_t Decoder::destination(const Operand& op, Type type) {
-  const int need = lane_bytes(type);
-  if (op.kind == Operand::Kind::sink) return type == Type::pred ? temporary(4) : temporary(need);
-  if (op.kind != Operand::Kind::reg) fail("a destination register was expected", op.column);
-  const Register& reg = registers_[size_t(op.reg)];
-  const int have = lane_bytes(reg.type);
-  const uint32_t at = slots_.offset[size_t(op.reg)];
-  if (have == need) return at;
-  if (!have || !need || have < need) fail("'" + reg.name + "' does not fit this result", op.column);
-  const uint32_t temp = temporary(need);
-  extensions_.push_back({temp, at, need, have, is_signed(type)});
-  return temp;
-}
-
-uint32_t Decoder::second_destination(const Operand& op) {
-  return op.second < 0 ? kNoOperand : slots_.offset[size_t(op.second)];
-}
-
-void Decoder::flush_extensions() {
-  const auto pending = std::move(extensions_);
-  extensions_.clear();
-  for (const Extension& e : pending)
-    push(internal::resize(e.from_bytes, e.to_bytes, e.is_signed), e.to, e.from);
-}
-
-Decoder::Address Decoder::address(const Operand& op, Space space) {
-  if (op.kind != Operand::Kind::address) fail("an address in brackets was expected", op.column);
-  const int need = is_32bit_space(space) ? 4 : 8;
-  if (op.offset != int64_t(int32_t(op.offset))) fail("address offset out of range", op.column);
-  const uint32_t offset = uint32_t(int32_t(op.offset));
-  if (op.reg >= 0) {
-    Operand base;
-    base.kind = Operand::Kind::reg;
-    base.reg = op.reg;
-    base.column = op.column;
-    return {source(base, need == 4 ? Type::u32 : Type::u64), offset, 0};
-  }
-  if (op.variable) {
-    const bool frame = is_frame_variable(op.variable);
-    uint64_t at = symbol_value(op);
-    if (space == Space::generic && op.variable->space == Space::shared) at += kSharedWindow;
-    return {constant(need, at), 0, frame && !function_.entry ? 1u : 0u};
-  }
-  return {constant(need, uint64_t(op.offset)), 0, 0};
-}
-
-// --- instructions ---
 
 void Decoder::push(const Handlers& h, uint32_t d, uint32_t a, uint32_t b, uint32_t c,
                    const std::vector<uint32_t>& more) {
@@ -258,7 +93,7 @@ void Decoder::emit_general(const Item& item, const Match& match, Handlers handle
   uint32_t minus = 0;
   for (size_t k = 1; k < operands.size(); ++k)
     if (specs[k].type != Type::pred && operands[k].negated) minus |= 1u << (k - 1);
-  if (minus && item.source->mnemonic.starts_with("vmad")) {
+  if (minus && match.facts().negates) {
     more.resize(7, kNoOperand);
     more[kMinusField] = minus;
   }
@@ -271,13 +106,13 @@ void Decoder::emit_memory(const Item& item) {
   const Match* match = item.match;
   const auto& specs = operand_specs(*match->row);
   const auto& operands = item.source->operands;
-  Space space = match->form.space();
+  Space space = match->form.space;
   Handlers handlers = match->handlers;
   const Operand* where = nullptr;
   for (size_t k = 0; k < specs.size(); ++k)
     if (specs[k].address) where = &operands[k];
   const Type type = match->form.type();
-  const int elements = match->form.vector();
+  const int elements = match->form.vector;
 
   if (space == Space::param) {
     if (where->variable && params_.count(where->variable) && where->reg < 0) {
@@ -286,13 +121,9 @@ void Decoder::emit_memory(const Item& item) {
       if (!handlers.full) fail("this parameter load is not supported");
     } else if (where->variable) {
       // Parameters of functions and calls live in the thread's local memory.
-      std::string local(item.source->mnemonic);
-      local.replace(local.find(".param"),
-                    local.find('.', local.find(".param") + 1) - local.find(".param"), ".local");
-      std::string error;
-      const Match* in_local = find_instruction(local, &error);
-      if (!in_local) fail(error);
-      handlers = in_local->handlers;
+      Form in_local = match->form;
+      in_local.space = Space::local;
+      handlers = match->row->select(in_local);
       space = Space::local;
     }
   }
@@ -354,7 +185,7 @@ void Decoder::emit_fragments(const Item& item) {
     const Operand& op = operands[k];
     const Type type = operand_type(specs[k], match.form);
     if (specs[k].address) {
-      at = address(op, match.form.space());
+      at = address(op, match.form.space);
     } else if (specs[k].fragment) {
       const size_t need = match.handlers.fragments[fragment++];
       if (op.kind != Operand::Kind::vec || op.elems.size() != need)
@@ -464,18 +295,23 @@ void Decoder::emit_call(const Item& item) {
 }
 
 void Decoder::emit_op(const Item& item) {
-  const uint16_t touches = item.match->row->touches;
+  const Facts& facts = item.match->facts();
   const Form& form = item.match->form;
-  if (touches == kReads && (form.has("volatile") || form.has("relaxed") || form.has("acquire")))
-    push(internal::kPoll, 0);
-  if (item.match->row->unit == Unit::texture) emit_image(item);
-  else if (has_fragments(*item.match->row)) emit_fragments(item);
-  else if (item.source->mnemonic.starts_with("cp.async.")) emit_copy(item);
-  else if ((touches & kAtomic) && form.vector() > 1) emit_vector_atomic(item);
-  else if ((touches & kAtomic) && form.type() == Type::b128) emit_wide_atomic(item);
-  else if (touches & (kReads | kWrites)) emit_memory(item);
-  else if (item.source->mnemonic.starts_with("mov.")) emit_mov(item);
-  else emit_general(item, *item.match, item.match->handlers);
+  const bool may_poll = form.order == Order::is_volatile || form.order == Order::relaxed ||
+                        form.order == Order::acquire || form.order == Order::mmio;
+  if (facts.access == AccessKind::load && may_poll) push(internal::kPoll, 0);
+  switch (facts.encoding) {
+    case Encoding::image: emit_image(item); break;
+    case Encoding::fragments: emit_fragments(item); break;
+    case Encoding::copy: emit_copy(item); break;
+    case Encoding::memory:
+      if (facts.is_atomic() && form.vector > 1) emit_vector_atomic(item);
+      else if (facts.is_atomic() && form.type() == Type::b128) emit_wide_atomic(item);
+      else emit_memory(item);
+      break;
+    case Encoding::move: emit_mov(item); break;
+    case Encoding::operands: emit_general(item, *item.match, item.match->handlers); break;
+  }
   flush_extensions();
 }
 

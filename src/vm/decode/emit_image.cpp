@@ -22,11 +22,11 @@ void Decoder::emit_image(const Item& item) {
   const Form& form = match.form;
   const auto& specs = operand_specs(*match.row);
   const auto& operands = item.source->operands;
-  const std::string_view mnemonic = item.source->mnemonic;
   const Geometry geometry = geometry_of(form);
-  const bool is_query = mnemonic.starts_with("txq") || mnemonic.starts_with("suq");
-  const bool is_surface = mnemonic.starts_with("su");
-  const Type coordinate = is_surface || is_query ? Type::s32 : form.types[1];
+  const AccessKind access = match.facts().access;
+  const bool is_query = access == AccessKind::query_image;
+  const bool is_surface = !is_query && access != AccessKind::sample;
+  const Type coordinate = access == AccessKind::sample ? form.types[1] : Type::s32;
   ImageSite site;
   site.flags = match.handlers.flags;
 
@@ -70,9 +70,9 @@ void Decoder::emit_image(const Item& item) {
     const Operand& op = operands[k];
     if (specs[k].address) {
       read_address(op);
-    } else if (specs[k].dest || specs[k].vector || (is_surface && !is_query)) {
+    } else if (specs[k].dest || specs[k].vector || is_surface) {
       const auto parts = elements_of(op);
-      const size_t wanted = specs[k].vector ? size_t(form.vector()) : 1;
+      const size_t wanted = specs[k].vector ? size_t(form.vector) : 1;
       if (parts.size() != wanted) fail("the vector has the wrong number of elements", op.column);
       for (size_t e = 0; e < wanted; ++e)
         site.data[e] =
@@ -80,9 +80,9 @@ void Decoder::emit_image(const Item& item) {
       if (specs[k].second) site.resident = second_destination(op);
     } else {
       ++behind;
-      if (form.has("level") && behind == 1) site.level = source(op, coordinate);
-      else if (form.has("grad") && behind == 1) put(site.dx, op, Type::f32, "the gradient");
-      else if (form.has("grad") && behind == 2) put(site.dy, op, Type::f32, "the gradient");
+      if (form.by_level && behind == 1) site.level = source(op, coordinate);
+      else if (form.by_gradient && behind == 1) put(site.dx, op, Type::f32, "the gradient");
+      else if (form.by_gradient && behind == 2) put(site.dy, op, Type::f32, "the gradient");
       else if (op.kind == Kind::vec || (op.kind == Kind::imm && !op.is_float))
         put(site.offset, op, Type::s32, "the offset");
       else

@@ -1,4 +1,5 @@
-// Instructions that touch memory in ways of their own: cp.async, and atomics on vectors and on 128 bits.
+// Instructions that touch memory in ways of their own: cp.async, and atomics on vectors and on 128
+// bits.
 #include <algorithm>
 
 #include "vm/decode/decoder.h"
@@ -15,20 +16,21 @@ void Decoder::emit_copy(const Item& item) {
   for (size_t k = 0; k < specs.size() && k < operands.size(); ++k) {
     const Operand& op = operands[k];
     if (specs[k].address) {
-      const Space space = specs[k].space == Space::reg ? match.form.space() : specs[k].space;
+      const Space space = specs[k].space == Space::reg ? match.form.space : specs[k].space;
       const Address at = address(op, space);
       fields.push_back(at.base);
       fields.push_back(at.offset);
       continue;
     }
-    if (match.form.has("ca") || match.form.has("cg")) {
+    if (match.facts().access == AccessKind::copy) {
       // The size in shared memory; then the size of the source, or a predicate that leaves the
       // source alone, which one spelling allows both.
       const bool is_size = k == 2;
-      if (is_size && (op.kind != Operand::Kind::imm ||
-                      (op.bits != 16 && (match.form.has("cg") || (op.bits != 4 && op.bits != 8)))))
-        fail(match.form.has("cg") ? "cp.async.cg copies 16 bytes"
-                                  : "cp.async.ca copies 4, 8 or 16 bytes",
+      if (is_size &&
+          (op.kind != Operand::Kind::imm ||
+           (op.bits != 16 && (match.form.bypasses_l1 || (op.bits != 4 && op.bits != 8)))))
+        fail(match.form.bypasses_l1 ? "cp.async.cg copies 16 bytes"
+                                    : "cp.async.ca copies 4, 8 or 16 bytes",
              op.column);
       const bool ignores =
           op.kind == Operand::Kind::reg && registers_[size_t(op.reg)].type == Type::pred;
@@ -40,7 +42,7 @@ void Decoder::emit_copy(const Item& item) {
       if (!is_size && op.kind == Operand::Kind::imm && op.bits > operands[2].bits)
         fail("the source is larger than the copy", op.column);
     }
-    if (match.form.has("wait_group") && op.kind != Operand::Kind::imm)
+    if (match.facts().sync == Sync::copy_wait && op.kind != Operand::Kind::imm)
       fail("cp.async.wait_group needs a constant", op.column);
     fields.push_back(source(op, operand_type(specs[k], match.form)));
   }
@@ -58,7 +60,7 @@ void Decoder::emit_vector_atomic(const Item& item) {
   const Operand& where = operands[returns ? 1 : 0];
   const Operand& values = operands[returns ? 2 : 1];
   const Type type = match.form.type();
-  const size_t elements = size_t(match.form.vector());
+  const size_t elements = size_t(match.form.vector);
   for (const Operand* vector : {&values, returns ? &operands[0] : &values})
     if (vector->kind != Operand::Kind::vec || vector->elems.size() != elements)
       fail("the vector has the wrong number of elements", vector->column);
@@ -94,7 +96,7 @@ void Decoder::emit_wide_atomic(const Item& item) {
       fail("this operand is a register of 128 bits", op.column);
     return k == 0 ? destination(op.elems[which], Type::b64) : source(op.elems[which], Type::b64);
   };
-  const Address at = address(operands[1], item.match->form.space());
+  const Address at = address(operands[1], item.match->form.space);
   std::vector<uint32_t> more = {half(0, 1), half(2, 1)};
   if (operands.size() > 3) more.insert(more.end(), {half(3, 0), half(3, 1)});
   push(item.match->handlers, half(0, 0), at.base, at.offset, half(2, 0), more);

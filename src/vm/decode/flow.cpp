@@ -97,8 +97,8 @@ void find_post_dominators(std::vector<BasicBlock>& blocks, const std::vector<Ite
 
 }  // namespace
 
-Flow build_flow(const std::vector<Item>& items, const Function& function,
-                const std::vector<std::vector<uint32_t>>& tables) {
+FlowGraph build_flow(const std::vector<Item>& items, const Function& function,
+                     const std::vector<std::vector<uint32_t>>& tables) {
   (void)function;
   const uint32_t n = uint32_t(items.size());
   std::vector<uint8_t> leader(n + 1, 0);
@@ -111,7 +111,7 @@ Flow build_flow(const std::vector<Item>& items, const Function& function,
   for (const auto& table : tables)
     for (uint32_t target : table) leader[target] = 1;
 
-  Flow flow;
+  FlowGraph flow;
   flow.block_of.resize(n);
   for (uint32_t i = 0; i < n; ++i) {
     if (leader[i]) {
@@ -156,7 +156,7 @@ int lane_bytes(Type type) {
   return size <= 2 ? 2 : size;
 }
 
-Slots assign_slots(const std::vector<Item>& items, const Flow& flow,
+Slots assign_slots(const std::vector<Item>& items, const FlowGraph& flow,
                    const std::vector<Register>& registers, uint32_t reserved) {
   const size_t count = registers.size(), blocks = flow.blocks.size();
   const size_t words = (count + 63) / 64;

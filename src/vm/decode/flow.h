@@ -31,13 +31,13 @@ struct BasicBlock {
   bool is_join = false;         // some branch reconverges here
 };
 
-struct Flow {
+struct FlowGraph {
   std::vector<BasicBlock> blocks;
   std::vector<uint32_t> block_of;  // by item
 };
 
-Flow build_flow(const std::vector<Item>& items, const Function& function,
-                const std::vector<std::vector<uint32_t>>& tables);
+FlowGraph build_flow(const std::vector<Item>& items, const Function& function,
+                     const std::vector<std::vector<uint32_t>>& tables);
 
 // The bits of an immediate where an operand of this type is expected.
 uint64_t immediate_bits(const Operand& op, Type type);
@@ -55,7 +55,7 @@ struct Slots {
   uint32_t peak_words = 0;  // 32-bit words live at once
 };
 // `reserved` bytes at the start of the frame are the decoder's own.
-Slots assign_slots(const std::vector<Item>& items, const Flow& flow,
+Slots assign_slots(const std::vector<Item>& items, const FlowGraph& flow,
                    const std::vector<Register>& registers, uint32_t reserved);
 
 }  // namespace ridge::vm

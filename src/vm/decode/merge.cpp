@@ -20,8 +20,10 @@ constexpr int kLongestRun = 8;
 // Loads into wider registers extend their words, each as its type says: they are left alone.
 bool is_candidate(const Item& item, const std::vector<Register>& registers) {
   if (item.kind != Item::Kind::op || item.guard >= 0 || !item.match) return false;
-  if (item.match->row->touches != kReads || item.match->form.space() != Space::shared) return false;
-  if (item.match->form.vector() != 1 || item.match->form.has("volatile") || item.defs.size() != 1)
+  if (item.match->facts().access != AccessKind::load || item.match->form.space != Space::shared)
+    return false;
+  if (item.match->form.vector != 1 || item.match->form.order == Order::is_volatile ||
+      item.defs.size() != 1)
     return false;
   const auto& ops = item.source->operands;
   return size_of(item.match->form.type()) == 4 && ops.size() == 2 &&
@@ -30,9 +32,10 @@ bool is_candidate(const Item& item, const std::vector<Register>& registers) {
 }
 
 bool is_fence(const Item& item) {
-  return item.kind != Item::Kind::op ||
-         (item.match &&
-          (item.match->row->touches & (kWrites | kAtomic | kFence | kConverges | kControl)));
+  if (item.kind != Item::Kind::op) return true;
+  if (!item.match) return false;
+  const Facts& facts = item.match->facts();
+  return facts.writes() || facts.fences || facts.converges;
 }
 
 struct Load {
@@ -78,7 +81,7 @@ void take_runs(std::vector<Item>& items, std::vector<Load>& loads) {
 
 }  // namespace
 
-void merge_shared_loads(std::vector<Item>& items, const Flow& flow,
+void merge_shared_loads(std::vector<Item>& items, const FlowGraph& flow,
                         const std::vector<Register>& registers) {
   for (const BasicBlock& block : flow.blocks) {
     std::map<int32_t, std::vector<Load>> open;  // by base register

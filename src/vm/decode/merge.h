@@ -5,7 +5,7 @@
 
 namespace ridge::vm {
 
-void merge_shared_loads(std::vector<Item>& items, const Flow& flow,
+void merge_shared_loads(std::vector<Item>& items, const FlowGraph& flow,
                         const std::vector<Register>& registers);
 
 }  // namespace ridge::vm

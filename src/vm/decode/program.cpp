@@ -19,7 +19,7 @@ struct Mentions {
   std::vector<const Function*> called, taken;
   std::vector<const Variable*> shared;
   bool indirect = false;
-  bool alloca = false;
+  bool grows_stack = false;
 };
 void collect(const Operand& op, bool in_call, Mentions& out) {
   if (op.function) (in_call ? out.called : out.taken).push_back(op.function);
@@ -29,8 +29,9 @@ void collect(const Operand& op, bool in_call, Mentions& out) {
 Mentions mentions_of(const Function& function) {
   Mentions out;
   for (const Instruction& ins : function.instructions) {
-    const bool is_call = ins.mnemonic.starts_with("call");
-    out.alloca |= ins.mnemonic.starts_with("alloca");
+    if (!ins.match) continue;
+    const bool is_call = ins.match->facts().flow == Flow::call;
+    out.grows_stack |= ins.match->facts().grows_stack;
     for (const Operand& op : ins.operands) {
       collect(op, is_call, out);
       if (is_call && op.kind == Operand::Kind::reg) out.indirect = true;
@@ -156,8 +157,9 @@ Expected<std::unique_ptr<KernelCode>> decode_kernel(Program& program, Function& 
   for (size_t k = 0; k < todo.size(); ++k) {
     auto& function = const_cast<Function&>(*todo[k]);
     if (Status parsed = parse_body(module, function); !parsed) return parsed.error();
+    find_rows(function);
     const Mentions m = mentions_of(function);
-    kernel->stack_grows |= m.alloca;
+    kernel->stack_grows |= m.grows_stack;
     for (const Function* f : m.called) visit(f);
     for (const Function* f : m.taken) visit(f);
     for (const Variable* v : m.shared)

@@ -101,7 +101,7 @@ Operand PtxasRules::first_source(uint32_t at) {
 
 void PtxasRules::translate(uint32_t at) {
   Item& item = items_[at];
-  const std::string_view root = root_of(item);
+  const std::string_view root = item.match->root;
   if (root == "testp" && item.guard >= 0) {  // the guard is lost
     std::erase(item.uses, item.guard);
     item.guard = -1;

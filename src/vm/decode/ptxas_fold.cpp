@@ -15,7 +15,7 @@ bool is_plain(const Form& form) { return form.modifiers.size() == size_t(form.ty
 
 void PtxasRules::fold(uint32_t at) {
   const Item& item = items_[at];
-  const std::string_view root = root_of(item);
+  const std::string_view root = item.match->root;
   const auto& ops = item.source->operands;
   const Type type = item.match->form.type();
   if (root == "bfe" && type == Type::s32) {
@@ -65,8 +65,8 @@ void PtxasRules::fold_shift(uint32_t at) {
   const auto& of = items_[product].source->operands;
   const bool is_mad = of.size() == 4;
   if (is_imm(of[1]) == is_imm(of[2]) || (is_mad && !is_imm(of[3]))) return;
-  const bool low = form.has("lo") && size_of(form.type()) == 8;
-  const bool wide = form.has("wide") && size_of(form.type()) == 4 && !is_mad;
+  const bool low = form.lo && size_of(form.type()) == 8;
+  const bool wide = form.wide && size_of(form.type()) == 4 && !is_mad;
   if (low || wide) replace(at, "mov.b64", {ops[0], ops[1]});
 }
 
@@ -78,7 +78,7 @@ void PtxasRules::convert_amount(uint32_t at) {
   const uint32_t before = sources_[at][1];
   if (!is(before, "cvt") || items_[before].guard >= 0) return;
   const Form& form = items_[before].match->form;
-  if (form.type_count != 2 || form.types[0] != Type::tf32 || form.has("rna")) return;
+  if (form.type_count != 2 || form.types[0] != Type::tf32 || form.rounding == Rounding::rna) return;
   const char* conversion =
       item.match->form.type() == Type::s64 ? "cvt.rzi.s64.f32" : "cvt.rzi.u64.f32";
   const Operand wide = editor_.new_register(Type::b64), amount = editor_.new_register(Type::b32);
@@ -92,7 +92,7 @@ void PtxasRules::fold_negation(uint32_t at) {
   const Item& item = items_[at];
   const Form& form = item.match->form;
   const Type type = form.type();
-  if (form.has("ftz") || type == Type::bf16x2) return;
+  if (form.ftz || type == Type::bf16x2) return;
   const uint32_t before = writer(at);
   if (!is_sign(before, "neg", type)) return;
   replace(at, with_type("mov", bits_like(type)), {item.source->operands[0], first_source(before)});
@@ -105,15 +105,14 @@ void PtxasRules::fold_rounding(uint32_t at) {
   const Item& item = items_[at];
   const Form& form = item.match->form;
   const Type from = form.types[1];
-  if (!form.has("rzi") || !is_half(from) || is_half(form.types[0])) return;
+  if (form.rounding != Rounding::rzi || !is_half(from) || is_half(form.types[0])) return;
   const uint32_t before = writer(at);
   if (before == kNone || !items_[before].match) return;
   const Form& first = items_[before].match->form;
   const bool negates = is(before, "neg");
-  const bool flushes =
-      (negates || is(before, "abs")) && first.type() == Type::f16 && first.has("ftz");
+  const bool flushes = (negates || is(before, "abs")) && first.type() == Type::f16 && first.ftz;
   const bool converts = is(before, "cvt") && first.type_count == 2 && first.types[0] == from &&
-                        first.has("rn") && first.modifiers.size() == 3 &&
+                        first.rounding == Rounding::rn && first.modifiers.size() == 3 &&
                         first.types[1] == (from == Type::f16 ? Type::bf16 : Type::f16);
   if (!flushes && !converts) return;
   std::string mnemonic(item.source->mnemonic);
@@ -188,7 +187,7 @@ void PtxasRules::select_sign(uint32_t at) {
   if (!is_sign(at, "neg", Type::f32) && !is_sign(at, "abs", Type::f32)) return;
   const Operand given = with_sign(at, 1, Type::f32);
   replace(at, "mov.b32",
-          {item.source->operands[0], change_sign(at, given, root_of(item) == "neg", Type::f32)});
+          {item.source->operands[0], change_sign(at, given, item.match->root == "neg", Type::f32)});
 }
 
 }  // namespace ridge::vm

@@ -85,12 +85,11 @@ class PtxasRules {
   Operand change_sign(uint32_t at, const Operand& op, bool negates, Type type);
   Operand negate_number(uint32_t at, const Operand& op, Type type);
   bool is(uint32_t at, std::string_view root) const {
-    return at != kNone && root_of(items_[at]) == root;
+    return at != kNone && items_[at].match && items_[at].match->root == root;
   }
   // neg or abs of this type that passes subnormals.
   bool is_sign(uint32_t at, std::string_view root, Type type) const {
-    return is(at, root) && items_[at].match->form.type() == type &&
-           !items_[at].match->form.has("ftz");
+    return is(at, root) && items_[at].match->form.type() == type && !items_[at].match->form.ftz;
   }
 
   std::vector<Item>& items_;

@@ -1,6 +1,6 @@
 // Contexts. All of them are views of the one device: they share its memory, its default stream and
-// its faults. What makes one more than a name is the stack of each host thread, and that what was
-// made in a context goes with it.
+// its faults. But each host thread has its own stack of contexts, and what was made in a context is
+// destroyed with it.
 #pragma once
 
 #include <cstdint>

@@ -95,7 +95,7 @@ cudaError_t params_of(cudart::GraphNode& node, CUDA_KERNEL_NODE_PARAMS_v1* p) {
   if (!p) return cudaErrorInvalidValue;
   if (const cudaError_t error = cudart::params_of(node, &k)) return error;
   const auto* found = cudart::registrations().find_function(k.func);  // a host stub, perhaps
-  *p = {reinterpret_cast<CUfunction>(const_cast<cudart::Function*>(found)),
+  *p = {reinterpret_cast<CUfunction>(const_cast<cudart::KernelHandle*>(found)),
         k.gridDim.x,
         k.gridDim.y,
         k.gridDim.z,

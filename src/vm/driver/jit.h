@@ -1,5 +1,5 @@
-// Options of the driver's compiler and linker. PTX is interpreted, so those that steer machine code
-// are checked and change nothing; logs and times are filled.
+// Options of the driver's compiler and linker. PTX is interpreted, so options for machine code are
+// checked and ignored; logs and times are filled in.
 #pragma once
 
 #include <chrono>

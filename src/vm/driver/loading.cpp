@@ -31,9 +31,8 @@ std::string usage_of(cudart::LoadedImage* image) {
 cudaError_t load_image(const void* code, JitOptions& options, cudart::LoadedImage** image) {
   if (!code) return cudaErrorInvalidValue;
   std::string errors;
-  const cudaError_t error =
-      registrations().load_library(code, options.optimises(), image,
-                                   options.wants_errors() ? &errors : nullptr);
+  const cudaError_t error = registrations().load_library(
+      code, options.optimises(), image, options.wants_errors() ? &errors : nullptr);
   options.finish(errors, !error && options.verbose() ? usage_of(*image) : "");
   return error;
 }
@@ -62,7 +61,7 @@ cudaError_t unload_image(cudart::LoadedImage* image) {
 
 template <class Handle>
 cudaError_t list_kernels(cudart::LoadedImage* image, Handle* out, unsigned count) {
-  std::vector<cudart::Function*> functions;
+  std::vector<cudart::KernelHandle*> functions;
   if (!out || !count) return cudaErrorInvalidValue;
   if (const cudaError_t error = registrations().library_kernels(image, &functions)) return error;
   for (unsigned i = 0; i < count && i < functions.size(); ++i)
@@ -73,14 +72,15 @@ template cudaError_t list_kernels(cudart::LoadedImage*, CUfunction*, unsigned);
 template cudaError_t list_kernels(cudart::LoadedImage*, CUkernel*, unsigned);
 
 cudaError_t count_kernels(cudart::LoadedImage* image, unsigned* count) {
-  std::vector<cudart::Function*> functions;
+  std::vector<cudart::KernelHandle*> functions;
   if (!count) return cudaErrorInvalidValue;
   if (const cudaError_t error = registrations().library_kernels(image, &functions)) return error;
   *count = unsigned(functions.size());
   return cudaSuccess;
 }
 
-cudaError_t find_kernel(cudart::LoadedImage* image, const char* name, cudart::Function** function) {
+cudaError_t find_kernel(cudart::LoadedImage* image, const char* name,
+                        cudart::KernelHandle** function) {
   return name ? registrations().library_kernel(image, name, function) : cudaErrorInvalidValue;
 }
 

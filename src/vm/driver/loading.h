@@ -23,7 +23,8 @@ cudaError_t read_file(const char* path, std::string* bytes);
 template <class Handle>
 cudaError_t list_kernels(cudart::LoadedImage* image, Handle* out, unsigned count);
 cudaError_t count_kernels(cudart::LoadedImage* image, unsigned* count);
-cudaError_t find_kernel(cudart::LoadedImage* image, const char* name, cudart::Function** function);
+cudaError_t find_kernel(cudart::LoadedImage* image, const char* name,
+                        cudart::KernelHandle** function);
 // Either output may be null, not both.
 cudaError_t find_variable(cudart::LoadedImage* image, const char* name, bool managed,
                           CUdeviceptr* address, size_t* bytes);

@@ -1,6 +1,6 @@
-// Results of driver calls. Inside, everything speaks cudaError_t: from 100 on the two enumerations
-// have the same numbers for the same things, and what only the runtime distinguishes is mapped on
-// the way out.
+// Results of driver calls. Inside, all errors are cudaError_t: from 100 on, the two enumerations
+// have the same numbers for the same errors. Errors that only the runtime distinguishes are mapped
+// on the way out.
 #pragma once
 
 #include <new>
@@ -27,7 +27,7 @@ bool initialised();           // by cuInit, or by a call of the runtime
 void initialise();            // cuInit
 cudaError_t check_context();  // the calling thread has one that is alive
 
-// The driver's number of what a call answers; tells of a failure.
+// The driver's number for a result; reports a failure.
 CUresult told(cudaError_t error);
 
 // Every driver function goes through one of these. `driver_call` asks for cuInit only;

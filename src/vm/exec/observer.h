@@ -104,8 +104,7 @@ class Observer {
 };
 
 // The observer sees all launches of the process from now on, until it is removed; it outlives them.
-// Both are called while nothing runs: observers subscribe themselves when the software GPU is
-// loaded
+// Both are called while nothing runs. Observers subscribe when the software GPU is loaded
 // (../observe/start.cpp, ../check/start.cpp). There may be up to 8.
 void add_observer(Observer* observer);
 void remove_observer(Observer* observer);

@@ -151,7 +151,7 @@ const Inst* arrive(Warp& w, const Inst* inst) {
   return inst + 1;
 }
 Handlers select_arrive(const Form& form) {
-  if (form.space() == Space::generic) {
+  if (form.space == Space::generic) {
     if (form.has("noinc")) return {arrive<true, false>, arrive<true, false>};
     return {arrive<true, true>, arrive<true, true>};
   }
@@ -160,20 +160,25 @@ Handlers select_arrive(const Form& form) {
 }
 
 #define RIDGE_COPY "[shared|shared::cta][global]{%hint}{%prefetch}"
-constexpr uint16_t kCopy = kReads | kWrites;
+constexpr Facts kCopy{.access = AccessKind::copy, .encoding = Encoding::copy};
+constexpr Facts kBulkCopy{.access = AccessKind::bulk_copy, .encoding = Encoding::copy};
+constexpr Facts kCommit{.sync = Sync::copy_commit, .encoding = Encoding::copy};
+constexpr Facts kWait{.sync = Sync::copy_wait, .encoding = Encoding::copy, .fences = true};
+constexpr Facts kArrive{
+    .access = AccessKind::barrier_word, .sync = Sync::copy_arrive, .encoding = Encoding::copy};
 constexpr InstrDef kRows[] = {
     {"cp[async][ca|cg]" RIDGE_COPY, "[a]:shared,[b]:global,c:u32", Unit::memory, kCopy,
      select_copy},
     // The last operand may be a predicate, too: the lanes it holds for read nothing.
     {"cp[async][ca|cg]" RIDGE_COPY, "[a]:shared,[b]:global,c:u32,e:u32", Unit::memory, kCopy,
      select_copy},
-    {"cp[async][commit_group]", "", Unit::memory, kRegs, select_commit},
-    {"cp[async][wait_group]", "a:u32", Unit::memory, kFence, select_wait_group},
-    {"cp[async][wait_all]", "", Unit::memory, kFence, select_wait_all},
-    {"cp[async][mbarrier][arrive]{noinc}{shared|shared::cta}[b64]", "[a]", Unit::memory,
-     kReads | kWrites, select_arrive},
+    {"cp[async][commit_group]", "", Unit::memory, kCommit, select_commit},
+    {"cp[async][wait_group]", "a:u32", Unit::memory, kWait, select_wait_group},
+    {"cp[async][wait_all]", "", Unit::memory, kWait, select_wait_all},
+    {"cp[async][mbarrier][arrive]{noinc}{shared|shared::cta}[b64]", "[a]", Unit::memory, kArrive,
+     select_arrive},
     {"cp[async][bulk][shared::cta|shared::cluster][global][mbarrier::complete_tx::bytes]{%hint}",
-     "[a]:shared,[b]:global,c:u32,[e]:shared", Unit::memory, kCopy, select_bulk_copy},
+     "[a]:shared,[b]:global,c:u32,[e]:shared", Unit::memory, kBulkCopy, select_bulk_copy},
 };
 #undef RIDGE_COPY
 

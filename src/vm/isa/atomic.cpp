@@ -231,7 +231,7 @@ const Inst* atom_128(Warp& w, const Inst* inst) {
 }
 template <class Op>
 Handlers select_128(const Form& form) {
-  switch (form.space()) {
+  switch (form.space) {
     case Space::global: return {atom_128<Op, Space::global>, atom_128<Op, Space::global>, true};
     case Space::shared: return {atom_128<Op, Space::shared>, atom_128<Op, Space::shared>, true};
     case Space::generic: return {atom_128<Op, Space::generic>, atom_128<Op, Space::generic>, true};
@@ -242,7 +242,7 @@ Handlers select_128(const Form& form) {
 template <class T, class Op, bool IsRed>
 Handlers by_space_of(const Form& form) {
   constexpr bool kWide = std::is_same_v<Op, Cas>;
-  switch (form.space()) {
+  switch (form.space) {
     case Space::global:
       return {atom<T, Op, Space::global, IsRed>, atom<T, Op, Space::global, IsRed>, kWide};
     case Space::shared:
@@ -315,7 +315,9 @@ using CasWords = TypeSet<Type::b16, Type::b32, Type::b64>;
 #define RIDGE_SEMANTICS \
   "{relaxed|acquire|release|acq_rel}{%scope}{global|shared|shared::cta|shared::cluster}{%hint}"
 #define RIDGE_VECTOR "{relaxed|acquire|release|acq_rel}{%scope}[global]{%hint}"
-constexpr uint16_t kAtom = kReads | kWrites | kAtomic;
+constexpr Facts kAtom{
+    .access = AccessKind::atomic, .encoding = Encoding::memory, .across = Across::varies};
+constexpr Facts kRed{.access = AccessKind::reduction, .encoding = Encoding::memory};
 constexpr InstrDef kRows[] = {
     {"atom" RIDGE_VECTOR "[add][v2|v4][f32]", "d4,[a],b4", Unit::memory, kAtom,
      select_vector<false>},
@@ -323,10 +325,10 @@ constexpr InstrDef kRows[] = {
      kAtom, select_vector<false>},
     {"atom" RIDGE_VECTOR "[add|min|max][noftz][v2|v4][f16x2|bf16x2]", "d4,[a],b4", Unit::memory,
      kAtom, select_vector<false>},
-    {"red" RIDGE_VECTOR "[add][v2|v4][f32]", "[a],b4", Unit::memory, kAtom, select_vector<true>},
-    {"red" RIDGE_VECTOR "[add|min|max][noftz][v2|v4|v8][f16|bf16]", "[a],b4", Unit::memory, kAtom,
+    {"red" RIDGE_VECTOR "[add][v2|v4][f32]", "[a],b4", Unit::memory, kRed, select_vector<true>},
+    {"red" RIDGE_VECTOR "[add|min|max][noftz][v2|v4|v8][f16|bf16]", "[a],b4", Unit::memory, kRed,
      select_vector<true>},
-    {"red" RIDGE_VECTOR "[add|min|max][noftz][v2|v4][f16x2|bf16x2]", "[a],b4", Unit::memory, kAtom,
+    {"red" RIDGE_VECTOR "[add|min|max][noftz][v2|v4][f16x2|bf16x2]", "[a],b4", Unit::memory, kRed,
      select_vector<true>},
     {"atom" RIDGE_SEMANTICS "[add][u32|s32|u64|s64|f32|f64]", "d,[a],b", Unit::memory, kAtom,
      select<Add, Adds, false>},
@@ -350,21 +352,19 @@ constexpr InstrDef kRows[] = {
      select<Cas, CasWords, false>},
     {"atom" RIDGE_SEMANTICS "[exch][b128]", "d4,[a],b4", Unit::memory, kAtom, select_128<Exch>},
     {"atom" RIDGE_SEMANTICS "[cas][b128]", "d4,[a],b4,c4", Unit::memory, kAtom, select_128<Cas>},
-    {"red" RIDGE_SEMANTICS "[add][u32|s32|u64|s64|f32|f64]", "[a],b", Unit::memory, kAtom,
+    {"red" RIDGE_SEMANTICS "[add][u32|s32|u64|s64|f32|f64]", "[a],b", Unit::memory, kRed,
      select<Add, Adds, true>},
-    {"red" RIDGE_SEMANTICS "[add]{noftz}[f16|bf16|f16x2|bf16x2]", "[a],b", Unit::memory, kAtom,
+    {"red" RIDGE_SEMANTICS "[add]{noftz}[f16|bf16|f16x2|bf16x2]", "[a],b", Unit::memory, kRed,
      select_half_add<true>},
-    {"red" RIDGE_SEMANTICS "[min][%int32_64]", "[a],b", Unit::memory, kAtom,
+    {"red" RIDGE_SEMANTICS "[min][%int32_64]", "[a],b", Unit::memory, kRed,
      select<Min, MinMax, true>},
-    {"red" RIDGE_SEMANTICS "[max][%int32_64]", "[a],b", Unit::memory, kAtom,
+    {"red" RIDGE_SEMANTICS "[max][%int32_64]", "[a],b", Unit::memory, kRed,
      select<Max, MinMax, true>},
-    {"red" RIDGE_SEMANTICS "[inc][u32]", "[a],b", Unit::memory, kAtom, select<Inc, U32, true>},
-    {"red" RIDGE_SEMANTICS "[dec][u32]", "[a],b", Unit::memory, kAtom, select<Dec, U32, true>},
-    {"red" RIDGE_SEMANTICS "[and][b32|b64]", "[a],b", Unit::memory, kAtom,
-     select<And, Words, true>},
-    {"red" RIDGE_SEMANTICS "[or][b32|b64]", "[a],b", Unit::memory, kAtom, select<Or, Words, true>},
-    {"red" RIDGE_SEMANTICS "[xor][b32|b64]", "[a],b", Unit::memory, kAtom,
-     select<Xor, Words, true>},
+    {"red" RIDGE_SEMANTICS "[inc][u32]", "[a],b", Unit::memory, kRed, select<Inc, U32, true>},
+    {"red" RIDGE_SEMANTICS "[dec][u32]", "[a],b", Unit::memory, kRed, select<Dec, U32, true>},
+    {"red" RIDGE_SEMANTICS "[and][b32|b64]", "[a],b", Unit::memory, kRed, select<And, Words, true>},
+    {"red" RIDGE_SEMANTICS "[or][b32|b64]", "[a],b", Unit::memory, kRed, select<Or, Words, true>},
+    {"red" RIDGE_SEMANTICS "[xor][b32|b64]", "[a],b", Unit::memory, kRed, select<Xor, Words, true>},
 };
 #undef RIDGE_VECTOR
 #undef RIDGE_SEMANTICS

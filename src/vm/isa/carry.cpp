@@ -50,6 +50,7 @@ Handlers select_carry(const Form& form) {
   });
 }
 
+constexpr Facts kCarry{.carries = true};
 constexpr InstrDef kRows[] = {
     {"add[cc][%int32_64]", "d,a,b", Unit::alu, kCarry, select_carry<Op::add, false, true>},
     {"addc[%int32_64]", "d,a,b", Unit::alu, kCarry, select_carry<Op::add, true, false>},

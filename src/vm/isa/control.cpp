@@ -149,57 +149,81 @@ Handlers select_internal(const Form&) {
   return *H;
 }
 
-constexpr uint16_t kBarrier = kConverges | kFence;
+constexpr Facts kJumps{.flow = Flow::jump}, kTable{.flow = Flow::table};
+constexpr Facts kCalls{.flow = Flow::call, .across = Across::varies};
+constexpr Facts kReturns{.flow = Flow::ret}, kExits{.flow = Flow::exit}, kTraps{.flow = Flow::trap};
+constexpr Facts barrier(Sync sync, bool counted, bool aligned) {
+  return {.sync = sync, .converges = true, .fences = true, .aligned = aligned, .counted = counted};
+}
+constexpr Facts kBar = barrier(Sync::block, false, true);
+constexpr Facts kBarCounted = barrier(Sync::block, true, true);
+constexpr Facts kBarArrive = barrier(Sync::block_arrive, true, true);
+// These are aligned where their spelling says so.
+constexpr Facts kBarrier = barrier(Sync::block, false, false);
+constexpr Facts kBarrierCounted = barrier(Sync::block, true, false);
+constexpr Facts kBarrierArrive = barrier(Sync::block_arrive, true, false);
+constexpr Facts kMeet = barrier(Sync::warp, false, false);
+constexpr Facts kClusterArrive{.sync = Sync::cluster_arrive, .fences = true};
+constexpr Facts kClusterWait = barrier(Sync::cluster, false, false);
+constexpr Facts kFence{.sync = Sync::fence, .fences = true};
+constexpr Facts kProxyFence{
+    .sync = Sync::proxy_fence,
+    .fences = true,
+    .left_out = "asynchronous copies land in order with the waits for them, as if fenced"};
+constexpr Facts kSleeps{.converges = true};
+constexpr Facts kEvent{.left_out = "there are no counters for it to trigger"};
+constexpr Facts kRegisters{.left_out = "a warp has as many registers as it needs"};
+constexpr Facts kDependents{.left_out = "kernels of a stream run one after the other"};
+#define RIDGE_RESTRICTED \
+  "[acquire|release][sync_restrict::shared::cta|sync_restrict::shared::cluster][cluster]"
 constexpr InstrDef kRows[] = {
-    {"bra{uni}", "label", Unit::control, kControl, select_internal<&internal::kJump>},
-    {"brx[idx]{uni}", "a:u32,table", Unit::control, kControl,
+    {"bra{uni}", "label", Unit::control, kJumps, select_internal<&internal::kJump>},
+    {"brx[idx]{uni}", "a:u32,table", Unit::control, kTable,
      select_internal<&internal::kBranchTable>},
-    {"call{uni}", "call", Unit::control, kControl, select_internal<&internal::kCall>},
-    {"ret{uni}", "", Unit::control, kControl, select_internal<&internal::kReturn>},
-    {"exit", "", Unit::control, kControl, select_internal<&internal::kExit>},
-    {"bar{cta}[sync]", "a:u32", Unit::barrier, kBarrier, select_bar<1>},
-    {"bar{cta}[sync]", "a:u32,b:u32", Unit::barrier, kBarrier, select_bar<2>},
-    {"bar{cta}[arrive]", "a:u32,b:u32", Unit::barrier, kBarrier, select_bar<2>},
-    {"bar{cta}[red][popc][u32]", "d,a:u32,b:pred", Unit::barrier, kBarrier, select_bar<1>},
-    {"bar{cta}[red][popc][u32]", "d,a:u32,b:u32,c:pred", Unit::barrier, kBarrier, select_bar<2>},
-    {"bar{cta}[red][and|or][pred]", "d:pred,a:u32,b:pred", Unit::barrier, kBarrier, select_bar<1>},
-    {"bar{cta}[red][and|or][pred]", "d:pred,a:u32,b:u32,c:pred", Unit::barrier, kBarrier,
+    {"call{uni}", "call", Unit::control, kCalls, select_internal<&internal::kCall>},
+    {"ret{uni}", "", Unit::control, kReturns, select_internal<&internal::kReturn>},
+    {"exit", "", Unit::control, kExits, select_internal<&internal::kExit>},
+    {"bar{cta}[sync]", "a:u32", Unit::barrier, kBar, select_bar<1>},
+    {"bar{cta}[sync]", "a:u32,b:u32", Unit::barrier, kBarCounted, select_bar<2>},
+    {"bar{cta}[arrive]", "a:u32,b:u32", Unit::barrier, kBarArrive, select_bar<2>},
+    {"bar{cta}[red][popc][u32]", "d,a:u32,b:pred", Unit::barrier, kBar, select_bar<1>},
+    {"bar{cta}[red][popc][u32]", "d,a:u32,b:u32,c:pred", Unit::barrier, kBarCounted, select_bar<2>},
+    {"bar{cta}[red][and|or][pred]", "d:pred,a:u32,b:pred", Unit::barrier, kBar, select_bar<1>},
+    {"bar{cta}[red][and|or][pred]", "d:pred,a:u32,b:u32,c:pred", Unit::barrier, kBarCounted,
      select_bar<2>},
     {"barrier{cta}[sync]{aligned}", "a:u32", Unit::barrier, kBarrier, select_bar<1>},
-    {"barrier{cta}[sync]{aligned}", "a:u32,b:u32", Unit::barrier, kBarrier, select_bar<2>},
-    {"barrier{cta}[arrive]{aligned}", "a:u32,b:u32", Unit::barrier, kBarrier, select_bar<2>},
+    {"barrier{cta}[sync]{aligned}", "a:u32,b:u32", Unit::barrier, kBarrierCounted, select_bar<2>},
+    {"barrier{cta}[arrive]{aligned}", "a:u32,b:u32", Unit::barrier, kBarrierArrive, select_bar<2>},
     {"barrier{cta}[red][popc]{aligned}[u32]", "d,a:u32,b:pred", Unit::barrier, kBarrier,
      select_bar<1>},
-    {"barrier{cta}[red][popc]{aligned}[u32]", "d,a:u32,b:u32,c:pred", Unit::barrier, kBarrier,
-     select_bar<2>},
+    {"barrier{cta}[red][popc]{aligned}[u32]", "d,a:u32,b:u32,c:pred", Unit::barrier,
+     kBarrierCounted, select_bar<2>},
     {"barrier{cta}[red][and|or]{aligned}[pred]", "d:pred,a:u32,b:pred", Unit::barrier, kBarrier,
      select_bar<1>},
     {"barrier{cta}[red][and|or]{aligned}[pred]", "d:pred,a:u32,b:u32,c:pred", Unit::barrier,
-     kBarrier, select_bar<2>},
-    {"bar[warp][sync]", "a:u32", Unit::barrier, kBarrier, select_bar_warp},
-    {"barrier[cluster][arrive]{release|relaxed}{aligned}", "", Unit::barrier, kFence,
+     kBarrierCounted, select_bar<2>},
+    {"bar[warp][sync]", "a:u32", Unit::barrier, kMeet, select_bar_warp},
+    {"barrier[cluster][arrive]{release|relaxed}{aligned}", "", Unit::barrier, kClusterArrive,
      select_cluster_barrier},
-    {"barrier[cluster][wait]{acquire}{aligned}", "", Unit::barrier, kBarrier,
+    {"barrier[cluster][wait]{acquire}{aligned}", "", Unit::barrier, kClusterWait,
      select_cluster_barrier},
     {"membar[cta|gl|sys]", "", Unit::memory, kFence, select_fence},
     {"membar[proxy][alias]", "", Unit::memory, kFence, select_fence},
     {"fence{sc|acq_rel|acquire|release}[%scope]", "", Unit::memory, kFence, select_fence},
-    // Copies by another proxy land in order with the waits for them, as if fenced.
-    {"fence[proxy][alias|async]{global|shared::cta|shared::cluster}", "", Unit::memory, kFence,
+    {"fence[proxy][alias]", "", Unit::memory, kFence, select_fence},
+    {"fence[proxy][async]{global|shared::cta|shared::cluster}", "", Unit::memory, kProxyFence,
      select_fence},
-    {"fence{proxy}{async::generic}[acquire|release][sync_restrict::shared::cta|sync_restrict::"
-     "shared"
-     "::cluster][cluster]",
-     "", Unit::memory, kFence, select_fence},
+    {"fence[proxy][async::generic]" RIDGE_RESTRICTED, "", Unit::memory, kProxyFence, select_fence},
+    {"fence" RIDGE_RESTRICTED, "", Unit::memory, kFence, select_fence},
     {"fence[mbarrier_init][release][cluster]", "", Unit::memory, kFence, select_fence},
-    {"trap", "", Unit::control, kRegs, select_trap},
-    {"brkpt", "", Unit::control, kRegs, select_trap},
-    {"nanosleep[u32]", "a", Unit::control, kConverges, select_nanosleep},
-    {"pmevent{mask}", "a:u32", Unit::control, kRegs, select_nothing},
-    // Registers are as many as a warp needs.
-    {"setmaxnreg[inc|dec][sync][aligned][u32]", "a", Unit::control, kRegs, select_nothing},
-    {"griddepcontrol[launch_dependents|wait]", "", Unit::control, kRegs, select_nothing},
+    {"trap", "", Unit::control, kTraps, select_trap},
+    {"brkpt", "", Unit::control, kTraps, select_trap},
+    {"nanosleep[u32]", "a", Unit::control, kSleeps, select_nanosleep},
+    {"pmevent{mask}", "a:u32", Unit::control, kEvent, select_nothing},
+    {"setmaxnreg[inc|dec][sync][aligned][u32]", "a", Unit::control, kRegisters, select_nothing},
+    {"griddepcontrol[launch_dependents|wait]", "", Unit::control, kDependents, select_nothing},
 };
+#undef RIDGE_RESTRICTED
 
 }  // namespace
 

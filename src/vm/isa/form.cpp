@@ -5,6 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "vm/isa/operands.h"
 #include "vm/isa/reserved.h"
 
 namespace ridge::vm {
@@ -119,6 +120,105 @@ bool match(const Pattern& pattern, const std::vector<std::string_view>& modifier
   return true;
 }
 
+// What modifiers mean wherever they stand.
+struct Meaning {
+  std::string_view modifier;
+  void (*note)(Form&);
+};
+template <auto Member, auto Value>
+void set(Form& form) {
+  form.*Member = Value;
+}
+constexpr Meaning kMeanings[] = {
+    {"global", set<&Form::space, Space::global>},
+    // Without cluster launches every block is a cluster of one.
+    {"shared", set<&Form::space, Space::shared>},
+    {"shared::cta", set<&Form::space, Space::shared>},
+    {"shared::cluster", set<&Form::space, Space::shared>},
+    {"local", set<&Form::space, Space::local>},
+    {"const", set<&Form::space, Space::constant>},
+    {"param", set<&Form::space, Space::param>},
+    {"param::entry", set<&Form::space, Space::param>},
+    {"param::func", set<&Form::space, Space::param>},
+    {"relaxed", set<&Form::order, Order::relaxed>},
+    {"acquire", set<&Form::order, Order::acquire>},
+    {"release", set<&Form::order, Order::release>},
+    {"acq_rel", set<&Form::order, Order::acq_rel>},
+    {"sc", set<&Form::order, Order::sc>},
+    {"volatile", set<&Form::order, Order::is_volatile>},
+    {"mmio", set<&Form::order, Order::mmio>},
+    {"cta", set<&Form::scope, MemoryScope::cta>},
+    {"cluster", set<&Form::scope, MemoryScope::cluster>},
+    {"gpu", set<&Form::scope, MemoryScope::gpu>},
+    {"gl", set<&Form::scope, MemoryScope::gpu>},
+    {"sys", set<&Form::scope, MemoryScope::sys>},
+    {"add", set<&Form::operation, Operation::add>},
+    {"inc", set<&Form::operation, Operation::inc>},
+    {"dec", set<&Form::operation, Operation::dec>},
+    {"min", set<&Form::operation, Operation::min>},
+    {"max", set<&Form::operation, Operation::max>},
+    {"and", set<&Form::operation, Operation::bit_and>},
+    {"or", set<&Form::operation, Operation::bit_or>},
+    {"xor", set<&Form::operation, Operation::bit_xor>},
+    {"exch", set<&Form::operation, Operation::exch>},
+    {"cas", set<&Form::operation, Operation::cas>},
+    {"rn", set<&Form::rounding, Rounding::rn>},
+    {"rz", set<&Form::rounding, Rounding::rz>},
+    {"rm", set<&Form::rounding, Rounding::rm>},
+    {"rp", set<&Form::rounding, Rounding::rp>},
+    {"rna", set<&Form::rounding, Rounding::rna>},
+    {"rni", set<&Form::rounding, Rounding::rni>},
+    {"rzi", set<&Form::rounding, Rounding::rzi>},
+    {"rmi", set<&Form::rounding, Rounding::rmi>},
+    {"rpi", set<&Form::rounding, Rounding::rpi>},
+    {"v2", set<&Form::vector, 2>},
+    {"v4", set<&Form::vector, 4>},
+    {"v8", set<&Form::vector, 8>},
+    {"x2", set<&Form::matrices, 2>},
+    {"x4", set<&Form::matrices, 4>},
+    {"ftz", set<&Form::ftz, true>},
+    {"sat", set<&Form::sat, true>},
+    {"approx", set<&Form::approx, true>},
+    {"lo", set<&Form::lo, true>},
+    {"wide", set<&Form::wide, true>},
+    {"nc", set<&Form::read_only, true>},
+    {"cg", set<&Form::bypasses_l1, true>},
+    {"aligned", set<&Form::aligned, true>},
+    {"eq", set<&Form::comparison, Comparison::equal>},
+    {"equ", set<&Form::comparison, Comparison::equal>},
+    {"ne", set<&Form::comparison, Comparison::unequal>},
+    {"neu", set<&Form::comparison, Comparison::unequal>},
+    {"lt", set<&Form::comparison, Comparison::less>},
+    {"le", set<&Form::comparison, Comparison::less>},
+    {"ltu", set<&Form::comparison, Comparison::less>},
+    {"leu", set<&Form::comparison, Comparison::less>},
+    {"lo", set<&Form::comparison, Comparison::less>},
+    {"ls", set<&Form::comparison, Comparison::less>},
+    {"gt", set<&Form::comparison, Comparison::greater>},
+    {"ge", set<&Form::comparison, Comparison::greater>},
+    {"gtu", set<&Form::comparison, Comparison::greater>},
+    {"geu", set<&Form::comparison, Comparison::greater>},
+    {"hi", set<&Form::comparison, Comparison::greater>},
+    {"hs", set<&Form::comparison, Comparison::greater>},
+    {"level", set<&Form::by_level, true>},
+    {"grad", set<&Form::by_gradient, true>},
+    {"L2::cache_hint", set<&Form::has_policy, true>},
+};
+
+// Of several modifiers that set one field, the first counts: ld.mmio.relaxed,
+// cp.async.shared.global.
+Form read_form(std::vector<std::string_view> modifiers) {
+  Form form;
+  for (auto m = modifiers.rbegin(); m != modifiers.rend(); ++m)
+    for (const Meaning& meaning : kMeanings)
+      if (meaning.modifier == *m) meaning.note(form);
+  for (const std::string_view m : modifiers)
+    if (const auto type = type_from_name(m); type && form.type_count < int(form.types.size()))
+      form.types[size_t(form.type_count++)] = *type;
+  form.modifiers = std::move(modifiers);
+  return form;
+}
+
 }  // namespace
 
 bool Form::has(std::string_view modifier) const {
@@ -132,23 +232,6 @@ int Form::index_of(std::initializer_list<std::string_view> names, int otherwise)
     ++i;
   }
   return otherwise;
-}
-
-Space Form::space() const {
-  for (std::string_view m : modifiers) {
-    if (m == "global") return Space::global;
-    // Without cluster launches every block is a cluster of one.
-    if (m == "shared" || m == "shared::cta" || m == "shared::cluster") return Space::shared;
-    if (m == "local") return Space::local;
-    if (m == "const") return Space::constant;
-    if (m == "param" || m == "param::entry" || m == "param::func") return Space::param;
-  }
-  return Space::generic;
-}
-
-int operand_count(const InstrDef& row) {
-  return row.operands.empty() ? 0
-                              : int(std::count(row.operands.begin(), row.operands.end(), ',')) + 1;
 }
 
 const Match* find_instruction(std::string_view mnemonic, std::string* error, int operands) {
@@ -177,11 +260,7 @@ const Match* find_instruction(std::string_view mnemonic, std::string* error, int
         "the instruction '" + std::string(root) + "' is not supported by the software GPU" + later;
     return nullptr;
   }
-  Form form;
-  for (std::string_view part : parts)
-    if (const auto type = type_from_name(part); type && form.type_count < int(form.types.size()))
-      form.types[form.type_count++] = *type;
-  form.modifiers = parts;
+  const Form form = read_form(std::move(parts));
   bool wrong_count = false;
   for (const IndexedRow& candidate : rows->second) {
     if (!match(candidate.pattern, form.modifiers)) continue;
@@ -191,7 +270,7 @@ const Match* find_instruction(std::string_view mnemonic, std::string* error, int
       wrong_count = true;
       continue;
     }
-    entry->match = {candidate.row, form, handlers};
+    entry->match = {candidate.row, root, form, handlers};
     return &(cache->emplace(cache_key, std::move(entry)).first->second->match);
   }
   if (wrong_count) {

@@ -1,23 +1,13 @@
-// The instruction tables' own types. A PTX instruction is one row: its spelling, its operands, what
-// it uses and touches, and the function that picks its handlers. The decoder, the golden tests and
-// the documentation are loops over rows.
+// The instruction tables' own types. A PTX instruction is one row: its spelling, its operands, the
+// unit that executes it, its facts, and the function that picks its handlers. The decoder, the
+// golden tests and the documentation are loops over rows.
 //
 // Spelling: the root, then groups of modifiers. [a|b|c] needs one of them, {a|b|c} allows one; a
 // name after '%' stands for a set of types (see kTypeSets). Groups match in any order, as programs
 // write them in several, except that two groups which hold the same modifier match left to right:
 // "cvt{rn|rz}[%num][%num]".
 //
-// Operands: comma-separated. Roles:
-//   d          destination register
-//   a b c e …  sources: register or immediate
-//   p|q        predicate destination with an optional second
-//   d|p        destination with an optional predicate
-//   [a]        memory address; [a]:shared, [a]:global where an instruction has several
-//   d4, b4     a scalar or a vector, as the spelling's v2/v4 says
-//   d*, a* …   a fragment of a matrix: as many registers as Handlers::fragments says, in braces
-//   f#         a literal below Handlers::literals
-// A type follows a colon: ":0" ":1" the first, second type of the spelling (":0" is the default),
-// ":w" twice as wide as the first, or a type's name (":u32", ":pred").
+// Operands: comma-separated; operands.h has the grammar.
 #pragma once
 
 #include <array>
@@ -27,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vm/isa/facts.h"
 #include "vm/isa/inst.h"
 #include "vm/parse/types.h"
 
@@ -48,30 +39,57 @@ enum class Unit : uint8_t {
   texture
 };
 
-// What an instruction does beyond its registers; the decoder and the observers ask for these.
-enum Touches : uint16_t {
-  kRegs = 0,
-  kReads = 1,  // memory
-  kWrites = 2,
-  kAtomic = 4,
-  kLanes = 8,       // exchanges values between lanes
-  kConverges = 16,  // waits for other lanes (.sync, barriers): a guard becomes a branch around it
-  kControl = 32,    // changes the program counter
-  kFence = 64,
-  kCarry = 128,  // reads or writes the carry flag
+// What the modifiers of a spelling say, read once (kMeanings in form.cpp).
+enum class Order : uint8_t { weak, relaxed, acquire, release, acq_rel, sc, is_volatile, mmio };
+enum class MemoryScope : uint8_t { unsaid, cta, cluster, gpu, sys };
+enum class Operation : uint8_t {
+  none,
+  add,
+  inc,
+  dec,
+  min,
+  max,
+  bit_and,
+  bit_or,
+  bit_xor,
+  exch,
+  cas
 };
+enum class Comparison : uint8_t { none, equal, unequal, less, greater };
+enum class Rounding : uint8_t { unsaid, rn, rz, rm, rp, rna, rni, rzi, rmi, rpi };
 
-// A spelling that matched a row: its modifiers in the order written.
+// A spelling that matched a row: its modifiers in the order written, and their meaning.
 struct Form {
   std::vector<std::string_view> modifiers;  // without dots
   std::array<Type, 6> types{};
   int type_count = 0;
+  Space space = Space::generic;
+  Order order = Order::weak;
+  MemoryScope scope = MemoryScope::unsaid;
+  Operation operation = Operation::none;
+  Rounding rounding = Rounding::unsaid;
+  Comparison comparison = Comparison::none;  // less or equal is `less`
+  uint8_t vector = 1;                        // elements: v2, v4, v8
+  uint8_t matrices = 1;                      // x2, x4
+  bool ftz = false, sat = false, approx = false;
+  bool lo = false, wide = false;               // which part of a product
+  bool read_only = false;                      // ld.global.nc
+  bool bypasses_l1 = false;                    // cg
+  bool aligned = false;                        // whole warps must reach it together
+  bool has_policy = false;                     // one more operand: L2::cache_hint
+  bool by_level = false, by_gradient = false;  // how a texture's level is chosen
+
   Type type() const { return types[0]; }
+  Type last_type() const { return type_count ? types[size_t(type_count) - 1] : Type::none; }
+  bool acquires() const { return order == Order::acquire || order == Order::acq_rel; }
+  bool releases() const { return order == Order::release || order == Order::acq_rel; }
+  // Rounded to a value of the type, in a way that the program chose.
+  bool is_rounded() const { return rounding >= Rounding::rn && rounding <= Rounding::rp; }
+
+  // For the tables' own use, in src/vm/isa: everybody else asks for a meaning.
   bool has(std::string_view modifier) const;
   // The first of `names` that is among the modifiers, else `otherwise`.
   int index_of(std::initializer_list<std::string_view> names, int otherwise = -1) const;
-  int vector() const { return has("v8") ? 8 : has("v4") ? 4 : has("v2") ? 2 : 1; }
-  Space space() const;
 };
 
 // What a row's `select` answers: the handlers, whether they need the wide encoding, and flags for
@@ -90,7 +108,7 @@ struct InstrDef {
   std::string_view spelling;
   std::string_view operands;
   Unit unit;
-  uint16_t touches;
+  Facts facts;
   Handlers (*select)(const Form&);  // {} when this combination of modifiers does not exist
 };
 
@@ -104,15 +122,16 @@ std::span<const Group> groups();
 
 struct Match {
   const InstrDef* row = nullptr;
+  std::string_view root;  // "mad" of "mad.lo.s32"
   Form form;
   Handlers handlers;
+
+  const Facts& facts() const { return row->facts; }
 };
 // Finds the row for "mad.lo.s32". Where two rows differ in operands only (bar.sync with and without
 // a count), the number of operands written decides; -1: whichever comes first. `error` says what is
 // missing when there is none.
 const Match* find_instruction(std::string_view mnemonic, std::string* error, int operands = -1);
-// How many operands a row's instruction is written with.
-int operand_count(const InstrDef& row);
 
 // Every concrete spelling of a row, for tests and documentation.
 std::vector<std::string> expand(const InstrDef& row);

@@ -81,7 +81,7 @@ Handler pick_space(bool generic) {
 }
 template <bool Store>
 Handlers select_matrices(const Form& form) {
-  const bool generic = form.space() == Space::generic, transposed = form.has("trans");
+  const bool generic = form.space == Space::generic, transposed = form.has("trans");
   const int n = form.has("x4") ? 4 : form.has("x2") ? 2 : 1;
   const auto pick = [&]<int N>() {
     return transposed ? pick_space<Store, N, true>(generic) : pick_space<Store, N, false>(generic);
@@ -103,12 +103,20 @@ const Inst* move_matrix(Warp& w, const Inst* inst) {
 }
 Handlers select_move_matrix(const Form&) { return {move_matrix, move_matrix}; }
 
-constexpr uint16_t kSync = kLanes | kConverges;
+constexpr Facts kSync{.exchanges = true, .converges = true};
+constexpr Facts kLoad{.access = AccessKind::load_matrix,
+                      .encoding = Encoding::fragments,
+                      .exchanges = true,
+                      .converges = true};
+constexpr Facts kStore{.access = AccessKind::store_matrix,
+                       .encoding = Encoding::fragments,
+                       .exchanges = true,
+                       .converges = true};
 constexpr InstrDef kRows[] = {
     {"ldmatrix[sync][aligned][m8n8][x1|x2|x4]{trans}{shared|shared::cta}[b16]", "d*:b32,[a]",
-     Unit::tensor, kSync | kReads, select_matrices<false>},
+     Unit::tensor, kLoad, select_matrices<false>},
     {"stmatrix[sync][aligned][m8n8][x1|x2|x4]{trans}{shared|shared::cta}[b16]", "[a],b*:b32",
-     Unit::tensor, kSync | kWrites, select_matrices<true>},
+     Unit::tensor, kStore, select_matrices<true>},
     {"movmatrix[sync][aligned][m8n8][trans][b16]", "d:b32,a:b32", Unit::tensor, kSync,
      select_move_matrix},
 };

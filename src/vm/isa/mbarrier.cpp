@@ -169,7 +169,7 @@ const Inst* update(Warp& w, const Inst* inst) {
 }
 template <Op O>
 Handlers select_update(const Form& form) {
-  if (form.space() == Space::generic) return {update<O, true>, update<O, true>};
+  if (form.space == Space::generic) return {update<O, true>, update<O, true>};
   return {update<O, false>, update<O, false>};
 }
 
@@ -213,7 +213,7 @@ const Inst* wait(Warp& w, const Inst* inst) {
   return yield(w, inst + 2);
 }
 Handlers select_wait(const Form& form) {
-  if (form.space() == Space::generic) {
+  if (form.space == Space::generic) {
     if (form.has("parity")) return {wait<true, true>, wait<true, true>, true};
     return {wait<false, true>, wait<false, true>, true};
   }
@@ -231,29 +231,35 @@ Handlers select_pending_count(const Form&) { return {pending_count, pending_coun
 
 #define RIDGE_CTA "{shared|shared::cta}"
 #define RIDGE_CLUSTER "{shared|shared::cta|shared::cluster}"
-constexpr uint16_t kObject = kReads | kWrites | kAtomic;
+constexpr Facts kInit{
+    .access = AccessKind::barrier_word, .sync = Sync::token_init, .encoding = Encoding::memory};
+constexpr Facts kArrive{
+    .access = AccessKind::barrier_word, .sync = Sync::token_arrive, .encoding = Encoding::memory};
 // A wait yields, so its guard must be a branch.
-constexpr uint16_t kWait = kReads | kWrites | kConverges;
+constexpr Facts kWait{.access = AccessKind::barrier_word,
+                      .sync = Sync::token_wait,
+                      .encoding = Encoding::memory,
+                      .converges = true};
 constexpr InstrDef kRows[] = {
-    {"mbarrier[init]" RIDGE_CTA "[b64]", "[a],b:u32", Unit::barrier, kObject,
+    {"mbarrier[init]" RIDGE_CTA "[b64]", "[a],b:u32", Unit::barrier, kInit,
      select_update<Op::init>},
-    {"mbarrier[inval]" RIDGE_CTA "[b64]", "[a]", Unit::barrier, kObject, select_update<Op::inval>},
+    {"mbarrier[inval]" RIDGE_CTA "[b64]", "[a]", Unit::barrier, kInit, select_update<Op::inval>},
     {"mbarrier[expect_tx]{relaxed}{cta|cluster}" RIDGE_CLUSTER "[b64]", "[a],b:u32", Unit::barrier,
-     kObject, select_update<Op::expect_tx>},
+     kArrive, select_update<Op::expect_tx>},
     {"mbarrier[complete_tx]{relaxed}{cta|cluster}" RIDGE_CLUSTER "[b64]", "[a],b:u32",
-     Unit::barrier, kObject, select_update<Op::complete_tx>},
+     Unit::barrier, kArrive, select_update<Op::complete_tx>},
     {"mbarrier[arrive]{release|relaxed}{cta|cluster}" RIDGE_CLUSTER "[b64]", "d,[a]", Unit::barrier,
-     kObject, select_update<Op::arrive_one>},
+     kArrive, select_update<Op::arrive_one>},
     {"mbarrier[arrive]{noComplete}{release|relaxed}{cta|cluster}" RIDGE_CLUSTER "[b64]",
-     "d,[a],b:u32", Unit::barrier, kObject, select_update<Op::arrive>},
+     "d,[a],b:u32", Unit::barrier, kArrive, select_update<Op::arrive>},
     {"mbarrier[arrive][expect_tx]{release|relaxed}{cta|cluster}" RIDGE_CLUSTER "[b64]",
-     "d,[a],b:u32", Unit::barrier, kObject, select_update<Op::arrive_tx>},
+     "d,[a],b:u32", Unit::barrier, kArrive, select_update<Op::arrive_tx>},
     {"mbarrier[arrive_drop]{release|relaxed}{cta|cluster}" RIDGE_CLUSTER "[b64]", "d,[a]",
-     Unit::barrier, kObject, select_update<Op::drop_one>},
+     Unit::barrier, kArrive, select_update<Op::drop_one>},
     {"mbarrier[arrive_drop]{noComplete}{release|relaxed}{cta|cluster}" RIDGE_CLUSTER "[b64]",
-     "d,[a],b:u32", Unit::barrier, kObject, select_update<Op::drop>},
+     "d,[a],b:u32", Unit::barrier, kArrive, select_update<Op::drop>},
     {"mbarrier[arrive_drop][expect_tx]{release|relaxed}{cta|cluster}" RIDGE_CLUSTER "[b64]",
-     "d,[a],b:u32", Unit::barrier, kObject, select_update<Op::drop_tx>},
+     "d,[a],b:u32", Unit::barrier, kArrive, select_update<Op::drop_tx>},
     {"mbarrier[test_wait|try_wait]{acquire|relaxed}{cta|cluster}" RIDGE_CTA "[b64]",
      "d:pred,[a],b:b64", Unit::barrier, kWait, select_wait},
     {"mbarrier[try_wait]{acquire|relaxed}{cta|cluster}" RIDGE_CTA "[b64]", "d:pred,[a],b:b64,c:u32",

@@ -79,7 +79,7 @@ Handlers handlers() {
 
 template <bool IsStore, class M, int V>
 Handlers pick_space(const Form& form) {
-  switch (form.space()) {
+  switch (form.space) {
     case Space::global:
     case Space::constant: return handlers<IsStore, M, V, Space::global>();
     case Space::shared: return handlers<IsStore, M, V, Space::shared>();
@@ -127,7 +127,7 @@ Handlers pick_type(const Form& form) {
 
 template <bool IsStore>
 Handlers select_memory(const Form& form) {
-  switch (form.vector()) {
+  switch (form.vector) {
     case 1: return pick_type<IsStore, 1>(form);
     case 2: return pick_type<IsStore, 2>(form);
     case 4: return pick_type<IsStore, 4>(form);
@@ -135,23 +135,25 @@ Handlers select_memory(const Form& form) {
   }
 }
 
+constexpr Facts kLoad{.access = AccessKind::load, .encoding = Encoding::memory};
+constexpr Facts kStore{.access = AccessKind::store, .encoding = Encoding::memory};
 constexpr InstrDef kRows[] = {
     {"ld{weak}{%space}{%cache}{%evict}{%l2evict}{%hint}{%prefetch}{v2|v4}[%any]", "d4,[a]",
-     Unit::memory, kReads, select_memory<false>},
+     Unit::memory, kLoad, select_memory<false>},
     {"ld{weak}{global}{%cache}{nc}{%evict}{%l2evict}{%hint}{%prefetch}{v2|v4}[%any]", "d4,[a]",
-     Unit::memory, kReads, select_memory<false>},
-    {"ld[volatile]{%space}{%prefetch}{v2|v4}[%any]", "d4,[a]", Unit::memory, kReads,
+     Unit::memory, kLoad, select_memory<false>},
+    {"ld[volatile]{%space}{%prefetch}{v2|v4}[%any]", "d4,[a]", Unit::memory, kLoad,
      select_memory<false>},
     {"ld[relaxed|acquire][%scope]{%space}{%evict}{%l2evict}{%hint}{%prefetch}{v2|v4}[%any]",
-     "d4,[a]", Unit::memory, kReads, select_memory<false>},
-    {"ld[mmio][relaxed][sys]{global}[%any]", "d4,[a]", Unit::memory, kReads, select_memory<false>},
-    {"ldu{global}{v2|v4}[%any]", "d4,[a]", Unit::memory, kReads, select_memory<false>},
+     "d4,[a]", Unit::memory, kLoad, select_memory<false>},
+    {"ld[mmio][relaxed][sys]{global}[%any]", "d4,[a]", Unit::memory, kLoad, select_memory<false>},
+    {"ldu{global}{v2|v4}[%any]", "d4,[a]", Unit::memory, kLoad, select_memory<false>},
     {"st{weak}{%space}{%cache}{%evict}{%l2evict}{%hint}{v2|v4}[%any]", "[a],b4", Unit::memory,
-     kWrites, select_memory<true>},
-    {"st[volatile]{%space}{v2|v4}[%any]", "[a],b4", Unit::memory, kWrites, select_memory<true>},
-    {"st[mmio][relaxed][sys]{global}[%any]", "[a],b4", Unit::memory, kWrites, select_memory<true>},
+     kStore, select_memory<true>},
+    {"st[volatile]{%space}{v2|v4}[%any]", "[a],b4", Unit::memory, kStore, select_memory<true>},
+    {"st[mmio][relaxed][sys]{global}[%any]", "[a],b4", Unit::memory, kStore, select_memory<true>},
     {"st[relaxed|release][%scope]{%space}{%evict}{%l2evict}{%hint}{v2|v4}[%any]", "[a],b4",
-     Unit::memory, kWrites, select_memory<true>},
+     Unit::memory, kStore, select_memory<true>},
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace ridge::vm {
 namespace {
 
-constexpr uint16_t kSync = kLanes | kConverges;
+constexpr Facts kSync{.encoding = Encoding::fragments, .exchanges = true, .converges = true};
 
 Handlers handlers_of(const TensorForm& form, Handler handler, bool sparse = false) {
   const FragmentSizes n = fragment_sizes(form, sparse);

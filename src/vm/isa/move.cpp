@@ -37,7 +37,7 @@ const Inst* cvta(Warp& w, const Inst* inst) {
 }
 Handlers select_cvta(const Form& form) {
   const bool to_space = form.has("to");
-  switch (form.space()) {
+  switch (form.space) {
     case Space::global:
     case Space::constant: return {cvta<0, true, true>, cvta<0, true, false>};
     case Space::shared:
@@ -67,7 +67,7 @@ const Inst* isspacep(Warp& w, const Inst* inst) {
   return inst + 1;
 }
 Handlers select_isspacep(const Form& form) {
-  switch (form.space()) {
+  switch (form.space) {
     case Space::global:
     case Space::constant: return {isspacep<0>, isspacep<0>};
     case Space::shared: return {isspacep<kSharedWindow>, isspacep<kSharedWindow>};
@@ -91,24 +91,26 @@ Handlers select_policy(const Form&) { return {no_policy, no_policy}; }
 #define RIDGE_PRIORITIES                                                  \
   "[L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged]" \
   "{L2::evict_first|L2::evict_unchanged}[b64]"
+constexpr Facts kMove{.encoding = Encoding::move};
+constexpr Facts kHint{.left_out = "caches have no priorities and prefetch nothing"};
 constexpr InstrDef kRows[] = {
-    {"mov[%move|pred]", "d,a", Unit::move, kRegs, select_mov},
+    {"mov[%move|pred]", "d,a", Unit::move, kMove, select_mov},
     {"cvta{to}[global|shared|shared::cta|shared::cluster|local|const|param|param::entry][u64]",
      "d,a", Unit::alu, kRegs, select_cvta},
     {"isspacep[global|shared|shared::cta|shared::cluster|local|const|param|param::entry]",
      "d:pred,a:b64", Unit::alu, kRegs, select_isspacep},
-    {"prefetch{global|local}[L1|L2|L2::evict_last|L2::evict_normal]", "[a]", Unit::memory, kRegs,
+    {"prefetch{global|local}[L1|L2|L2::evict_last|L2::evict_normal]", "[a]", Unit::memory, kHint,
      select_prefetch},
-    {"prefetchu[L1]", "[a]", Unit::memory, kRegs, select_prefetch},
-    {"cp[async][bulk][prefetch][L2][global]{%hint}", "[a]:global,b:u32", Unit::memory, kRegs,
+    {"prefetchu[L1]", "[a]", Unit::memory, kHint, select_prefetch},
+    {"cp[async][bulk][prefetch][L2][global]{%hint}", "[a]:global,b:u32", Unit::memory, kHint,
      select_prefetch},
-    {"applypriority{global}[L2::evict_normal]", "[a],b:b32", Unit::memory, kRegs, select_prefetch},
-    {"discard{global}[L2]", "[a],b:b32", Unit::memory, kRegs, select_prefetch},
-    {"createpolicy[fractional]" RIDGE_PRIORITIES, "d", Unit::memory, kRegs, select_policy},
-    {"createpolicy[fractional]" RIDGE_PRIORITIES, "d,a:f32", Unit::memory, kRegs, select_policy},
-    {"createpolicy[range]{global}" RIDGE_PRIORITIES, "d,[a],b:u32,c:u32", Unit::memory, kRegs,
+    {"applypriority{global}[L2::evict_normal]", "[a],b:b32", Unit::memory, kHint, select_prefetch},
+    {"discard{global}[L2]", "[a],b:b32", Unit::memory, kHint, select_prefetch},
+    {"createpolicy[fractional]" RIDGE_PRIORITIES, "d", Unit::memory, kHint, select_policy},
+    {"createpolicy[fractional]" RIDGE_PRIORITIES, "d,a:f32", Unit::memory, kHint, select_policy},
+    {"createpolicy[range]{global}" RIDGE_PRIORITIES, "d,[a],b:u32,c:u32", Unit::memory, kHint,
      select_policy},
-    {"createpolicy[cvt][L2][b64]", "d,a", Unit::memory, kRegs, select_policy},
+    {"createpolicy[cvt][L2][b64]", "d,a", Unit::memory, kHint, select_policy},
 };
 #undef RIDGE_PRIORITIES
 

@@ -3,9 +3,14 @@
 
 #include <cstdint>
 
+#include "vm/isa/form.h"
+
 namespace ridge::vm {
 
 enum class Shuffle : uint8_t { up, down, bfly, idx };
+inline Shuffle shuffle_mode(const Form& form) {
+  return Shuffle(form.index_of({"up", "down", "bfly", "idx"}));
+}
 
 struct ShuffleSource {
   int lane = 0;          // its own where the other is out of range

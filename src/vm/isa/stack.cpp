@@ -65,9 +65,10 @@ Handlers select(const Form& form) {
   return {H64, H64};
 }
 
+constexpr Facts kGrows{.grows_stack = true};
 constexpr InstrDef kRows[] = {
-    {"alloca[u32|u64]", "d,a", Unit::alu, kRegs, select<allocate<uint32_t>, allocate<uint64_t>>},
-    {"alloca[u32|u64]", "d,a,b:u32", Unit::alu, kRegs,
+    {"alloca[u32|u64]", "d,a", Unit::alu, kGrows, select<allocate<uint32_t>, allocate<uint64_t>>},
+    {"alloca[u32|u64]", "d,a,b:u32", Unit::alu, kGrows,
      select<allocate<uint32_t>, allocate<uint64_t>>},
     {"stacksave[u32|u64]", "d", Unit::alu, kRegs, select<save<uint32_t>, save<uint64_t>>},
     {"stackrestore[u32|u64]", "a", Unit::alu, kRegs, select<restore<uint32_t>, restore<uint64_t>>},

@@ -194,7 +194,7 @@ ImageFlags access_flags(const Form& form) {
   const int bytes = size_of(form.type());
   flags.whole = bytes == 1;
   flags.lane_bytes = uint8_t(std::max(2, bytes));
-  flags.elements = uint8_t(form.vector());
+  flags.elements = uint8_t(form.vector);
   flags.variant = uint8_t(form.index_of({"trap", "clamp", "zero"}));
   return flags;
 }
@@ -202,7 +202,7 @@ ImageFlags access_flags(const Form& form) {
 template <bool IsStore>
 Handlers select_bytes(const Form& form) {
   const ImageFlags flags = access_flags(form);
-  if (size_of(form.type()) * form.vector() > 16) return {};
+  if (size_of(form.type()) * form.vector > 16) return {};
   const Handler handler = IsStore ? sust : suld;
   return {handler, handler, false, flags.pack()};
 }
@@ -234,20 +234,23 @@ Handlers select_suq(const Form& form) {
   return {suq, suq, false, flags.pack()};
 }
 
-constexpr uint16_t kReduces = kReads | kWrites | kAtomic;
+constexpr Facts kLoad{.access = AccessKind::load_surface, .encoding = Encoding::image};
+constexpr Facts kStore{.access = AccessKind::store_surface, .encoding = Encoding::image};
+constexpr Facts kReduces{.access = AccessKind::reduce_surface, .encoding = Encoding::image};
+constexpr Facts kQuery{.access = AccessKind::query_image, .encoding = Encoding::image};
 constexpr InstrDef kRows[] = {
     {"suld[b][1d|2d|3d|a1d|a2d]{ca|cg|cs|cv}{v2|v4}[b8|b16|b32|b64][trap|clamp|zero]", "d4,[a]",
-     Unit::texture, kReads, select_bytes<false>},
+     Unit::texture, kLoad, select_bytes<false>},
     {"sust[b][1d|2d|3d|a1d|a2d]{wb|cg|cs|wt}{v2|v4}[b8|b16|b32|b64][trap|clamp|zero]", "[a],b4",
-     Unit::texture, kWrites, select_bytes<true>},
-    {"sust[p][1d|2d|3d]{v2|v4}[b32][trap|clamp|zero]", "[a],b4", Unit::texture, kWrites,
+     Unit::texture, kStore, select_bytes<true>},
+    {"sust[p][1d|2d|3d]{v2|v4}[b32][trap|clamp|zero]", "[a],b4", Unit::texture, kStore,
      select_texel},
     {"sured[b][add|min|max|and|or][1d|2d|3d][u32|s32|b32|u64|s64][trap|clamp|zero]", "[a],b",
      Unit::texture, kReduces, select_reduce<false>},
     {"sured[p][add|min|max|and|or][1d|2d|3d][b32|b64][trap|clamp|zero]", "[a],b", Unit::texture,
      kReduces, select_reduce<true>},
     {"suq[width|height|depth|array_size|channel_order|channel_data_type][b32]", "d,[a]",
-     Unit::texture, kReads, select_suq},
+     Unit::texture, kQuery, select_suq},
 };
 
 }  // namespace

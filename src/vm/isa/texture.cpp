@@ -139,34 +139,37 @@ Handlers select_txq(const Form& form) {
 #define RIDGE_GEOMETRY "[1d|2d|3d|a1d|a2d|cube|acube]"
 #define RIDGE_FOUR "[v4][u32|s32|f32|f16][s32|f32]"
 #define RIDGE_PAIRS "[v2][f16x2][s32|f32]"
+constexpr Facts kSample{
+    .access = AccessKind::sample, .encoding = Encoding::image, .across = Across::varies};
+constexpr Facts kQuery{.access = AccessKind::query_image, .encoding = Encoding::image};
 constexpr InstrDef kRows[] = {
     // l: the level; x, y: the gradients; e: the offset in texels.
-    {"tex{base}" RIDGE_GEOMETRY RIDGE_FOUR, "d4|p,[a]", Unit::texture, kReads, select_tex},
-    {"tex{base}" RIDGE_GEOMETRY RIDGE_FOUR, "d4|p,[a],e:s32", Unit::texture, kReads, select_tex},
-    {"tex{base}" RIDGE_GEOMETRY RIDGE_PAIRS, "d4|p,[a]", Unit::texture, kReads, select_tex},
-    {"tex{base}" RIDGE_GEOMETRY RIDGE_PAIRS, "d4|p,[a],e:s32", Unit::texture, kReads, select_tex},
-    {"tex[level]" RIDGE_GEOMETRY RIDGE_FOUR, "d4|p,[a],l:1", Unit::texture, kReads, select_tex},
-    {"tex[level]" RIDGE_GEOMETRY RIDGE_FOUR, "d4|p,[a],l:1,e:s32", Unit::texture, kReads,
+    {"tex{base}" RIDGE_GEOMETRY RIDGE_FOUR, "d4|p,[a]", Unit::texture, kSample, select_tex},
+    {"tex{base}" RIDGE_GEOMETRY RIDGE_FOUR, "d4|p,[a],e:s32", Unit::texture, kSample, select_tex},
+    {"tex{base}" RIDGE_GEOMETRY RIDGE_PAIRS, "d4|p,[a]", Unit::texture, kSample, select_tex},
+    {"tex{base}" RIDGE_GEOMETRY RIDGE_PAIRS, "d4|p,[a],e:s32", Unit::texture, kSample, select_tex},
+    {"tex[level]" RIDGE_GEOMETRY RIDGE_FOUR, "d4|p,[a],l:1", Unit::texture, kSample, select_tex},
+    {"tex[level]" RIDGE_GEOMETRY RIDGE_FOUR, "d4|p,[a],l:1,e:s32", Unit::texture, kSample,
      select_tex},
-    {"tex[level]" RIDGE_GEOMETRY RIDGE_PAIRS, "d4|p,[a],l:1", Unit::texture, kReads, select_tex},
-    {"tex[level]" RIDGE_GEOMETRY RIDGE_PAIRS, "d4|p,[a],l:1,e:s32", Unit::texture, kReads,
+    {"tex[level]" RIDGE_GEOMETRY RIDGE_PAIRS, "d4|p,[a],l:1", Unit::texture, kSample, select_tex},
+    {"tex[level]" RIDGE_GEOMETRY RIDGE_PAIRS, "d4|p,[a],l:1,e:s32", Unit::texture, kSample,
      select_tex},
     {"tex[grad]" RIDGE_GEOMETRY "[v4][u32|s32|f32|f16][f32]", "d4|p,[a],x:f32,y:f32", Unit::texture,
-     kReads, select_tex},
+     kSample, select_tex},
     {"tex[grad]" RIDGE_GEOMETRY "[v4][u32|s32|f32|f16][f32]", "d4|p,[a],x:f32,y:f32,e:s32",
-     Unit::texture, kReads, select_tex},
-    {"tex[grad]" RIDGE_GEOMETRY "[v2][f16x2][f32]", "d4|p,[a],x:f32,y:f32", Unit::texture, kReads,
+     Unit::texture, kSample, select_tex},
+    {"tex[grad]" RIDGE_GEOMETRY "[v2][f16x2][f32]", "d4|p,[a],x:f32,y:f32", Unit::texture, kSample,
      select_tex},
     {"tex[grad]" RIDGE_GEOMETRY "[v2][f16x2][f32]", "d4|p,[a],x:f32,y:f32,e:s32", Unit::texture,
-     kReads, select_tex},
-    {"tld4[r|g|b|a][2d|a2d|cube|acube][v4][u32|s32|f32][f32]", "d4|p,[a]", Unit::texture, kReads,
+     kSample, select_tex},
+    {"tld4[r|g|b|a][2d|a2d|cube|acube][v4][u32|s32|f32][f32]", "d4|p,[a]", Unit::texture, kSample,
      select_tld4},
     {"tld4[r|g|b|a][2d|a2d|cube|acube][v4][u32|s32|f32][f32]", "d4|p,[a],e:s32", Unit::texture,
-     kReads, select_tld4},
+     kSample, select_tld4},
     {"txq[width|height|depth|array_size|num_mipmap_levels|num_samples|normalized_coords|"
      "channel_order|channel_data_type][b32]",
-     "d,[a]", Unit::texture, kReads, select_txq},
-    {"txq[level][width|height|depth][b32]", "d,[a],l:s32", Unit::texture, kReads, select_txq},
+     "d,[a]", Unit::texture, kQuery, select_txq},
+    {"txq[level][width|height|depth][b32]", "d,[a],l:s32", Unit::texture, kQuery, select_txq},
 };
 #undef RIDGE_GEOMETRY
 #undef RIDGE_FOUR

@@ -268,6 +268,7 @@ constexpr auto four = video<packed_handler<O, 4>>;
 #define RIDGE_CMP "[%int32][%int32][eq|ne|lt|le|gt|ge]"
 constexpr Unit kAlu = Unit::alu;
 
+constexpr Facts kNegates{.negates = true};
 constexpr InstrDef kRows[] = {
     {"vadd" RIDGE_TYPES "{sat}", "d,a:1,b:2", kAlu, kRegs, scalar<Op::add>},
     // With c and no second operation: d has a selector, and the rest of d comes from c.
@@ -293,7 +294,8 @@ constexpr InstrDef kRows[] = {
     {"vshr[%int32][%int32][u32]{sat}[clamp|wrap]", "d,a:1,b:2,c", kAlu, kRegs, scalar<Op::shr>},
     {"vshr[%int32][%int32][u32]{sat}[clamp|wrap][add|min|max]", "d,a:1,b:2,c", kAlu, kRegs,
      scalar<Op::shr>},
-    {"vmad" RIDGE_TYPES "{po}{sat}{shr7|shr15}", "d,a:1,b:2,c", kAlu, kRegs, video<vmad_handler>},
+    {"vmad" RIDGE_TYPES "{po}{sat}{shr7|shr15}", "d,a:1,b:2,c", kAlu, kNegates,
+     video<vmad_handler>},
     {"vset" RIDGE_CMP, "d:u32,a:0,b:1", kAlu, kRegs, video_set<scalar_handler<Op::set>>},
     {"vset" RIDGE_CMP, "d:u32,a:0,b:1,c:u32", kAlu, kRegs, video_set<scalar_handler<Op::set>>},
     {"vset" RIDGE_CMP "[add|min|max]", "d:u32,a:0,b:1,c:u32", kAlu, kRegs,

@@ -176,22 +176,32 @@ const Inst* elect(Warp& w, const Inst* inst) {
 }
 Handlers select_elect(const Form&) { return {elect, elect}; }
 
-constexpr uint16_t kSync = kLanes | kConverges;
+// With a member mask, the last operand; and as programs before sm_70 have them, without.
+constexpr Facts kShuffle{
+    .sync = Sync::lanes, .across = Across::shuffled, .exchanges = true, .converges = true};
+constexpr Facts kVote{
+    .sync = Sync::lanes, .across = Across::same, .exchanges = true, .converges = true};
+constexpr Facts kMatch{
+    .sync = Sync::lanes, .across = Across::varies, .exchanges = true, .converges = true};
+constexpr Facts kOldShuffle{.across = Across::shuffled, .exchanges = true};
+constexpr Facts kOldVote{.across = Across::same, .exchanges = true};
+constexpr Facts kActive{.across = Across::varies, .exchanges = true};
 constexpr InstrDef kRows[] = {
-    {"shfl[sync][up|down|bfly|idx][b32]", "d|p,a,b:u32,c:u32,e:u32", Unit::shuffle, kSync,
+    {"shfl[sync][up|down|bfly|idx][b32]", "d|p,a,b:u32,c:u32,e:u32", Unit::shuffle, kShuffle,
      select_shfl<true>},
-    {"shfl[up|down|bfly|idx][b32]", "d|p,a,b:u32,c:u32", Unit::shuffle, kLanes, select_shfl<false>},
-    {"vote[sync][all|any|uni][pred]", "d:pred,a:pred,b:u32", Unit::shuffle, kSync,
+    {"shfl[up|down|bfly|idx][b32]", "d|p,a,b:u32,c:u32", Unit::shuffle, kOldShuffle,
+     select_shfl<false>},
+    {"vote[sync][all|any|uni][pred]", "d:pred,a:pred,b:u32", Unit::shuffle, kVote,
      select_vote<true>},
-    {"vote[sync][ballot][b32]", "d,a:pred,b:u32", Unit::shuffle, kSync, select_vote<true>},
-    {"vote[all|any|uni][pred]", "d:pred,a:pred", Unit::shuffle, kLanes, select_vote<false>},
-    {"vote[ballot][b32]", "d,a:pred", Unit::shuffle, kLanes, select_vote<false>},
-    {"match[any][sync][b32|b64]", "d:b32,a,b:u32", Unit::shuffle, kSync, select_match},
-    {"match[all][sync][b32|b64]", "d:b32|p,a,b:u32", Unit::shuffle, kSync, select_match},
-    {"redux[sync][add|min|max][u32|s32]", "d,a,b:u32", Unit::shuffle, kSync, select_redux},
-    {"redux[sync][and|or|xor][b32]", "d,a,b:u32", Unit::shuffle, kSync, select_redux},
-    {"activemask[b32]", "d", Unit::alu, kLanes, select_activemask},
-    {"elect[sync]", "d:b32|p,a:u32", Unit::shuffle, kSync, select_elect},
+    {"vote[sync][ballot][b32]", "d,a:pred,b:u32", Unit::shuffle, kVote, select_vote<true>},
+    {"vote[all|any|uni][pred]", "d:pred,a:pred", Unit::shuffle, kOldVote, select_vote<false>},
+    {"vote[ballot][b32]", "d,a:pred", Unit::shuffle, kOldVote, select_vote<false>},
+    {"match[any][sync][b32|b64]", "d:b32,a,b:u32", Unit::shuffle, kMatch, select_match},
+    {"match[all][sync][b32|b64]", "d:b32|p,a,b:u32", Unit::shuffle, kMatch, select_match},
+    {"redux[sync][add|min|max][u32|s32]", "d,a,b:u32", Unit::shuffle, kVote, select_redux},
+    {"redux[sync][and|or|xor][b32]", "d,a,b:u32", Unit::shuffle, kVote, select_redux},
+    {"activemask[b32]", "d", Unit::alu, kActive, select_activemask},
+    {"elect[sync]", "d:b32|p,a:u32", Unit::shuffle, kVote, select_elect},
 };
 
 }  // namespace

@@ -239,7 +239,7 @@ Handlers select_move(const Form& form) {
   if (!t) return {};
   t->b = t->a;
   t->option = uint32_t(R) | (form.has("col") ? kByColumn : 0) | (Strided ? kStrided : 0) |
-              (form.space() == Space::shared ? kShared : 0);
+              (form.space == Space::shared ? kShared : 0);
   TensorForm sized = *t;
   sized.option = kWmma;
   const FragmentSizes sizes = fragment_sizes(sized);
@@ -278,7 +278,15 @@ Handlers select_product(const Form& form) {
   return h;
 }
 
-constexpr uint16_t kSync = kLanes | kConverges, kLoad = kSync | kReads, kStore = kSync | kWrites;
+constexpr Facts kSync{.encoding = Encoding::fragments, .exchanges = true, .converges = true};
+constexpr Facts kLoad{.access = AccessKind::load_tile,
+                      .encoding = Encoding::fragments,
+                      .exchanges = true,
+                      .converges = true};
+constexpr Facts kStore{.access = AccessKind::store_tile,
+                       .encoding = Encoding::fragments,
+                       .exchanges = true,
+                       .converges = true};
 constexpr std::string_view kProduct = "d*:b32,a*:b32,b*:b32,c*:b32";
 
 // Every load and store has a form with a stride and one without: two rows each.
@@ -368,6 +376,14 @@ WmmaTile wmma_tile(const Warp& w, const Inst* inst) {
   tile.base = form.option & kShared ? uint64_t(w.src<uint32_t>(inst->a)[0] + uint32_t(offset))
                                     : w.src<uint64_t>(inst->a)[0] + uint64_t(offset);
   return tile;
+}
+
+WmmaMove wmma_move(const Handlers& handlers) {
+  const TensorForm form = TensorForm::unpack(handlers.flags);
+  return {.role = Role(form.option & kRole),
+          .element = form.a,
+          .by_column = bool(form.option & kByColumn),
+          .in_shared = bool(form.option & kShared)};
 }
 
 }  // namespace ridge::vm

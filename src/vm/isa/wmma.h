@@ -21,5 +21,13 @@ struct WmmaTile {
   bool depth_first() const { return (role == WmmaRole::a) != by_column; }
 };
 WmmaTile wmma_tile(const Warp& w, const Inst* inst);
+// The same of an instruction that does not run: what its spelling says, without sizes and places.
+struct WmmaMove {
+  WmmaRole role = WmmaRole::a;
+  Element element = Element::f16;
+  bool by_column = false, in_shared = false;
+  bool depth_first() const { return (role == WmmaRole::a) != by_column; }
+};
+WmmaMove wmma_move(const Handlers& handlers);
 
 }  // namespace ridge::vm

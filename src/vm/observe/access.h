@@ -11,7 +11,8 @@ namespace ridge::vm::observe {
 
 inline constexpr uint32_t kSectorBytes = 32, kLineBytes = 128, kBanks = 32;
 
-// `bytes` from each address of the lanes in `mask`: 1, 2, 4, 8 or 16, and a multiple of as many.
+// `bytes` from each address of the lanes in `mask`: 1, 2, 4, 8 or 16; each address is a multiple of
+// it.
 template <class T>
 struct AccessOf {
   std::array<T, 32> address;
@@ -43,7 +44,7 @@ struct SharedCost {
   uint32_t by_line = 0;    // wavefronts as Nsight Compute computes them for a source line
   uint32_t ideal = 0;      // what would do for as many bytes
 };
-// Wide accesses are served in parts of the warp: 8 bytes by halves, 16 by quarters.
+// Wide accesses are served in parts of the warp: 8 bytes by half warps, 16 bytes by quarters.
 SharedCost shared_cost(const SharedAccess& access, Service service);
 
 }  // namespace ridge::vm::observe

@@ -10,22 +10,13 @@ constexpr uint64_t kAll = ~0ull;
 
 uint64_t cut(uint64_t value, int bits) { return bits == 64 ? value : value & ((1ull << bits) - 1); }
 
-std::vector<std::string_view> words(std::string_view mnemonic) {
-  std::vector<std::string_view> out;
-  while (true) {
-    const size_t dot = mnemonic.find('.');
-    out.push_back(mnemonic.substr(0, dot));
-    if (dot == std::string_view::npos) return out;
-    mnemonic.remove_prefix(dot + 1);
-  }
+int bits_of(Type type) { return 8 * size_of(type); }
+bool is_signed(Type type) {
+  return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64;
 }
-
-int bits_of(std::string_view type) {
-  const auto found = type_from_name(type);
-  return found ? 8 * size_of(*found) : 0;
-}
-bool is_whole(std::string_view type) {
-  return !type.empty() && std::string_view("usb").find(type[0]) != std::string_view::npos;
+bool is_whole(Type type) {
+  const std::string_view name = name_of(type);
+  return !name.empty() && std::string_view("usb").find(name[0]) != std::string_view::npos;
 }
 
 void add_term(Sum& sum, uint32_t unknown, uint64_t factor, int bits) {
@@ -51,10 +42,7 @@ uint64_t low_zeros(uint64_t zeros) {
   return count == 64 ? kAll : (1ull << count) - 1;
 }
 
-bool jumps(const Instruction& ins) {
-  const std::string_view root = ins.mnemonic.substr(0, ins.mnemonic.find('.'));
-  return root == "bra" || root == "brx" || root == "ret" || root == "exit" || root == "trap";
-}
+bool jumps(const Instruction& ins) { return ins.match && ins.match->facts().leaves(); }
 bool always_jumps(const Instruction& ins) { return jumps(ins) && ins.guard < 0; }
 
 }  // namespace
@@ -245,22 +233,25 @@ Sum Addresses::address(const Operand& op) {
 
 Sum Addresses::evaluate(const Instruction& ins) {
   const auto& ops = ins.operands;
-  const std::vector<std::string_view> parts = words(ins.mnemonic);
-  const std::string_view root = parts[0], type = parts.back();
-  const int bits = bits_of(type);
   const auto opaque = [&] {
     return unknown("result " + std::to_string(&ins - function_.instructions.data()) + '@' +
                        std::to_string(block_),
                    0);
   };
-  if (root == "ld" && parts.size() > 1 && parts[1] == "param")
+  if (!ins.match) return opaque();
+  const std::string_view root = ins.match->root;
+  const Form& form = ins.match->form;
+  const size_t modifiers = form.modifiers.size();
+  const Type type = form.last_type();
+  const int bits = type == Type::none ? 0 : bits_of(type);
+  if (ins.match->facts().access == AccessKind::load && form.space == Space::param)
     return unknown("parameter " + (ops[1].variable ? ops[1].variable->name : std::string()) + '+' +
-                       std::to_string(ops[1].offset) + ins.mnemonic.data()[0],
+                       std::to_string(ops[1].offset),
                    ~cut(kAll, bits ? bits : 64));
   if (!bits || !is_whole(type) || ops.size() < 2) return opaque();
   for (size_t k = 1; k < ops.size(); ++k)
     if (ops[k].kind == Operand::Kind::address || ops[k].kind == Operand::Kind::vec) return opaque();
-  const bool wide = std::find(parts.begin(), parts.end(), "wide") != parts.end();
+  const bool wide = form.wide;
   const auto source = [&](size_t k) {
     return value(ops[k], wide && k < 3 ? bits : wide ? 64 : bits);
   };
@@ -281,9 +272,8 @@ Sum Addresses::evaluate(const Instruction& ins) {
 
   if (root == "mov") return source(1);
   if (root == "cvta") return source(1);
-  if (root == "add" && ops.size() == 3 && parts.size() == 2)
-    return plus(source(1), source(2), bits);
-  if (root == "sub" && ops.size() == 3 && parts.size() == 2)
+  if (root == "add" && ops.size() == 3 && modifiers == 1) return plus(source(1), source(2), bits);
+  if (root == "sub" && ops.size() == 3 && modifiers == 1)
     return plus(source(1), source(2), bits, cut(kAll, bits));
   if (root == "shl" && ops.size() == 3) {
     const Sum by = source(2);
@@ -291,10 +281,10 @@ Sum Addresses::evaluate(const Instruction& ins) {
       return scaled(source(1), 1ull << by.constant, bits);
     return pure(low_zeros(zeros(source(1), bits)));
   }
-  if ((root == "mul" || root == "mad") && parts.size() == 3 && (parts[1] == "lo" || wide)) {
+  if ((root == "mul" || root == "mad") && modifiers == 2 && (form.lo || wide)) {
     const int to = wide ? 2 * bits : bits;
     Sum a = source(1), b = source(2);
-    if (wide) a = widened(a, type[0] == 's'), b = widened(b, type[0] == 's');
+    if (wide) a = widened(a, is_signed(type)), b = widened(b, is_signed(type));
     if (constant(a)) std::swap(a, b);
     Sum product;
     if (constant(b)) {
@@ -307,15 +297,15 @@ Sum Addresses::evaluate(const Instruction& ins) {
     }
     return root == "mad" ? plus(product, source(3), to) : product;
   }
-  if (root == "cvt" && parts.size() == 3) {
-    const int from = bits_of(parts[2]), to = bits_of(parts[1]);
-    if (!is_whole(parts[1]) || !is_whole(parts[2]) || !from) return opaque();
+  if (root == "cvt" && modifiers == 2) {
+    const int from = bits_of(form.types[1]), to = bits_of(form.types[0]);
+    if (!is_whole(form.types[0]) || !is_whole(form.types[1])) return opaque();
     if (from == to) return value(ops[1], to);
     if (from == 32 && to == 64) {
       const Sum sum = value(ops[1], 32);
       if (constant(sum)) return opaque();
-      return unknown((parts[2][0] == 's' ? "signed " : "unsigned ") + name(sum),
-                     parts[2][0] == 's' ? low_zeros(zeros(sum, 32)) : zeros(sum, 32));
+      return unknown((is_signed(form.types[1]) ? "signed " : "unsigned ") + name(sum),
+                     is_signed(form.types[1]) ? low_zeros(zeros(sum, 32)) : zeros(sum, 32));
     }
     return pure(to < from ? low_zeros(zeros(value(ops[1], from), from)) : 0);
   }
@@ -331,7 +321,7 @@ Sum Addresses::evaluate(const Instruction& ins) {
     if ((za | zb) == kAll && !has_place(a) && !has_place(b)) return plus(a, b, bits);  // no carries
     return pure(za & zb);
   }
-  if (root == "shr" && ops.size() == 3 && constant(source(2)) && type[0] != 's') {
+  if (root == "shr" && ops.size() == 3 && constant(source(2)) && !is_signed(type)) {
     const uint64_t by = source(2).constant;
     return pure(by < 64 ? zeros(source(1), bits) >> by | ~(kAll >> by) : kAll);
   }

@@ -69,26 +69,20 @@ class Follower {
   void collect() {
     std::map<std::pair<uint32_t, Action>, uint32_t> at_line;
     for (const Instruction& ins : function_.instructions) {
-      const Match* match = match_of(ins);
-      if (!match || match->row->unit != Unit::memory) continue;
-      const InstrDef& row = *match->row;
-      const Space space = match->form.space();
-      if (row.touches & kAtomic) {
-        atomic(ins, row, space);
+      const Match* match = ins.match;
+      if (!match) continue;
+      const Facts& facts = match->facts();
+      const Space space = match->form.space;
+      if (facts.access == AccessKind::atomic || facts.access == AccessKind::reduction) {
+        atomic(ins, *match);
         continue;
       }
-      if (space != Space::shared && space != Space::global && space != Space::local &&
-          space != Space::generic)
-        continue;
-      if (row.touches != kReads && row.touches != kWrites) continue;
-      const bool plain = row.spelling.starts_with("ld") || row.spelling.starts_with("st");
-      if (!plain || row.spelling.starts_with("ldmatrix") || row.spelling.starts_with("stmatrix"))
-        continue;
+      if (!facts.is_plain_access() || space == Space::param || space == Space::constant) continue;
       Item item;
       item.ins = &ins;
-      item.action = row.touches == kReads ? Action::load : Action::store;
+      item.action = facts.access == AccessKind::load ? Action::load : Action::store;
       item.space = space;
-      item.bytes = uint32_t(size_of(match->form.type()) * match->form.vector());
+      item.bytes = uint32_t(size_of(match->form.type()) * match->form.vector);
       const Sum& at = addresses_.of(ins);
       item.begin =
           space == Space::shared || space == Space::local ? uint32_t(at.constant) : at.constant;
@@ -109,7 +103,7 @@ class Follower {
   }
 
   // Those on shared memory are one kind of instruction, whether their result is read or not.
-  void atomic(const Instruction& ins, const InstrDef& row, Space space) {
+  void atomic(const Instruction& ins, const Match& match) {
     bool reduces = false, returns = false, compares = false;
     for (const MachineInstruction& one : emitted(ins)) {
       reduces |= one.action == Action::reduction;
@@ -117,10 +111,10 @@ class Follower {
       compares |= one.compares;
     }
     MachineAtomic& model = code_.atomics[&ins];
-    const bool is_loop = compares && ins.mnemonic.find(".cas") == std::string_view::npos;
+    const bool is_loop = compares && match.form.operation != Operation::cas;
     const bool may_loop = model.way == MachineAtomic::Way::loop || model.loops_in_shared;
     if (is_loop != may_loop || reduces == returns) code_.unclear.insert(&ins);
-    else if (space != Space::shared && row.spelling.starts_with("atom"))
+    else if (match.form.space != Space::shared && match.facts().access == AccessKind::atomic)
       model.is_reduction = reduces;
   }
 
@@ -204,7 +198,7 @@ class Follower {
           return settle(item, access);
     }
     const bool kind_remains = std::ranges::any_of(items_, [&](const Item& other) {
-      return other.ins->mnemonic == item.ins->mnemonic && !other.widths.empty();
+      return other.ins->match == item.ins->match && !other.widths.empty();
     });
     if (kind_remains) {
       item.unclear = true;
@@ -254,14 +248,13 @@ class Follower {
       if (i >= all.size() || i == avoid || seen[i]) continue;
       if (i == goal) return false;
       seen[i] = true;
-      const std::string_view name = all[i].mnemonic;
       for (const Operand& op : all[i].operands) {
         if (op.kind == Operand::Kind::label) todo.push_back(op.target);
-        if (op.kind == Operand::Kind::table && name.starts_with("brx"))
+        if (op.kind == Operand::Kind::table && all[i].match &&
+            all[i].match->facts().flow == Flow::table)
           for (const uint32_t target : function_.tables[op.target].targets) todo.push_back(target);
       }
-      const bool leaves = name.starts_with("bra") || name.starts_with("brx") ||
-                          name.starts_with("ret") || name == "exit" || name == "trap";
+      const bool leaves = all[i].match && all[i].match->facts().leaves();
       if (!leaves || all[i].guard >= 0) todo.push_back(i + 1);
     }
     return true;

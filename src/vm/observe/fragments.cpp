@@ -84,11 +84,11 @@ std::vector<FragmentAccess> sums(const WmmaTile& tile) {
 
 }  // namespace
 
-bool moves_matrices(const Form& form) {
-  if (form.space() != Space::shared || !(form.has("a") || form.has("b"))) return false;
-  if (form.has("f16") || form.has("bf16")) return true;
-  const bool depth_first = form.has("a") != form.has("col");
-  return (form.has("s8") || form.has("u8")) && depth_first;
+bool moves_matrices(const Match& match) {
+  const WmmaMove move = wmma_move(match.handlers);
+  if (!move.in_shared || move.role == WmmaRole::sums) return false;
+  if (move.element == Element::f16 || move.element == Element::bf16) return true;
+  return (move.element == Element::s8 || move.element == Element::u8) && move.depth_first();
 }
 
 std::vector<FragmentAccess> accesses_of(const WmmaTile& tile, bool as_matrices) {

@@ -1,5 +1,5 @@
-// The PTX of every module that launched a kernel, kept for whoever shows a profile: its text for
-// programs without line information, and for ptxas, which knows registers and spills.
+// Keeps the PTX of every module that launched a kernel, for the profile: its text for programs
+// without line information, and for ptxas, which knows registers and spills.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace ridge::vm::observe {
 
-// Once a module, as a file of its own in the folder that RIDGE_PROFILE_PTX names; its path. Empty:
-// there is no such folder.
+// Writes each module once, to its own file in the folder that RIDGE_PROFILE_PTX names, and returns
+// its path. Empty: there is no such folder.
 std::string keep_ptx(const Program& program);
 
 }  // namespace ridge::vm::observe

@@ -6,19 +6,14 @@
 #include <unordered_set>
 #include <vector>
 
-#include "vm/decode/decoder.h"
+#include "vm/decode/flow.h"
+#include "vm/isa/operands.h"
 #include "vm/observe/address.h"
 
 namespace ridge::vm::observe {
 namespace {
 
 constexpr uint32_t kWidest = 16;  // bytes a lane
-
-bool is_plain_form(const Form& form) {
-  for (const char* word : {"volatile", "relaxed", "acquire", "release", "mmio", "unified"})
-    if (form.has(word)) return false;
-  return true;
-}
 
 // An element of a load or store, which may become a part of a wide one.
 struct Piece {
@@ -63,30 +58,34 @@ class Predication {
   }
 
  private:
+  Flow flow_of(size_t i) const { return all_[i].match ? all_[i].match->facts().flow : Flow::next; }
   // A branch to the end is an exit, which takes its warps away.
   bool leaves(size_t i) const {
-    return all_[i].guard < 0 && (all_[i].mnemonic.starts_with("ret") || all_[i].mnemonic == "exit");
+    const Flow flow = flow_of(i);
+    return all_[i].guard < 0 && (flow == Flow::ret || flow == Flow::exit);
   }
   bool is_branch(size_t i) const {
-    return all_[i].mnemonic.starts_with("bra") && !all_[i].mnemonic.starts_with("brx") &&
-           !all_[i].operands.empty() && all_[i].operands[0].kind == Operand::Kind::label;
+    return flow_of(i) == Flow::jump && !all_[i].operands.empty() &&
+           all_[i].operands[0].kind == Operand::Kind::label;
   }
   bool is_short(const MachineCode& code, size_t begin, size_t end, uint32_t most) const {
     uint32_t count = 0;
     std::unordered_set<int32_t> from_global;
     for (size_t k = begin; k < end; ++k) {
       if (k > begin && addresses_.begins_block(k)) return false;
-      const Match* match = match_of(all_[k]);
+      const Match* match = all_[k].match;
       if (!match) return false;
-      const InstrDef& row = *match->row;
-      if (row.touches & (kAtomic | kLanes | kConverges | kControl | kFence)) return false;
-      const bool is_store = row.touches & kWrites;
+      const Facts& facts = match->facts();
+      const bool goes_on = facts.flow == Flow::next || facts.flow == Flow::trap;
+      if (!goes_on || facts.is_atomic() || facts.exchanges || facts.converges || facts.fences)
+        return false;
+      const bool is_store = facts.writes();
       for (const Operand& op : all_[k].operands)
         if (&op != &all_[k].operands[0] && op.kind == Operand::Kind::reg && !is_store &&
             from_global.count(op.reg))
           return false;
-      if (row.touches == kReads && row.unit == Unit::memory &&
-          match->form.space() == Space::global && all_[k].operands[0].kind == Operand::Kind::reg)
+      if (facts.access == AccessKind::load && match->form.space == Space::global &&
+          all_[k].operands[0].kind == Operand::Kind::reg)
         from_global.insert(all_[k].operands[0].reg);
       const auto changed = code.changed.find(&all_[k]);
       if (changed == code.changed.end()) ++count;
@@ -111,13 +110,10 @@ class Merger {
     for (size_t i = 0; i < function_.instructions.size(); ++i) {
       if (addresses_.begins_block(i)) close_all();
       const Instruction& ins = function_.instructions[i];
-      const std::string_view root = ins.mnemonic.substr(0, ins.mnemonic.find('.'));
-      if (root == "bra" || root == "ret" || root == "exit" || root == "brx") continue;
-      if (root == "call") {
-        close_all();
-        continue;
-      }
-      if (const Match* match = match_of(ins)) visit(ins, *match, optimised);
+      if (!ins.match) continue;
+      const Flow flow = ins.match->facts().flow;
+      if (flow == Flow::call) close_all();
+      else if (flow == Flow::next || flow == Flow::trap) visit(ins, *ins.match, optimised);
     }
     close_all();
     if (optimised) Predication(function_, addresses_).find(code_);
@@ -133,9 +129,8 @@ class Merger {
     };
     for (const Instruction& ins : function_.instructions) {
       if (ins.guard >= 0) read_[size_t(ins.guard)] = true;
-      const Match* match = match_of(ins);
       for (size_t k = 0; k < ins.operands.size(); ++k) {
-        const auto* specs = match ? &operand_specs(*match->row) : nullptr;
+        const auto* specs = ins.match ? &operand_specs(*ins.match->row) : nullptr;
         if (!specs || k >= specs->size() || !(*specs)[k].dest) note(note, ins.operands[k]);
       }
     }
@@ -148,34 +143,37 @@ class Merger {
   }
 
   void visit(const Instruction& ins, const Match& match, bool optimised) {
-    const InstrDef& row = *match.row;
-    const Space space = match.form.space();
-    if (row.touches & kAtomic) {
-      const bool read = row.spelling.starts_with("atom") && is_read(ins.operands[0]);
-      code_.atomics[&ins] = optimised
-                                ? machine_atomic(ins, match.form, read, uniform_)
-                                : MachineAtomic{.is_reduction = row.spelling.starts_with("red")};
+    const Facts& facts = match.facts();
+    const Space space = match.form.space;
+    if (facts.is_atomic()) {
+      const bool read = facts.access == AccessKind::atomic && is_read(ins.operands[0]);
+      code_.atomics[&ins] =
+          optimised ? machine_atomic(ins, match.form, read, uniform_)
+                    : MachineAtomic{.is_reduction = facts.access == AccessKind::reduction};
       disturb(space);
       return;
     }
     if (!optimised) return;
-    const bool plain = row.unit == Unit::memory &&
-                       (row.spelling.starts_with("ld") || row.spelling.starts_with("st"));
-    if (plain && row.touches == kReads) return load(ins, match);
-    if (plain && row.touches == kWrites) return store(ins, match);
-    if (row.spelling.starts_with("ldmatrix")) return close_stores(Space::shared);
-    if (row.spelling.starts_with("stmatrix")) return disturb(Space::shared);
-    if (row.touches & (kReads | kWrites | kFence) || row.unit == Unit::barrier) close_all();
+    switch (facts.access) {
+      case AccessKind::load: return load(ins, match);
+      case AccessKind::store: return store(ins, match);
+      case AccessKind::load_matrix: return close_stores(Space::shared);
+      case AccessKind::store_matrix: return disturb(Space::shared);
+      case AccessKind::barrier_word: return facts.converges ? close_all() : disturb(space);
+      default:
+        if (facts.access != AccessKind::none || facts.fences || match.row->unit == Unit::barrier)
+          close_all();
+    }
   }
 
   // The load or store as pieces of something wider, if it can be that.
   std::optional<Pieces> pieces_of(const Instruction& ins, const Match& match) {
     const Form& form = match.form;
-    const Space space = form.space();
-    uint32_t element = uint32_t(size_of(form.type())), count = uint32_t(form.vector());
-    if (ins.guard >= 0 || !is_plain_form(form)) return {};
+    const Space space = form.space;
+    uint32_t element = uint32_t(size_of(form.type())), count = uint32_t(form.vector);
+    if (ins.guard >= 0 || form.order != Order::weak) return {};
     if (space != Space::shared && space != Space::global && space != Space::local) return {};
-    const bool is_load = match.row->touches == kReads;
+    const bool is_load = match.facts().access == AccessKind::load;
     const Operand& data = ins.operands[is_load ? 0 : 1];
     const bool packed = element * count % 4 == 0 && element < 4 && count > 1;  // into words
     if (packed) {
@@ -185,7 +183,7 @@ class Merger {
       return {};
     }
     const Sum& at = addresses_.of(ins);
-    Pieces out{Key{space, form.has("nc"), element, at.terms}, {}};
+    Pieces out{Key{space, form.read_only, element, at.terms}, {}};
     const bool narrow = space != Space::global;
     for (uint32_t k = 0; k < count; ++k) {
       const uint64_t begin = at.constant + k * element;
@@ -206,7 +204,7 @@ class Merger {
   }
 
   void load(const Instruction& ins, const Match& match) {
-    const Space space = match.form.space();
+    const Space space = match.form.space;
     const auto it = pieces_of(ins, match);
     if (it) code_.changed[&ins] = {};
     if (it && it->pieces.empty()) return;  // nobody reads it
@@ -223,7 +221,7 @@ class Merger {
   }
 
   void store(const Instruction& ins, const Match& match) {
-    const Space space = match.form.space();
+    const Space space = match.form.space;
     const auto it = pieces_of(ins, match);
     close_loads(space);
     last_store_.reset();
@@ -296,12 +294,9 @@ class Merger {
   // An access proves that its address is a multiple of its width, wherever it stands.
   void find_implied_alignments() {
     for (const Instruction& ins : function_.instructions) {
-      const Match* match = match_of(ins);
-      if (!match || match->row->unit != Unit::memory || !(match->row->touches & (kReads | kWrites)))
-        continue;
-      if (!match->row->spelling.starts_with("ld") && !match->row->spelling.starts_with("st"))
-        continue;
-      const uint64_t bytes = uint64_t(size_of(match->form.type()) * match->form.vector());
+      const Match* match = ins.match;
+      if (!match || !match->facts().is_plain_access()) continue;
+      const uint64_t bytes = uint64_t(size_of(match->form.type()) * match->form.vector);
       const Sum& at = addresses_.of(ins);
       if (bytes && at.constant % bytes == 0) {
         uint64_t& known = implied_[at.terms];
@@ -321,12 +316,6 @@ class Merger {
 };
 
 }  // namespace
-
-const Match* match_of(const Instruction& ins) {
-  std::string error;
-  const bool hinted = ins.mnemonic.find("cache_hint") != std::string_view::npos;
-  return find_instruction(ins.mnemonic, &error, int(ins.operands.size()) - hinted);
-}
 
 MachineCode machine_code(const Function& function,
                          const std::unordered_map<const Variable*, uint32_t>& shared_offsets,

@@ -33,7 +33,6 @@ struct MachineCode {
   std::unordered_set<const Instruction*> unclear;
 };
 
-const Match* match_of(const Instruction& instruction);  // nullptr: none
 // `optimised` is the module's: without, all remains as written.
 MachineCode machine_code(const Function& function,
                          const std::unordered_map<const Variable*, uint32_t>& shared_offsets,

@@ -14,18 +14,22 @@ namespace {
 
 Touch touch_of(const Match& match) {
   Touch touch;
-  const InstrDef& row = *match.row;
+  const AccessKind access = match.facts().access;
   const Form& form = match.form;
-  const bool matrices =
-      row.spelling.starts_with("ldmatrix") || row.spelling.starts_with("stmatrix");
-  const bool fragments =
-      row.spelling.starts_with("wmma[load]") || row.spelling.starts_with("wmma[store]");
-  const bool copy = row.spelling.starts_with("cp[async][ca|cg]");
-  const bool plain = row.unit == Unit::memory && (row.touches & (kReads | kWrites | kAtomic)) &&
-                     (row.spelling.starts_with("ld") || row.spelling.starts_with("st") ||
-                      row.spelling.starts_with("atom") || row.spelling.starts_with("red"));
-  if (!matrices && !fragments && !copy && !plain) return touch;
-  switch (form.space()) {
+  switch (access) {
+    case AccessKind::load:
+    case AccessKind::load_matrix:
+    case AccessKind::load_tile: touch.action = Action::load; break;
+    case AccessKind::store:
+    case AccessKind::store_matrix:
+    case AccessKind::store_tile: touch.action = Action::store; break;
+    case AccessKind::atomic: touch.action = Action::atomic; break;
+    case AccessKind::reduction: touch.action = Action::reduction; break;
+    case AccessKind::copy: touch.action = Action::copy; break;
+    default: return touch;
+  }
+  const bool matrices = access == AccessKind::load_matrix || access == AccessKind::store_matrix;
+  switch (form.space) {
     case Space::global: touch.reach = Reach::global; break;
     case Space::shared: touch.reach = Reach::shared; break;
     case Space::local: touch.reach = Reach::local; break;
@@ -35,25 +39,20 @@ Touch touch_of(const Match& match) {
       break;
     default: return touch;  // constants and parameters
   }
-  touch.action = copy                               ? Action::copy
-                 : row.spelling.starts_with("red")  ? Action::reduction
-                 : row.spelling.starts_with("atom") ? Action::atomic
-                 : row.touches & kWrites            ? Action::store
-                                                    : Action::load;
   if (matrices) {
     touch.kind = Touch::Kind::matrices;
-    touch.matrices = form.has("x4") ? 4 : form.has("x2") ? 2 : 1;
+    touch.matrices = form.matrices;
     touch.bytes = 16;
-  } else if (fragments) {
+  } else if (access == AccessKind::load_tile || access == AccessKind::store_tile) {
     touch.kind = Touch::Kind::fragments;
-    touch.matrices = moves_matrices(form);
+    touch.matrices = moves_matrices(match);
     touch.bytes = touch.matrices ? 16 : 4;
-  } else if (copy) {
+  } else if (access == AccessKind::copy) {
     touch.kind = Touch::Kind::copy;
-    touch.bypasses = form.has("cg");
+    touch.bypasses = form.bypasses_l1;
     touch.reach = Reach::global;
   } else {
-    touch.bytes = uint8_t(size_of(form.type()) * form.vector());
+    touch.bytes = uint8_t(size_of(form.type()) * form.vector);
   }
   return touch;
 }
@@ -63,10 +62,8 @@ Step::Kind kind_of(const Inst& inst, const InstMeta& meta) {
     return Step::Kind::branch;
   if (inst.full == internal::kJump.full) return Step::Kind::always_branches;
   if (inst.full == internal::kExitIf.full) return Step::Kind::leaves;
-  if (meta.counts && meta.match && meta.match->row->unit == Unit::barrier &&
-      meta.match->row->spelling.starts_with("bar") && !meta.match->form.has("warp") &&
-      !meta.match->form.has("arrive"))
-    return Step::Kind::barrier;
+  const Sync sync = meta.counts && meta.match ? meta.match->facts().sync : Sync::none;
+  if (sync == Sync::block || sync == Sync::cluster) return Step::Kind::barrier;
   return Step::Kind::plain;
 }
 
@@ -93,8 +90,7 @@ class Planner {
     const Form& form = entry.match->form;
     const std::string where = " (PTX line " + std::to_string(entry.source->line) + ")";
     if (touch.action == Action::atomic) return "the result of an atomic is used" + where;
-    const bool waits = form.has("volatile") || form.has("acquire") || form.has("relaxed");
-    if (touch.action == Action::load && waits)
+    if (touch.action == Action::load && form.order != Order::weak)
       return "a load may wait for another block's store" + where;
     return {};
   }

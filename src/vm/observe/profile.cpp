@@ -196,7 +196,7 @@ struct Call {
 using Calls = std::map<const Function*, Call>;
 
 void note_call(Calls& calls, const Code& code, const Instruction& instruction, uint64_t warps) {
-  if (!instruction.mnemonic.starts_with("call")) return;
+  if (!instruction.match || instruction.match->facts().flow != Flow::call) return;
   for (const Operand& operand : instruction.operands) {
     if (!operand.function) continue;
     Call& known = calls[operand.function];

@@ -1,5 +1,5 @@
 // Counts what every instruction of every launch did: how often, with how many lanes, and what its
-// memory accesses cost. One record a launch.
+// memory accesses cost. One record per launch.
 #pragma once
 
 #include <array>

@@ -1,9 +1,8 @@
-// Which registers an instruction reads and writes.
+// The registers that an instruction reads and writes.
 #pragma once
 
 #include "vm/decode/code.h"
-#include "vm/decode/decoder.h"
-#include "vm/observe/machine.h"
+#include "vm/isa/operands.h"
 
 namespace ridge::vm::observe {
 
@@ -14,12 +13,11 @@ void each_register(const Operand& op, F f) {
   for (const Operand& e : op.elems) each_register(e, f);
 }
 
-// What an instruction writes comes first; so do the results of a call, which no table has.
+// What an instruction writes comes first; so do the results of a call.
 inline const Operand* written_by(const Instruction& ins) {
   if (ins.operands.empty()) return nullptr;
-  const Match* const match = match_of(ins);
-  if (!match) return &ins.operands[0];
-  const auto& specs = operand_specs(*match->row);
+  if (!ins.match || ins.match->facts().flow == Flow::call) return &ins.operands[0];
+  const auto& specs = operand_specs(*ins.match->row);
   return !specs.empty() && specs[0].dest ? &ins.operands[0] : nullptr;
 }
 

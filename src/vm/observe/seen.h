@@ -20,13 +20,13 @@ struct SeenAccess {
   Access access;
 };
 
-// Sectors that a block has touched at a source line, in the same turns of a loop: a tile in shared
-// memory would hold them. Turns are those of each warp, for warps go through them side by side on a
-// GPU, and one after the other here.
+// Sectors that a block has touched at a source line in the same iteration of a loop: a tile in
+// shared memory would hold them. Each warp counts its own iterations, because on a GPU warps run
+// side by side, and here one after the other.
 using Tile = std::unordered_set<uint64_t>;
 
-// The accesses of an instruction: some of all, chosen by chance, each with the same probability;
-// and, of one block, the first access of every warp.
+// The accesses of an instruction: a random choice of all of them, each with the same probability;
+// and, for one block, the first access of every warp.
 class Seen {
  public:
   // `most` accesses are kept. `block` is the one whose warps are looked at; instructions of one

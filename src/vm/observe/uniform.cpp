@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "vm/isa/shuffle.h"
 #include "vm/observe/registers.h"
 
 namespace ridge::vm::observe {
@@ -17,11 +18,8 @@ bool is_of_grid(std::string_view name) {
   return false;
 }
 
-std::string_view root_of(const Instruction& ins) {
-  return ins.mnemonic.substr(0, ins.mnemonic.find('.'));
-}
 bool is_branch(const Instruction& ins) {
-  return root_of(ins) == "bra" && !ins.operands.empty() &&
+  return ins.match && ins.match->facts().flow == Flow::jump && !ins.operands.empty() &&
          ins.operands[0].kind == Operand::Kind::label;
 }
 
@@ -47,15 +45,17 @@ bool Uniform::operator()(const Operand& op) const {
 }
 
 bool Uniform::varies(const Instruction& ins) const {
-  const std::string_view root = root_of(ins), all = ins.mnemonic;
-  if (root == "atom" || root == "call" || root == "match" || root == "tex" || root == "activemask")
-    return true;
-  if (root == "ld" && all.find(".local") != std::string_view::npos) return true;
-  // One lane's value for all of them, and what all of them say together.
-  if (root == "vote" || root == "redux" || root == "elect") return false;
-  if (root == "shfl")
-    return all.find(".idx") == std::string_view::npos || ins.operands.size() < 3 ||
-           !(*this)(ins.operands[2]);
+  if (!ins.match) return true;
+  const Facts& facts = ins.match->facts();
+  if (facts.access == AccessKind::load && ins.match->form.space == Space::local) return true;
+  switch (facts.across) {
+    case Across::varies: return true;
+    case Across::same: return false;
+    case Across::shuffled:  // from one lane for all of them
+      return shuffle_mode(ins.match->form) != Shuffle::idx || ins.operands.size() < 3 ||
+             !(*this)(ins.operands[2]);
+    case Across::operands: break;
+  }
   if (ins.guard >= 0 && varying_[size_t(ins.guard)]) return true;
   return !std::all_of(ins.operands.begin() + 1, ins.operands.end(),
                       [&](const Operand& op) { return (*this)(op); });

@@ -1,6 +1,5 @@
 #include "vm/observe/waits.h"
 
-#include <string_view>
 #include <unordered_map>
 
 #include "vm/observe/registers.h"
@@ -8,27 +7,26 @@
 namespace ridge::vm::observe {
 namespace {
 
-std::string_view root_of(std::string_view mnemonic) {
-  return mnemonic.substr(0, mnemonic.find('.'));
-}
-
 // Cycles until a result can be used, roughly: only which chain is the longest depends on it.
 double latency_of(const Instruction& ins) {
-  const std::string_view all = ins.mnemonic, root = root_of(all);
-  const auto has = [&](std::string_view part) { return all.find(part) != std::string_view::npos; };
-  if (root == "ld" || root == "ldu" || root == "tex" || root == "tld4" || root == "suld" ||
-      root == "atom") {
-    if (has(".param") || has(".const")) return 4;
-    return has(".shared") ? 25 : 500;
+  if (!ins.match) return 4;
+  const Facts& facts = ins.match->facts();
+  switch (facts.access) {
+    case AccessKind::load:
+    case AccessKind::atomic: {
+      const Space space = ins.match->form.space;
+      if (space == Space::param || space == Space::constant) return 4;
+      return space == Space::shared ? 25 : 500;
+    }
+    case AccessKind::sample:
+    case AccessKind::load_surface: return 500;
+    case AccessKind::load_matrix: return 25;
+    default: return facts.across == Across::shuffled || ins.match->form.approx ? 25 : 4;
   }
-  if (root == "ldmatrix" || root == "shfl" || has(".approx")) return 25;
-  return 4;
 }
 
 bool ends_block(const Instruction& ins) {
-  const std::string_view root = root_of(ins.mnemonic);
-  return root == "bra" || root == "brx" || root == "ret" || root == "exit" || root == "call" ||
-         root == "bar" || root == "barrier";
+  return ins.match && (ins.match->facts().flow != Flow::next || ins.match->facts().is_barrier());
 }
 
 std::vector<bool> block_starts(const Function& function) {

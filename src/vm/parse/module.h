@@ -22,6 +22,7 @@ namespace ridge::vm {
 
 struct Function;
 struct Variable;
+struct Match;
 
 enum class Linkage : uint8_t { internal, visible, external, weak, common };
 
@@ -107,6 +108,7 @@ struct Instruction {
   uint32_t column = 0;
   int32_t loc = -1;  // index into Function::locs
   std::vector<Operand> operands;
+  const Match* match = nullptr;  // its row of the instruction tables, once decoded
 };
 
 struct BranchTable {
@@ -152,7 +154,7 @@ struct Module {
   std::string name;  // for diagnostics: a file name, or "program.ptx"
   std::string text;
   int version_major = 0, version_minor = 0;
-  std::string target;  // "sm_90"
+  std::string target;     // "sm_90"
   bool optimised = true;  // not with .target …, debug, or when the loader says so
   int address_size = 64;
   std::vector<std::string> files;  // by .file index; empty strings for gaps

@@ -14,11 +14,11 @@ namespace ridge::vm::report {
 // reason in errno.
 bool open_sink(const std::string& path, bool says);
 
-// Tells a finding, unless one of its kind has come from the same place: false then. What a program
-// reads on stderr is this text.
+// Reports a finding, unless one of its kind has come from the same place; then it returns false.
+// This is the text that a program has on its stderr.
 bool tell(const Finding& finding);
 
-// For callers that count for themselves: writes the finding in any case, and gives its id.
+// For callers that count for themselves: writes the finding in any case, and returns its id.
 uint64_t write(const Finding& finding);
 void rewrite(uint64_t id, const Finding& finding);
 void withdraw(uint64_t id);

@@ -19,8 +19,8 @@ inline constexpr int64_t kOne = 1 << kFractionBits;
 // Keeps far-off coordinates, infinities and NaN inside what int64_t holds.
 inline double tame(double x) { return x != x ? 0 : std::clamp(x, -0x1p40, 0x1p40); }
 
-// A normalized coordinate as the hardware keeps it. `period`: after how much it repeats, 0 for
-// never; what is too far off for a fraction is at the beginning then.
+// A normalized coordinate as the hardware keeps it. `period` says after how much it repeats, 0 for
+// never. A coordinate too large to have a fraction counts as the beginning of the period.
 inline double normalized(double x, int period) {
   if (period) x = std::isfinite(x) ? x - period * std::floor(x / period) : 0;
   return std::floor(tame(x) * 0x1p21) * 0x1p-21;

@@ -10,7 +10,7 @@ enum class Channel : uint8_t { sint, uint, real, snorm, unorm };
 
 struct Format {
   Channel kind = Channel::real;
-  uint8_t bits = 32;  // a channel: 8, 16, 32; or 10, for three channels of 10 bits and one of 2
+  uint8_t bits = 32;  // per channel: 8, 16, 32; or 10, for three channels of 10 bits and one of 2
   uint8_t channels = 1;
   uint32_t bytes() const { return bits == 10 ? 4 : uint32_t(bits) * channels / 8; }
   // Integers that lookups return as integers.

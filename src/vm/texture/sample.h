@@ -1,5 +1,4 @@
-// Texture lookups, a thread at a time: coordinates to texels, filters, levels of detail, cube
-// faces.
+// Texture lookups of one thread: coordinates to texels, filters, levels of detail, cube faces.
 //
 // Filtering is the formula of the CUDA programming guide in the arithmetic of filter.h. Anisotropic
 // filtering is the isotropic one: a gradient lookup takes the level of its longer axis.
@@ -10,8 +9,8 @@
 namespace ridge::vm::texture {
 
 struct Lookup {
-  // Coordinates, as many as there are dimensions, or a cube's direction. Of one and two dimensions
-  // the one may look at the other; a volume and they are nothing to each other.
+  // Coordinates, as many as there are dimensions, or the direction of a cube. A one-dimensional
+  // lookup may read a two-dimensional texture and the reverse; neither finds anything in a volume.
   int dimensions = 1;
   bool cube = false;
   double at[3] = {0, 0, 0};

@@ -122,7 +122,7 @@ void check(int64_t tile, int64_t nearest_prefix, bool with_late, std::mt19937& r
   RIDGE_CUDA(cudaMemcpy(out, device_out, sizeof out, cudaMemcpyDeviceToHost), cudaSuccess);
   for (const T& lane : out)
     if (memcmp(&lane, &expected, sizeof(T)) != 0) {
-      std::printf("wrong at tile %lld, prefix at %lld, %d tiles a lane, %d words, %d late\n",
+      std::printf("wrong at tile %lld, prefix at %lld, %d tiles per lane, %d words, %d late\n",
                   (long long)tile, (long long)nearest_prefix, kTilesPerLane, kWords,
                   int(late.size()));
       ++failures;

@@ -102,7 +102,7 @@ std::vector<T> inputs(Dtype dtype) {
   return numbers;
 }
 
-// Eight numbers a thread: one by one, by twos, fours and eights.
+// Eight numbers per thread: one by one, by twos, fours and eights.
 template <Dtype D, class T>
 __global__ void narrow_all(const T* in, uint32_t* one, uint64_t* two, uint64_t* four,
                            uint64_t* eight, int packs) {

@@ -190,7 +190,7 @@ int main() {
 
     def test_the_machine_code_decides(self):
         out, record, row = self.with_nvdisasm(NVDISASM.format(python=sys.executable, rest=""))
-        self.assertEqual(row, (4, 16))  # four loads, each of which meets 4 words a bank
+        self.assertEqual(row, (4, 16))  # four loads, each of which meets 4 words per bank
         self.assertEqual((record["widths"], record["kernels"][0]["widths"]), ("machine code", "machine code"))
         self.assertEqual(record["widths_note"], "access widths: read from the machine code by nvdisasm")
         self.assertEqual(record["kernels"][0]["resources"]["from"], "ptxas")

@@ -61,7 +61,7 @@ class Documentation(unittest.TestCase):
 
     def test_the_counts(self):
         everything = {symbol.split("@")[0] for symbol in exports(OURS)}
-        for what, names in (("that 498 public programs import", self.counted), ("exported", everything)):
+        for what, names in (("imported by 498 public programs", self.counted), ("exported", everything)):
             refused = len(names & self.table)
             self.assertIn(f"| {what} | {len(names)} | {len(names) - refused} | {refused} |", self.text)
         self.assertEqual(sorted(self.counted - everything), [], "counted, but not exported")

@@ -2,8 +2,8 @@
 // H200 made of the same registers: bit for bit, with infinities, NaNs and subnormals in every sixth
 // round.
 //
-// mma_h200.inc holds a row a spelling. A row's place in it seeds its registers, so rows are only
-// ever added at the end.
+// mma_h200.inc holds one row per spelling. A row's place in it seeds its registers, so rows are
+// only ever added at the end.
 #include <gtest/gtest.h>
 
 #include <cmath>

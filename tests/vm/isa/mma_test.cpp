@@ -230,7 +230,7 @@ void check_sparse(const Form& f, const std::string& root, uint32_t selector) {
       } else if (bits >= 16) {  // a pair of lanes
         lane = 4 * g + 2 * int(selector) + bit / 16;
         shift = bit % 16 + 16 * upper;
-      } else if (f.k * bits == 256) {  // a pair of lanes, one a row
+      } else if (f.k * bits == 256) {  // a pair of lanes, one per row
         lane = 4 * g + 2 * int(selector) + upper;
         shift = bit;
       } else {

@@ -21,7 +21,7 @@ std::string recorded(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// By PTX line what is done there for loads and stores: "16@0" is an access of 16 bytes a lane
+// By PTX line what is done there for loads and stores: "16@0" is an access of 16 bytes per lane
 // that starts at the instruction's own address; "-> 58" lets line 58 do it; "none"; with a "?"
 // where the machine code leaves it open.
 std::map<uint32_t, std::string> accesses(const std::string& ptx, const Disassembly* machine,

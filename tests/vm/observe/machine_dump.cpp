@@ -1,7 +1,7 @@
 // Prints what the profiler takes the machine's accesses to be, for the test that holds it against
-// the disassembly: a line "kernel NAME", then one an access, "ld shared 16 LINE LINE …": its bytes
-// a lane and the PTX lines that it serves; "unclear" before it where machine code is read, too, and
-// leaves it open.
+// the disassembly: a line "kernel NAME", then one line per access, "ld shared 16 LINE LINE …": its
+// bytes per lane and the PTX lines that it serves; "unclear" before it where machine code is read,
+// too, and leaves it open.
 //
 //   machine_dump PTX [DISASSEMBLY]
 #include <cstdio>

@@ -10,7 +10,7 @@
 namespace ridge::vm::observe {
 namespace {
 
-// The machine's accesses: "ld16@8" is a load of 16 bytes a lane, 8 bytes behind the base register.
+// The machine's accesses: "ld16@8" is a load of 16 bytes per lane, 8 bytes behind the base register.
 std::string accesses(const std::string& body,
                      const std::string& shared = ".shared .align 16 .b8 s[4096];") {
   const std::string text = R"(.version 8.7

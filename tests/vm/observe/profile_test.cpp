@@ -122,7 +122,7 @@ TEST(Profile, GenericAccessesGoWhereTheyPoint) {
 TEST(Profile, BranchesAndBarriers) {
   const auto p = run("@%p1 bra Near; mov.u32 %r8, 1; mov.u32 %r9, 2; Near: bar.sync 0;", 64);
   const json& branch = p.by_name.at("bra");
-  EXPECT_EQ(count(branch, "branches"), 2);   // one a warp
+  EXPECT_EQ(count(branch, "branches"), 2);   // one per warp
   EXPECT_EQ(count(branch, "divergent"), 1);  // the second warp's lanes all go on
   EXPECT_EQ(count(p.by_name.at("bar.sync"), "barriers"), 2);
 }

@@ -2,7 +2,7 @@
 //
 //   image KIND BITS CHANNELS FLAGS LEVEL…     FLAGS of cudaMalloc3DArray, LEVEL is WxHxD:TEXELS
 //   texture NAME HOW BOUND IMAGE ADDRESS×3 FILTER MIPFILTER NORMALIZED READ SRGB SEAMLESS
-//           BORDER×4 BIAS MIN MAX             then a lookup a line: x y z w, and four results
+//           BORDER×4 BIAS MIN MAX             then one lookup per line: x y z w, and four results
 //
 // BOUND is how far a result may lie from the hardware's; 0 means that its bits are the same.
 #include <gtest/gtest.h>

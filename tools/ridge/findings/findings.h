@@ -24,7 +24,8 @@ struct Findings {
   bool has(std::string_view kind) const;
 };
 
-// Findings of the same two lines are one; an empty read that is one side of a race is that race.
+// Findings of the same two lines become one. An uninitialised read that is one side of a race is
+// part of that race.
 Findings read_findings(std::istream& in);
 
 }  // namespace ridge::tools

@@ -15,12 +15,13 @@
 namespace ridge::tools {
 
 void ReportFlags::add_to(CommandLine& line) {
-  line.add_option("--max-reports", most, "N", "findings to show (20)");
+  line.add_option("--max-reports", most, "N", "show at most N findings (default: 20)");
   line.add_flag("--no-leaks", no_leaks, "do not report memory that is never freed");
   line.add_option("--sarif", sarif, "FILE",
                   "write the findings as SARIF, for code hosts and editors");
-  line.add_option("--suppress", suppressions, "FILE",
-                  "leave out what this file names (.ridge-suppress, if there is one)");
+  line.add_option(
+      "--suppress", suppressions, "FILE",
+      "leave out the findings that this file lists (default: .ridge-suppress, if there is one)");
 }
 
 Status ReportFlags::read() {

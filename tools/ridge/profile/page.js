@@ -293,7 +293,7 @@ function sectorPicture(a) {
   return [svg, lines.length > shown.length ? h('p', {class: 'hint'}, `and ${lines.length - shown.length} more lines of 128 bytes`) : null];
 }
 
-// Banks side by side; the words that one bank must give are stacked, one a turn.
+// Banks side by side; the words that one bank must give are stacked, one per turn.
 function bankPicture(a) {
   const banks = Array.from({length: BANKS}, () => new Map());
   for (const lane of lanesOf(a.mask)) {

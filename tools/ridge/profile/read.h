@@ -1,4 +1,4 @@
-// The software GPU's JSON lines, one a launch, as kernels and lines.
+// The software GPU's JSON lines, one per launch, as kernels and lines.
 #pragma once
 
 #include <filesystem>

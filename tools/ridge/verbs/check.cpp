@@ -48,9 +48,11 @@ Expected<Command> command_of(const CheckFlags& flags, const Target& target) {
   }
   const auto found = find_rung(target, flags.program.file, flags.program.quiet);
   if (!found) return found.error();
-  return Command{.program = ladders_program(),
-                 .arguments = {"verify", found->family, "--rung", found->rung},
-                 .environment = environment_of(target)};
+  ladders::Request request;
+  request.command = ladders::Command::verify;
+  request.operators = {found->family};
+  request.rung = found->rung;
+  return ladders_command(target, request);
 }
 
 void set(Environment& environment, const std::string& name, const std::string& value) {
@@ -162,10 +164,11 @@ int check_main(const Arguments& arguments) {
   line.add_argument("WHAT", flags.program.file,
                     "a .cu file, a program built with nvcc -cudart shared -lineinfo, or a rung of "
                     "a ladder: transpose/03_padded");
-  line.add_option("--nvcc", flags.program.nvcc, "FLAGS", "more flags for nvcc");
+  line.add_option("--nvcc", flags.program.nvcc, "FLAGS", "give these flags to nvcc");
   line.add_option("--schedules", flags.schedules, "N",
                   "run again under N other orders of warps and blocks, and compare");
-  line.add_option("--seed", flags.seed, "S", "run under this order, or begin with it");
+  line.add_option("--seed", flags.seed, "S",
+                  "run under the order with this seed; with --schedules, start from it");
   flags.report.add_to(line);
   line.add_json(flags.json);
   line.add_observed_device(flags.device);
@@ -174,8 +177,8 @@ int check_main(const Arguments& arguments) {
   line.add_watch(flags.program.watch);
   line.add_quiet(flags.program.quiet);
   line.add_footer(
-      "What follows a bare -- goes to the program. The exit code is 6 after a timeout and 5 when\n"
-      "something was found, otherwise the program's own. `ridge profile --check` profiles the\n"
+      "Arguments after a bare -- go to the program. The exit code is 6 after a timeout and 5 if\n"
+      "something was found, otherwise it is the program's own. ridge profile --check profiles the\n"
       "program in the same run.");
   if (const auto done = line.parse(arguments, &flags.program.arguments)) return *done;
 

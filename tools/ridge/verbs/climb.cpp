@@ -28,7 +28,6 @@ namespace ridge::tools {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 struct ClimbFlags {
   std::vector<std::string> operators;
@@ -51,45 +50,18 @@ Step& step_of(Climb& climb, const std::string& name, bool rival) {
   return climb.steps.back();
 }
 
-// What a case has beside operator, format and shape, as records keep it.
-json asked_of(const json& line) {
-  json asked = json::object();
-  for (const char* key : kAskedKeys)
-    if (line.contains(key)) asked[key] = line[key];
-  return asked;
-}
-
-void begin_case(ClimbRecord& record, const json& line) {
-  record.climbs.push_back({.operator_ = line["operator"],
-                           .dtype = line["dtype"],
-                           .shape = line["shape"],
-                           .settings = line["settings"],
-                           .asked = asked_of(line),
-                           .unit = line["unit"],
-                           .verified_at = line["verified_at"],
-                           .verified_by = line["verified_by"],
-                           .samples = line.value("samples", int64_t(0)),
-                           .seed = line["seed"],
-                           .read = line["read"],
-                           .written = line["written"],
-                           .flops = line["flops"],
-                           .memory_us = {},
-                           .memory_by = {},
-                           .steps = {}});
-}
-
-void note_step(ClimbRecord& record, const json& line) {
-  const bool rival = line.contains("rival");
-  Step& step = step_of(record.climbs.back(), rival ? line["rival"] : line["rung"], rival);
-  step.idea = line.value("idea", step.idea);
-  step.wrong = line.value("wrong", step.wrong);
-  step.unsupported = line.value("unsupported", step.unsupported);
-  step.failed = line.value("failed", step.failed);
-  step.us = line.value("us", step.us);
-  step.by_graph = line.value("by_graph", step.by_graph);
-  step.implausible_under = line.value("implausible", step.implausible_under);
-  if (line.contains("warp_instructions")) step.warp_instructions = line["warp_instructions"];
-  if (line.contains("thread_instructions")) step.thread_instructions = line["thread_instructions"];
+// Adds what a stage found to what is known.
+void note_step(Climb& climb, const Step& found) {
+  Step& step = step_of(climb, found.name, found.rival);
+  if (!found.idea.empty()) step.idea = found.idea;
+  if (!found.wrong.empty()) step.wrong = found.wrong;
+  if (!found.unsupported.empty()) step.unsupported = found.unsupported;
+  if (!found.failed.empty()) step.failed = found.failed;
+  if (!found.us.empty()) step.us = found.us;
+  step.by_graph |= found.by_graph;
+  if (found.implausible_under > 0) step.implausible_under = found.implausible_under;
+  if (found.warp_instructions) step.warp_instructions = found.warp_instructions;
+  if (found.thread_instructions) step.thread_instructions = found.thread_instructions;
 }
 
 // --- the verb ---
@@ -135,27 +107,37 @@ int exit_code_of(const ClimbRecord& record) {
 
 // One operator to climb.
 struct Job {
-  std::string family, op;
+  std::string family;
   size_t rungs = 0;
-  std::vector<std::string> arguments;  // of the case
+  ladders::Request request;
+  const std::string& op() const { return request.operators.front(); }
 };
 
-Expected<std::vector<Job>> jobs_of(const Catalogue& catalogue, ClimbFlags& flags) {
+Expected<std::vector<Job>> jobs_of(const Catalogue& catalogue, const ClimbFlags& flags) {
   std::vector<Job> jobs;
   if (flags.tour())
-    for (const FamilyEntry& family : catalogue.families())
-      jobs.push_back({family.name, family.operators.front().name, family.rungs.size(), {}});
+    for (const FamilyEntry& family : catalogue.families()) {
+      jobs.push_back({family.name, family.rungs.size(), {}});
+      ladders::Request& request = jobs.back().request;
+      request.operators = {family.operators.front().name};
+      request.tour = request.fast = true;
+    }
   for (const std::string& name : flags.operators) {
     const auto found = catalogue.find(name);
     if (!found) return found.error();
-    auto arguments = flags.of_case.arguments_for(*found->op);
-    if (!arguments) return arguments.error();
+    auto request = flags.of_case.request_for(*found->op);
+    if (!request) return request.error();
     if (!flags.rung.empty()) {
       const auto rung = catalogue.rung_name(name, flags.rung);
       if (!rung) return rung.error();
-      flags.rung = *rung;
+      request->rung = *rung;
     }
-    jobs.push_back({found->family->name, found->op->name, found->family->rungs.size(), *arguments});
+    request->fast = flags.quick;
+    jobs.push_back({found->family->name, found->family->rungs.size(), *request});
+  }
+  for (Job& job : jobs) {
+    job.request.command = ladders::Command::measure;
+    job.request.hot = flags.hot;
   }
   return jobs;
 }
@@ -177,8 +159,10 @@ class Climber {
     ++started_;
     heard_ = 0;
     const size_t before = record.climbs.size();
+    ladders::Request request = job.request;
+    request.known_roofs = record.roofs.copy > 0;
     const Status status =
-        ask_ladders(target_, command_of(job), [&](const json& line) { hear(line, job); });
+        ask_ladders(target_, request, [&](const ladders::Answer& answer) { hear(answer, job); });
     if (record.climbs.size() > before) finish_last();
     progress_.clear();
     return status;
@@ -193,16 +177,6 @@ class Climber {
   double share(double of_job) const {
     return (double(started_) - (started_ ? 1 : 0) + of_job) / double(jobs_);
   }
-  std::vector<std::string> command_of(const Job& job) const {
-    std::vector<std::string> command = {"climb", job.op};
-    command.insert(command.end(), job.arguments.begin(), job.arguments.end());
-    if (flags_.tour()) command.insert(command.end(), {"--tour", "--fast"});
-    if (!flags_.rung.empty()) command.insert(command.end(), {"--rung", flags_.rung});
-    if (flags_.hot) command.push_back("--hot");
-    if (flags_.quick) command.push_back("--fast");
-    if (record.roofs.copy > 0) command.push_back("--known-roofs");
-    return command;
-  }
   void finish_last() {
     Climb& climb = record.climbs.back();
     if (torch_ && torch_->missing().empty()) {
@@ -215,35 +189,31 @@ class Climber {
     progress_.clear();
     if (flags_.tables()) print_climb(climb, target_, record.roofs);
   }
-  void hear(const json& line, const Job& job) {
-    const std::string event = line["event"];
-    if (event == "roofs") {
-      record.roofs = {line["copy"], line["read"], line["write"], line["pins"], line["weather"]};
-      return;
-    }
-    if (event == "rivals") {
-      const std::vector<std::string> missing = line["missing"];
-      progress_.keep(fmt::format("{} without {} beside it: {}", job.op, fmt::join(missing, ", "),
-                                 line["why"].get<std::string>()));
-      return;
-    }
-    if (event == "case") {
+  void hear(const ladders::Answer& answer, const Job& job) {
+    if (const auto* roofs = std::get_if<ladders::RoofsAnswer>(&answer)) {
+      record.roofs = *roofs;
+    } else if (const auto* rivals = std::get_if<ladders::RivalsAnswer>(&answer)) {
+      progress_.keep(fmt::format("{} without {} beside it: {}", job.op(),
+                                 fmt::join(rivals->missing, ", "), rivals->why));
+    } else if (const auto* begun = std::get_if<ladders::CaseAnswer>(&answer)) {
       if (heard_ > 0) finish_last();
-      begin_case(record, line);
+      record.climbs.push_back({*begun, {}, {}});
       heard_ = 0;
-    } else if (event == "roof") {
-      record.climbs.back().memory_us = line["us"].get<std::vector<double>>();
-      record.climbs.back().memory_by = line["by"].get<std::string>();
-    } else {
-      note_step(record, line);
+      show_step(job, "verifying");
+    } else if (const auto* memory = std::get_if<ladders::MemoryAnswer>(&answer)) {
+      record.climbs.back().memory = *memory;
+    } else if (const auto* told = std::get_if<ladders::StepAnswer>(&answer)) {
+      note_step(record.climbs.back(), told->step);
+      heard_ += !told->step.rival;
+      show_step(job, told->stage + " " + told->step.name);
     }
+  }
+  void show_step(const Job& job, const std::string& step) {
     // A rung is heard of twice: when it is verified, and when it is timed or counted.
-    heard_ += line.contains("rung");
-    const Climb& climb = record.climbs.back();
     const double of_job = std::min(double(heard_) / double(2 * job.rungs), 1.0);
-    progress_.show(fmt::format("{} {}/{}  {} {} {} {}", bar(share(of_job)), started_, jobs_,
-                               climb.operator_, climb.shape, event == "case" ? "verifying" : event,
-                               line.value("rung", "")));
+    const Climb& climb = record.climbs.back();
+    progress_.show(fmt::format("{} {}/{}  {} {} {}", bar(share(of_job)), started_, jobs_,
+                               climb.operator_, climb.shape, step));
   }
 
   const Target& target_;
@@ -287,7 +257,7 @@ Status climb_named(Climber& climber, const std::vector<Job>& jobs, bool quiet) {
   return Status::ok();
 }
 
-Expected<std::vector<Job>> prepare(const Target& target, ClimbFlags& flags) {
+Expected<std::vector<Job>> prepare(const Target& target, const ClimbFlags& flags) {
   if (flags.json == "-" && flags.csv == "-")
     return Error{kUsage, "--json and --csv cannot both go to stdout"};
   for (const std::string& file : {flags.json, flags.csv})
@@ -297,7 +267,7 @@ Expected<std::vector<Job>> prepare(const Target& target, ClimbFlags& flags) {
   return jobs_of(*catalogue, flags);
 }
 
-int climb_on(const Target& target, ClimbFlags flags) {
+int climb_on(const Target& target, const ClimbFlags& flags) {
   const auto jobs = prepare(target, flags);
   if (!jobs) {
     complain(jobs.error().message);
@@ -323,16 +293,16 @@ int climb_main(const Arguments& arguments) {
   CommandLine line("climb",
                    "Climbs ladders of kernels: verifies each rung, then times or counts it.");
   line.add_arguments("OPERATOR", flags.operators,
-                     "as `ridge list` shows them; none: a tour of all families");
+                     "names from `ridge list`; without one: a tour of all families");
   flags.of_case.add_to(line);
-  line.add_option("--rung", flags.rung, "NAME", "this one only");
-  line.add_flag("--hot", flags.hot, "leave the inputs in the L2 between launches");
-  line.add_flag("--quick", flags.quick, "fewer samples, and no PyTorch beside ours");
+  line.add_option("--rung", flags.rung, "NAME", "climb this rung only");
+  line.add_flag("--hot", flags.hot, "keep the inputs in the L2 cache between launches");
+  line.add_flag("--quick", flags.quick, "take fewer samples, and do not time PyTorch");
   line.add_device(flags.device);
   line.add_threads(flags.device);
   line.add_json(flags.json);
   line.add_option("--csv", flags.csv, "FILE",
-                  "one line a rung; - is stdout, in place of the table");
+                  "write one line per rung; - writes to stdout, in place of the table");
   line.add_quiet(flags.quiet);
   line.add_footer(
       "An operator's sizes and parameters are flags, too: ridge climb gemv --rows 4096 --alpha 2; "

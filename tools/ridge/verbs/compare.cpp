@@ -34,7 +34,7 @@ nlohmann::json row_of(const Climb& climb, const Step& step) {
                         {"dtype", climb.dtype},
                         {"shape", climb.shape},
                         {"rung", step.name}};
-  row.update(climb.asked);
+  row.update(nlohmann::json(climb.asked));
   return row;
 }
 
@@ -55,8 +55,8 @@ int compare_main(const Arguments& arguments) {
   line.add_arguments("FILE", files, "two records: before and after");
   line.add_json(json);
   line.add_footer(
-      "A change is told only where the 95 % interval of the ratio of medians shows one of over 1 "
-      "%.");
+      "A rung counts as changed only if its time differs by more than 1 %, by the 95 % interval of "
+      "the ratio of medians.");
   if (const auto done = line.parse(arguments)) return *done;
   if (files.size() != 2) {
     complain("compare which? usage: ridge compare before.json after.json");
@@ -132,7 +132,7 @@ int compare_main(const Arguments& arguments) {
 extern const Verb compare_verb = {
     .position = 70,
     .name = "compare",
-    .summary = "two records of climbs: faster, slower, same, can't tell",
+    .summary = "compare two records of climbs: faster, slower, same, can't tell",
     .main = compare_main,
 };
 

@@ -18,7 +18,7 @@ namespace {
 constexpr int kBlockSizes[] = {32, 64, 128, 256, 512, 1024};
 constexpr int kRegisters[] = {32, 64, 128, 255};
 
-double bandwidth(const GpuSpec& gpu) {  // bytes a second; two transfers a clock
+double bandwidth(const GpuSpec& gpu) {  // bytes per second; two transfers per clock
   return 2.0 * gpu.memory_clock_khz * 1e3 * gpu.memory_bus_bits / 8;
 }
 
@@ -146,7 +146,7 @@ int device_main(const Arguments& arguments) {
 extern const Verb device_verb = {
     .position = 80,
     .name = "device",
-    .summary = "what this device is, and how much fits on one of its SMs",
+    .summary = "show what this device is, and how much fits on one of its SMs",
     .main = device_main,
 };
 

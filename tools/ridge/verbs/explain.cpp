@@ -11,61 +11,53 @@
 namespace ridge::tools {
 namespace {
 
-std::string settings_of(const nlohmann::json& line) {
-  const std::string settings = line["settings"];
-  return settings.empty() ? "" : " " + settings;
+std::string why_of(const ladders::CandidateRung& candidate, bool taken) {
+  if (!candidate.rejected.empty()) return "cannot: " + candidate.rejected;
+  if (candidate.lesson) return "a lesson";
+  return taken ? "least" : "";
 }
 
-void print_choice(const nlohmann::json& line, const Target& target) {
-  fmt::print("{} {} {} on {}{}\n\n", bold(line["operator"].get<std::string>()),
-             line["shape"].get<std::string>(), line["dtype"].get<std::string>() + settings_of(line),
-             target.name, target.software ? " (software GPU)" : "");
-  const std::string chosen = line["chosen"];
-  const double floor_us = line["floor_us"];
+void print_choice(const ladders::ChoiceAnswer& choice, const Target& target) {
+  const ladders::CaseAnswer& c = choice.of_case;
+  fmt::print("{} {} {}{} on {}{}\n\n", bold(c.operator_), c.shape, c.dtype,
+             c.settings.empty() ? "" : " " + c.settings, target.name,
+             target.software ? " (software GPU)" : "");
   fmt::print("  moves {} at least, {:.1f} µs at the pins' bandwidth\n\n",
-             bytes(static_cast<long long>(line["bytes"].get<double>())), floor_us);
+             bytes(static_cast<long long>(choice.bytes)), choice.floor_us);
   std::vector<std::vector<std::string>> rows = {{"", "rung", "predicted", "", "the idea"}};
-  for (const auto& c : line["candidates"]) {
-    const bool taken = c["rung"] == chosen;
-    const std::string predicted =
-        c.contains("predicted_us") ? fmt::format("{:.1f} µs", c["predicted_us"].get<double>()) : "";
-    const std::string why = c.contains("rejected") ? "cannot: " + c["rejected"].get<std::string>()
-                            : c.contains("lesson") ? "a lesson"
-                            : taken                ? "least"
-                                                   : "";
-    rows.push_back({taken ? "→" : "",
-                    taken ? green(c["rung"].get<std::string>()) : c["rung"].get<std::string>(),
-                    predicted, why, c["idea"]});
+  for (const ladders::CandidateRung& rung : choice.candidates) {
+    const bool taken = rung.rung == choice.chosen;
+    rows.push_back({taken ? "→" : "", taken ? green(rung.rung) : rung.rung,
+                    rung.predicted_us ? fmt::format("{:.1f} µs", *rung.predicted_us) : "",
+                    why_of(rung, taken), rung.idea});
   }
   fmt::print("{}",
              table(rows, {Align::left, Align::left, Align::right, Align::left, Align::left}, "  "));
-  if (line["launches"] == 0) fmt::print("\n  Nothing to do: no element is written.\n");
-  else if (chosen.empty()) fmt::print("\n  No rung can do this.\n");
-  else if (line["study"])
+  if (choice.launches == 0) fmt::print("\n  Nothing to do: no element is written.\n");
+  else if (choice.chosen.empty()) fmt::print("\n  No rung can do this.\n");
+  else if (choice.study)
     fmt::print("\n  A study: all its rungs are lessons, of which the library takes the last.\n");
-  if (line.contains("handed_to"))
-    fmt::print("\n  The call is handed over to the kernels of {}.\n",
-               line["handed_to"].get<std::string>());
-  if (line["launches"] > 1)
-    fmt::print("\n  {} launches; this is the first.\n", line["launches"].get<int>());
+  if (!choice.handed_to.empty())
+    fmt::print("\n  The call is handed over to the kernels of {}.\n", choice.handed_to);
+  if (choice.launches > 1) fmt::print("\n  {} launches; this is the first.\n", choice.launches);
 }
 
-Expected<nlohmann::json> ask(const Target& target, const std::string& name,
-                             const CaseFlags& of_case) {
+Expected<ladders::ChoiceAnswer> ask(const Target& target, const std::string& name,
+                                    const CaseFlags& of_case) {
   const auto catalogue = Catalogue::ask(target);
   if (!catalogue) return catalogue.error();
   const auto found = catalogue->find(name);
   if (!found) return found.error();
-  const auto arguments = of_case.arguments_for(*found->op);
-  if (!arguments) return arguments.error();
+  auto request = of_case.request_for(*found->op);
+  if (!request) return request.error();
   if (const Status built = need_family(found->family->name, false); !built) return built.error();
-  std::vector<std::string> command = {"explain", found->op->name};
-  command.insert(command.end(), arguments->begin(), arguments->end());
-  nlohmann::json answer;
-  const Status asked =
-      ask_ladders(target, command, [&](const nlohmann::json& heard) { answer = heard; });
+  request->command = ladders::Command::choose;
+  ladders::ChoiceAnswer choice;
+  const Status asked = ask_ladders(target, *request, [&](const ladders::Answer& answer) {
+    if (const auto* heard = std::get_if<ladders::ChoiceAnswer>(&answer)) choice = *heard;
+  });
   if (!asked) return asked.error();
-  return answer;
+  return choice;
 }
 
 int explain_main(const Arguments& arguments) {
@@ -73,7 +65,7 @@ int explain_main(const Arguments& arguments) {
   std::string name, json;
   CaseFlags of_case;
   CommandLine line("explain", "Says which rung the library takes for a shape, and why.");
-  line.add_argument("OPERATOR", name, "as `ridge list` shows it");
+  line.add_argument("OPERATOR", name, "a name from `ridge list`");
   of_case.add_to(line);
   line.add_device(flags);
   line.add_json(json);
@@ -102,7 +94,7 @@ int explain_main(const Arguments& arguments) {
 extern const Verb explain_verb = {
     .position = 60,
     .name = "explain",
-    .summary = "which rung the library takes for a shape, and why",
+    .summary = "say which rung the library takes for a shape, and why",
     .main = explain_main,
 };
 

@@ -314,12 +314,13 @@ int formats_main(const Arguments& given) {
   CommandLine line(
       "formats", "Shows the number formats; how a number rounds in each; what bits mean in each.");
   std::string positional;
-  line.add_argument("VALUE|BITS", positional,
-                    "a number (3.14, 1e-7, -inf) or bits (0x3c00, 0b0111_1110); none: the formats");
-  line.add_option("--dtype", dtype_name, "NAME", "this format only");
+  line.add_argument(
+      "VALUE|BITS", positional,
+      "a number (3.14, 1e-7, -inf) or bits (0x3c00, 0b0111_1110); without one: all formats");
+  line.add_option("--dtype", dtype_name, "NAME", "show this format only");
   line.add_json(json_file);
   line.add_footer(
-      "Bits are shown to the formats of their width: 0x3c00 has 16, 0b011111 has 6.\n"
+      "Bits are read by the formats of the same width: 0x3c00 has 16 bits, 0b011111 has 6.\n"
       "Quantised formats saturate at their largest number. docs/formats.md describes all of them.");
   if (const auto done = line.parse(arguments)) return *done;
   const auto wrong = [](const std::string& message) {
@@ -372,7 +373,7 @@ int formats_main(const Arguments& given) {
 extern const Verb formats_verb = {
     .position = 85,
     .name = "formats",
-    .summary = "number formats; how a number rounds, what bits mean",
+    .summary = "show number formats, how a number rounds, what bits mean",
     .main = formats_main,
 };
 

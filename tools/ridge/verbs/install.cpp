@@ -12,8 +12,9 @@ int install_main(const Arguments& arguments) {
   CommandLine line("install",
                    "Installs the command, the software GPU and the headers as a tree that can be "
                    "moved. Call it as ./ridge install.");
-  line.add_option("--prefix", prefix, "DIR", "where to (/usr/local for root, else ~/.local)");
-  line.add_flag("--all", all, "the library of kernels, too, which takes long to compile");
+  line.add_option("--prefix", prefix, "DIR",
+                  "install here (default: /usr/local for root, otherwise ~/.local)");
+  line.add_flag("--all", all, "build all families of kernels first, which takes long");
   if (const auto done = line.describe(arguments)) return *done;
   complain("`install` builds first, so it belongs to the script: ./ridge install");
   return kUsage;

@@ -121,11 +121,11 @@ int list_main(const Arguments& arguments) {
   std::vector<std::string> names;
   std::string json;
   bool rungs = false, plain = false;
-  CommandLine line(
-      "list", "Shows the operators there are, or one: its formula, tensors, parameters, rungs.");
-  line.add_arguments("OPERATOR", names, "none: all of them, family by family");
-  line.add_flag("--rungs", rungs, "every rung with its idea");
-  line.add_flag("--names", plain, "the names of the operators and nothing else");
+  CommandLine line("list",
+                   "Shows all operators, or one with its formula, tensors, parameters and rungs.");
+  line.add_arguments("OPERATOR", names, "a name; without one: all operators, family by family");
+  line.add_flag("--rungs", rungs, "show every rung with its idea");
+  line.add_flag("--names", plain, "show only the names of the operators");
   line.add_json(json);
   if (const auto done = line.parse(arguments)) return *done;
   const auto target = choose_target(DeviceFlags());  // what there is does not depend on the device
@@ -141,7 +141,7 @@ int list_main(const Arguments& arguments) {
 extern const Verb list_verb = {
     .position = 50,
     .name = "list",
-    .summary = "the operators there are, their formats and rungs",
+    .summary = "show all operators with their formats and rungs",
     .main = list_main,
 };
 

@@ -61,19 +61,18 @@ Expected<Command> command_of(const ProfileFlags& flags, const Target& target) {
   }
   const auto found = find_rung(target, flags.program.file, flags.program.quiet);
   if (!found) return found.error();
-  const auto of_case = flags.of_case.arguments_for(found->op);
-  if (!of_case) return of_case.error();
-  Command command = {.program = ladders_program(),
-                     .arguments = {"launch", found->op.name, "--rung", found->rung},
-                     .environment = environment_of(target)};
-  command.arguments.insert(command.arguments.end(), of_case->begin(), of_case->end());
+  auto request = flags.of_case.request_for(found->op);
+  if (!request) return request.error();
+  request->command = ladders::Command::launch;
+  request->rung = found->rung;
+  Command command = ladders_command(target, *request);
   if (flags.program.timeout > 0)
     command.environment.emplace_back("RIDGE_TIMEOUT", fmt::format("{}", flags.program.timeout));
   return command;
 }
 
-// The software GPU asks the toolkit, kernel by kernel, what the machine does for each line. Whether
-// there is a disassembler for that.
+// The software GPU asks the toolkit for the machine code of each kernel. Returns whether there is a
+// disassembler for that.
 bool let_read_machine_code(Command& command) {
   const auto toolkit = find_toolkit();
   if (!toolkit) return false;
@@ -90,15 +89,15 @@ int run_and_report(Command command, const ProfileFlags& flags) {
   int refused = 0;
   if (names_rung(flags.program.file)) {
     command.line = [&](const std::string& text) {
-      const auto line = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-      if (!line.is_object()) return;
-      if (line.contains("error")) {
-        complain(line["error"].get<std::string>());
-        refused = line.value("code", 0) == 2 ? int(kUsage) : int(kCudaError);
-      } else if (!flags.program.quiet) {
-        complain(fmt::format("{} {} {}, rung {}", line.value("operator", ""),
-                             line.value("shape", ""), line.value("dtype", ""),
-                             line.value("rung", "")));
+      const auto answer = ladders::read_answer(text);
+      if (!answer) return;
+      if (const auto* failure = std::get_if<ladders::Failure>(&*answer)) {
+        complain(failure->message);
+        refused = exit_code_of(*failure);
+      } else if (const auto* launch = std::get_if<ladders::LaunchAnswer>(&*answer);
+                 launch && !flags.program.quiet) {
+        const ladders::CaseAnswer& c = launch->of_case;
+        complain(fmt::format("{} {} {}, rung {}", c.operator_, c.shape, c.dtype, launch->rung));
       }
     };
   } else if (flags.to_stdout()) {
@@ -202,8 +201,8 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
   command->environment.emplace_back("RIDGE_PROFILE", scratch / "launches.json");
   command->environment.emplace_back("RIDGE_PROFILE_PTX", scratch / "ptx");
   if (flags.check) command->environment.emplace_back("RIDGE_CHECK", scratch / "findings.json");
-  // A rung at a real size is more than anyone would wait for, and its blocks are much alike. What
-  // some blocks leave out, others read: a check needs all of them.
+  // A rung at a real size would take too long, and its blocks are much alike. A check needs all of
+  // them, because other blocks read what a block writes.
   const bool is_large = names_rung(flags.program.file) && flags.of_case.has_size();
   const std::string blocks =
       flags.blocks.empty() && is_large && !flags.check ? kSample : flags.blocks;
@@ -233,23 +232,23 @@ int profile_main(const Arguments& arguments) {
   line.add_argument("WHAT", flags.program.file,
                     "a .cu file, a program built with nvcc -cudart shared, or a rung of a ladder: "
                     "transpose/03_padded");
-  line.add_option("--nvcc", flags.program.nvcc, "FLAGS", "more flags for nvcc");
+  line.add_option("--nvcc", flags.program.nvcc, "FLAGS", "give these flags to nvcc");
   flags.of_case.add_to(line);
-  line.add_option("--kernel", flags.kernel, "NAME", "only kernels whose name contains this");
-  line.add_option("--top", flags.top, "N", "source lines to show for each kernel (8)");
+  line.add_option("--kernel", flags.kernel, "NAME", "show only kernels whose name contains NAME");
+  line.add_option("--top", flags.top, "N", "show N source lines per kernel (default: 8)");
   line.add_option(
       "--blocks", flags.blocks, "N",
-      "run about N blocks of each launch, chosen by --seed, and scale; all: every block. A rung "
-      "with --shape runs 256");
+      "run about N blocks of each launch, chosen by --seed, and scale the counts; all: run every "
+      "block. Without it, a rung with --shape runs 256 blocks, anything else runs all");
   line.add_flag("--check", flags.check,
                 "look for hazards in the same run, as ridge check does, and report them first");
   flags.report.add_to(line);
   line.add_json(flags.json);
-  line.add_option(
-      "--csv", flags.csv, "FILE",
-      "one row per kernel, under Nsight Compute's names; - is stdout, in place of the table");
+  line.add_option("--csv", flags.csv, "FILE",
+                  "write one row per kernel, by Nsight Compute's names; - writes to stdout, in "
+                  "place of the table");
   line.add_option("--html", flags.html, "FILE",
-                  "one page: the source beside its counters, pictures of accesses, a roofline");
+                  "write a page: the source beside its counters, pictures of accesses, a roofline");
   line.add_option("--against", flags.against, "BEFORE.json",
                   "compare with an earlier profile, kernel by kernel and line by line; --json "
                   "writes such a record");
@@ -259,14 +258,16 @@ int profile_main(const Arguments& arguments) {
   line.add_watch(flags.program.watch);
   line.add_quiet(flags.program.quiet);
   line.add_footer(
-      "What follows a bare -- goes to the program. --shape, --dtype, --distribution and an "
-      "operator's "
-      "sizes and parameters (--rows 4096) are for a rung; --seed is that of its inputs, and of the "
-      "blocks that --blocks takes. Source lines need -lineinfo, which a .cu file "
-      "gets.\nCounts are of PTX instructions; sectors, wavefronts and conflicts are the "
-      "hardware's.\nWith --check the exit code is 6 after a timeout and 5 when something was "
-      "found, otherwise the program's own; --max-reports, --no-leaks, --sarif and --suppress are "
-      "about what was found.");
+      "Arguments after a bare -- go to the program. --shape, --dtype, --distribution and the sizes "
+      "and parameters of an operator (--rows 4096) are for a rung. --seed makes the inputs of a "
+      "rung "
+      "and chooses the blocks of --blocks. Source lines need -lineinfo, with which ridge compiles "
+      "every .cu file.\n"
+      "Instructions are counted as PTX; sectors, wavefronts and conflicts are those of the "
+      "hardware.\n"
+      "With --check the exit code is 6 after a timeout and 5 if something was found, otherwise it "
+      "is the program's own. --max-reports, --no-leaks, --sarif and --suppress shape the report "
+      "on what was found.");
   if (const auto done = line.parse(arguments, &flags.program.arguments)) return *done;
 
   if (flags.program.file.empty()) {
@@ -318,7 +319,7 @@ int profile_main(const Arguments& arguments) {
 extern const Verb profile_verb = {
     .position = 20,
     .name = "profile",
-    .summary = "what each source line costs, why, and the fix",
+    .summary = "show what each source line costs, why, and the fix",
     .main = profile_main,
 };
 

@@ -119,9 +119,9 @@ int run_main(const Arguments& arguments) {
   line.add_argument("FILE", flags.program.file,
                     "a .cu file, or a program built with nvcc -cudart shared");
   line.add_option("--nvcc", flags.program.nvcc, "FLAGS",
-                  "more flags for nvcc: --nvcc \"-DN=8 -I include\"");
+                  "give these flags to nvcc: --nvcc \"-DN=8 -I include\"");
   line.add_footer(
-      "What follows a bare -- goes to the program. Its exit code is ours.\n"
+      "Arguments after a bare -- go to the program. The exit code is the program's own.\n"
       "Compiled programs are kept in $XDG_CACHE_HOME/ridge (~/.cache/ridge).");
   line.add_device(flags.device);
   line.add_threads(flags.device);
@@ -129,13 +129,16 @@ int run_main(const Arguments& arguments) {
   line.add_flag("--count", flags.count, "count warp instructions (software GPU)");
   line.add_option("--trace", flags.trace, "FILE",
                   "write what every stream did, and when, for chrome://tracing and Perfetto");
-  line.add_flag("--strict", flags.strict,
-                "exit with 5 after any report and with 6 after a timeout, and stop at the exact "
-                "end of allocations (software GPU)");
+  line.add_flag(
+      "--strict", flags.strict,
+      "exit with 5 after any report and with 6 after a timeout, and report every access outside "
+      "an allocation, even by one byte (software GPU)");
   line.add_option("--sarif", flags.sarif, "FILE",
-                  "write what was reported as SARIF, for code hosts and editors (software GPU)");
+                  "write the findings as SARIF, for code hosts and editors (software GPU)");
   line.add_option("--suppress", flags.suppressions, "FILE",
-                  "what --strict and --sarif pass over (.ridge-suppress, if there is one)");
+                  "leave out the findings that this file lists, for --strict and --sarif (default: "
+                  ".ridge-suppress, "
+                  "if there is one)");
   line.add_watch(flags.program.watch);
   line.add_quiet(flags.program.quiet);
   if (const auto done = line.parse(arguments, &flags.program.arguments)) return *done;

@@ -8,7 +8,9 @@ namespace {
 
 int test_main(const Arguments& arguments) {
   CommandLine line("test", "Builds everything and runs every test. Call it as ./ridge test.");
-  line.add_footer("All arguments go to ctest: ./ridge test -R cudart runs the tests of that name.");
+  line.add_footer(
+      "All arguments go to ctest: ./ridge test -R cudart runs the tests whose name contains "
+      "cudart.");
   if (const auto done = line.describe(arguments)) return *done;
   complain("`test` builds first, so it belongs to the script: ./ridge test");
   return kUsage;

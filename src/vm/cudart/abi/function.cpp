@@ -14,8 +14,8 @@ using namespace ridge::vm::cudart;
 
 namespace {
 
-cudaError_t set_attribute(Function& function, const KernelUsage& usage, cudaFuncAttribute attribute,
-                          int value) {
+cudaError_t set_attribute(KernelHandle& function, const KernelUsage& usage,
+                          cudaFuncAttribute attribute, int value) {
   const int optin = runtime().gpu().shared_per_block_optin;
   switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
@@ -108,7 +108,7 @@ cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig
 
 cudaError_t cudaFuncGetName(const char** name, const void* pointer) {
   return api([&] {
-    const Function* function = registrations().find_function(pointer);
+    const KernelHandle* function = registrations().find_function(pointer);
     if (!name) return cudaErrorInvalidValue;
     if (!pointer) return cudaErrorInvalidDeviceFunction;
     if (!function) return cudaErrorInvalidResourceHandle;

@@ -83,7 +83,7 @@ cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
   return api([&] {
     if (!kernel || !name) return cudaErrorInvalidValue;
-    Function* function = nullptr;
+    KernelHandle* function = nullptr;
     if (const cudaError_t error =
             registrations().library_kernel(image_of(library), name, &function))
       return error;
@@ -94,7 +94,7 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
 
 cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t library) {
   return api([&] {
-    std::vector<Function*> functions;
+    std::vector<KernelHandle*> functions;
     if (!count) return cudaErrorInvalidValue;
     if (const cudaError_t error = registrations().library_kernels(image_of(library), &functions))
       return error;
@@ -106,7 +106,7 @@ cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t library) {
 cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count,
                                         cudaLibrary_t library) {
   return api([&] {
-    std::vector<Function*> functions;
+    std::vector<KernelHandle*> functions;
     if (!kernels) return cudaErrorInvalidValue;
     if (const cudaError_t error = registrations().library_kernels(image_of(library), &functions))
       return error;

@@ -80,7 +80,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, 
 }
 
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host) {
-  Function* function = registrations().find_function(host);
+  KernelHandle* function = registrations().find_function(host);
   *kernel = reinterpret_cast<cudaKernel_t>(function);
   return function ? cudaSuccess : remember(cudaErrorInvalidDeviceFunction);
 }

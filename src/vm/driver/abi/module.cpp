@@ -4,7 +4,7 @@
 #include "vm/driver/loading.h"
 
 using namespace ridge::vm::driver;
-using ridge::vm::cudart::Function;
+using ridge::vm::cudart::KernelHandle;
 using ridge::vm::cudart::LoadedImage;
 
 namespace {
@@ -46,7 +46,7 @@ CUresult load_library(CUlibrary* library, unsigned count, CUjit_option* options,
 
 template <class Handle>
 cudaError_t kernel(LoadedImage* image, const char* name, Handle* out) {
-  Function* function = nullptr;
+  KernelHandle* function = nullptr;
   if (!out) return cudaErrorInvalidValue;
   if (const cudaError_t error = find_kernel(image, name, &function)) return error;
   *out = reinterpret_cast<Handle>(function);

@@ -9,7 +9,7 @@ struct Node {
 };
 __device__ Node* lists[64];
 
-// A list a thread, kept from one kernel to the next.
+// One list per thread, kept from one kernel to the next.
 __global__ void build(int length) {
   Node* head = nullptr;
   for (int i = 0; i < length; ++i) {

@@ -21,7 +21,7 @@ constexpr Case kCases[] = {
     {"min.bf16", kMinBrain, 0xe4f2e20b12ee113e}, {"max.bf16", kMaxBrain, 0x68e836a59bbcf6b8},
     {"add.f16", kAddHalf, 0x407aca40370da61b},   {"add.bf16", kAddBrain, 0x49e30c3d3bf76b8e}};
 
-// A thread a pair: cells[2 i] and the one after it hold the old value.
+// One thread per pair: cells[2 i] and the one after it hold the old value.
 __global__ void combine(uint16_t* cells, const uint16_t* operands, Op op) {
   uint16_t* cell = cells + 2 * threadIdx.x;
   const uint16_t v = operands[threadIdx.x];

@@ -84,7 +84,7 @@ Case make_case(std::string spelling, std::string_view group, const Match& match)
     Argument a;
     a.type = vm::operand_type(specs[k], form);
     a.second = specs[k].second;
-    if (specs[k].vector) a.elements = form.vector();
+    if (specs[k].vector) a.elements = form.vector;
     if (specs[k].address) a.role = Argument::Role::address;
     else if (specs[k].dest) a.role = Argument::Role::destination;
     if (root == "lop3" && k == 4) {
@@ -92,19 +92,19 @@ Case make_case(std::string spelling, std::string_view group, const Match& match)
       a.literals = kTables;
     }
     // The member mask of .sync instructions comes last; all lanes take part.
-    if (match.row->touches & vm::kConverges && k + 1 == specs.size()) {
+    if (match.facts().converges && k + 1 == specs.size()) {
       a.role = Argument::Role::literals;
       a.literals = {"0xffffffff"};
     }
     c.arguments.push_back(a);
   }
-  if (match.row->touches & vm::kCarry) {
+  if (match.facts().carries) {
     c.carry_in = root == "addc" || root == "subc" || root == "madc";
     c.carry_out = form.has("cc");
     c.borrows = root == "sub" || root == "subc";
   }
-  c.whole_warps = match.row->touches & (vm::kLanes | vm::kConverges);
-  c.space = form.space();
+  c.whole_warps = match.facts().exchanges || match.facts().converges;
+  c.space = form.space;
   c.mnemonic = spelling;
   c.spelling = std::move(spelling);
   return c;
@@ -205,7 +205,7 @@ std::vector<Type> Case::outputs() const {
 std::string_view why_not_run(std::string_view group, const InstrDef& row) {
   const std::string_view root = root_of(row.spelling);
   if (group == "control and barriers") return "control flow, tested by programs";
-  if (row.touches & vm::kControl) return "control flow, tested by programs";
+  if (row.facts.flow != vm::Flow::next) return "control flow, tested by programs";
   if (group == "asynchronous copies" || group == "asynchronous barriers")
     return "between threads, tested by programs";
   if (group == "the stack") return "addresses differ between devices";
@@ -223,7 +223,7 @@ std::string_view why_not_run(std::string_view group, const InstrDef& row) {
     return "the inputs lack its NaN; half_test.cpp holds what an H200 made of every factor";
   if (row.unit == vm::Unit::texture) return "needs texture or surface objects, tested by programs";
   if (row.unit == vm::Unit::tensor) return tensor_agreement(row);
-  if (row.touches & (vm::kReads | vm::kWrites | vm::kAtomic))
+  if (row.facts.access != vm::AccessKind::none)
     return root == "ld" || root == "st" || root == "atom" || root == "red"
                ? ""
                : "no simple memory form";
@@ -236,7 +236,7 @@ std::vector<Case> collect_cases(std::vector<std::string>* missing) {
   for (const vm::Group& group : vm::groups())
     for (const InstrDef& row : group.rows) {
       if (!why_not_run(group.name, row).empty()) continue;
-      if (row.touches & (vm::kReads | vm::kWrites | vm::kAtomic)) continue;  // below
+      if (row.facts.access != vm::AccessKind::none) continue;  // below
       for (std::string& spelling : vm::expand(row)) {
         const Match* match = vm::find_instruction(spelling, &error);
         cases.push_back(make_case(std::move(spelling), group.name, *match));

@@ -1,4 +1,4 @@
-// What the golden program runs: one case a spelling, read from the instruction tables.
+// What the golden program runs: one case per spelling, read from the instruction tables.
 #pragma once
 
 #include <string>

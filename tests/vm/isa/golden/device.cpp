@@ -16,7 +16,7 @@
 namespace ridge::golden {
 namespace {
 
-constexpr size_t kBatch = 64;  // kernels a module
+constexpr size_t kBatch = 64;  // kernels per module
 
 struct Failure {
   std::string message;

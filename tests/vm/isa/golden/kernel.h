@@ -15,8 +15,8 @@ inline constexpr int kBlock = 128;  // threads
 std::string module_header();
 
 // Parameters: in, out, cells (pointers), n (threads), part. Word k of thread t is in[k * n + t], 64
-// bits wide; outputs likewise; cells has kCellWords words a thread. part 0 runs all lanes; 1 and 2
-// each leave out a half of every warp.
+// bits wide; outputs likewise; cells has kCellWords words per thread. part 0 runs all lanes; 1 and
+// 2 each leave out a half of every warp.
 std::string kernel_text(const Case& c, const std::string& name);
 
 }  // namespace ridge::golden

@@ -28,7 +28,7 @@ std::vector<size_t> sampled(size_t n);
 
 Entry entry_of(const Case& c, const Result& result);
 
-// One line a spelling, sorted as the tables are.
+// One line per spelling, sorted as the tables are.
 bool write_record(const std::string& path, const std::string& device,
                   const std::vector<Case>& cases, const std::vector<std::optional<Entry>>& entries);
 struct Record {

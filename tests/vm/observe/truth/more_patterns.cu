@@ -1,12 +1,20 @@
-// Further access patterns: wide and narrow shared accesses, masks, matrices, atomics, asynchronous copies, local
-// memory, tensor-core fragments. One launch of each kernel; what Nsight Compute counted for them on an H200 is in more_patterns.csv.
-#include <cstdio>
-#include <cstdlib>
+// Further access patterns: wide and narrow shared accesses, masks, matrices, atomics, asynchronous
+// copies, local memory, tensor-core fragments. One launch of each kernel; what Nsight Compute
+// counted for them on an H200 is in more_patterns.csv.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <mma.h>
-#define CHECK(x) do { cudaError_t e = (x); if (e != cudaSuccess) { std::fprintf(stderr, "%s: %s\n", #x, cudaGetErrorString(e)); std::exit(1); } } while (0)
+#include <cstdio>
+#include <cstdlib>
+#define CHECK(x)                                                   \
+  do {                                                             \
+    cudaError_t e = (x);                                           \
+    if (e != cudaSuccess) {                                        \
+      std::fprintf(stderr, "%s: %s\n", #x, cudaGetErrorString(e)); \
+      std::exit(1);                                                \
+    }                                                              \
+  } while (0)
 
 constexpr int kBlocks = 4, kThreads = 128;
 #define TID (blockIdx.x * kThreads + threadIdx.x)
@@ -16,45 +24,167 @@ using u8 = unsigned char;
 using u16 = unsigned short;
 using u64 = unsigned long long;
 
-// A kernel with global buffers a (in) and o (out), 4 MiB each, which main launches in the order of this file.
+// A kernel with global buffers a (in) and o (out), 4 MiB each, which main launches in the order of
+// this file.
 using Kernel = void (*)(const float*, float*);
 struct Listed {
   static inline Kernel all[512];
   static inline int count = 0;
   explicit Listed(Kernel kernel) { all[count++] = kernel; }
 };
-#define PATTERN(name, ...) \
-  __global__ void __launch_bounds__(kThreads) name(const float* a, float* o) __VA_ARGS__ \
-  static const Listed listed_##name(name);
+#define PATTERN(name, ...)                                                   \
+  __global__ void __launch_bounds__(kThreads) name(const float* a, float* o) \
+      __VA_ARGS__ static const Listed listed_##name(name);
 
 // Without unrolling: copies of a store that ptxas predicates would count as executed.
-#define SHARED(T, n) __shared__ T s[n]; _Pragma("unroll 1") for (int i = threadIdx.x; i < n; i += kThreads) s[i] = T{}; __syncthreads()
-#define LD(T, n, at) { LANES; SHARED(T, n); ((T*)o)[TID] = s[at]; }
-#define LD_IF(T, n, at, when) { LANES; SHARED(T, n); if (when) ((T*)o)[TID] = s[at]; else o[0] = 1; }
-#define ST(T, n, at) { LANES; SHARED(T, n); s[at] = ((const T*)a)[TID]; __syncthreads(); ((T*)o)[TID] = s[t]; }
-#define ST_IF(T, n, at, when) { LANES; SHARED(T, n); T v = ((const T*)a)[TID]; if (when) s[at] = v; __syncthreads(); ((T*)o)[TID] = s[t]; }
-#define SATOM(T, n, call) { LANES; SHARED(T, n); call; __syncthreads(); ((T*)o)[TID] = s[t & (n - 1)]; }
-#define SATOM_USED(T, n, call) { LANES; SHARED(T, n); T r = call; __syncthreads(); ((T*)o)[TID] = s[t & (n - 1)] + r; }
-#define GATOM(T, call) { LANES; T* g = (T*)o; call; }
-#define GATOM_USED(T, call) { LANES; T* g = (T*)o; ((T*)o)[(1 << 17) + TID] = call; }
-#define SATOM_IF(T, n, when, call) { LANES; SHARED(T, n); if (when) call; __syncthreads(); ((T*)o)[TID] = s[t & (n - 1)]; }
-#define GLD(T, at) { LANES; ((T*)o)[TID] = ((const T*)a)[at]; }
-#define GLD_IF(T, at, when) { LANES; if (when) ((T*)o)[TID] = ((const T*)a)[at]; }
-#define GST(T, at) { LANES; ((T*)o)[at] = ((const T*)a)[TID]; }
+#define SHARED(T, n)                                                              \
+  __shared__ T s[n];                                                              \
+  _Pragma("unroll 1") for (int i = threadIdx.x; i < n; i += kThreads) s[i] = T{}; \
+  __syncthreads()
+#define LD(T, n, at)      \
+  {                       \
+    LANES;                \
+    SHARED(T, n);         \
+    ((T*)o)[TID] = s[at]; \
+  }
+#define LD_IF(T, n, at, when)       \
+  {                                 \
+    LANES;                          \
+    SHARED(T, n);                   \
+    if (when) ((T*)o)[TID] = s[at]; \
+    else o[0] = 1;                  \
+  }
+#define ST(T, n, at)            \
+  {                             \
+    LANES;                      \
+    SHARED(T, n);               \
+    s[at] = ((const T*)a)[TID]; \
+    __syncthreads();            \
+    ((T*)o)[TID] = s[t];        \
+  }
+#define ST_IF(T, n, at, when) \
+  {                           \
+    LANES;                    \
+    SHARED(T, n);             \
+    T v = ((const T*)a)[TID]; \
+    if (when) s[at] = v;      \
+    __syncthreads();          \
+    ((T*)o)[TID] = s[t];      \
+  }
+#define SATOM(T, n, call)          \
+  {                                \
+    LANES;                         \
+    SHARED(T, n);                  \
+    call;                          \
+    __syncthreads();               \
+    ((T*)o)[TID] = s[t & (n - 1)]; \
+  }
+#define SATOM_USED(T, n, call)         \
+  {                                    \
+    LANES;                             \
+    SHARED(T, n);                      \
+    T r = call;                        \
+    __syncthreads();                   \
+    ((T*)o)[TID] = s[t & (n - 1)] + r; \
+  }
+#define GATOM(T, call) \
+  {                    \
+    LANES;             \
+    T* g = (T*)o;      \
+    call;              \
+  }
+#define GATOM_USED(T, call)          \
+  {                                  \
+    LANES;                           \
+    T* g = (T*)o;                    \
+    ((T*)o)[(1 << 17) + TID] = call; \
+  }
+#define SATOM_IF(T, n, when, call) \
+  {                                \
+    LANES;                         \
+    SHARED(T, n);                  \
+    if (when) call;                \
+    __syncthreads();               \
+    ((T*)o)[TID] = s[t & (n - 1)]; \
+  }
+#define GLD(T, at)                    \
+  {                                   \
+    LANES;                            \
+    ((T*)o)[TID] = ((const T*)a)[at]; \
+  }
+#define GLD_IF(T, at, when)                     \
+  {                                             \
+    LANES;                                      \
+    if (when) ((T*)o)[TID] = ((const T*)a)[at]; \
+  }
+#define GST(T, at)                    \
+  {                                   \
+    LANES;                            \
+    ((T*)o)[at] = ((const T*)a)[TID]; \
+  }
 #define SMEM(p) unsigned(__cvta_generic_to_shared(p))
-#define LDMATRIX(x, regs, outs, at) { LANES; __shared__ __align__(128) unsigned s[4096]; for (int i = t; i < 4096; i += kThreads) s[i] = i; __syncthreads(); unsigned r0 = 0, r1 = 0, r2 = 0, r3 = 0; \
-  asm volatile("ldmatrix.sync.aligned.m8n8." x ".shared.b16 " regs ", [%" outs "];" : "=r"(r0), "=r"(r1), "=r"(r2), "=r"(r3) : "r"(SMEM((char*)s + (at)))); ((unsigned*)o)[TID] = r0 + r1 + r2 + r3; }
-#define STMATRIX4(at) { LANES; __shared__ __align__(128) unsigned s[4096]; s[t] = 0; __syncthreads(); \
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %1, %1, %1};" :: "r"(SMEM((char*)s + (at))), "r"(t) : "memory"); __syncthreads(); ((unsigned*)o)[TID] = s[t]; }
-#define COPY(kind, bytes, to, from) { LANES; __shared__ __align__(128) char s[16384]; \
-  asm volatile("cp.async." kind ".shared.global [%0], [%1], " #bytes ";\ncp.async.wait_all;" :: "r"(SMEM(s + (to))), "l"((const char*)a + (from)) : "memory"); __syncthreads(); ((unsigned*)o)[TID] = ((unsigned*)s)[t]; }
-#define COPY_IF(kind, bytes, to, from, when) { LANES; __shared__ __align__(128) char s[16384]; \
-  if (when) asm volatile("cp.async." kind ".shared.global [%0], [%1], " #bytes ";" :: "r"(SMEM(s + (to))), "l"((const char*)a + (from)) : "memory"); \
-  asm volatile("cp.async.wait_all;" ::: "memory"); __syncthreads(); ((unsigned*)o)[TID] = ((unsigned*)s)[t]; }
-#define COPY_SOME(kind, bytes, to, from, some) { LANES; __shared__ __align__(128) char s[16384]; \
-  asm volatile("cp.async." kind ".shared.global [%0], [%1], " #bytes ", %2;\ncp.async.wait_all;" :: "r"(SMEM(s + (to))), "l"((const char*)a + (from)), "r"(some) : "memory"); __syncthreads(); ((unsigned*)o)[TID] = ((unsigned*)s)[t]; }
+#define LDMATRIX(x, regs, outs, at)                                                   \
+  {                                                                                   \
+    LANES;                                                                            \
+    __shared__ __align__(128) unsigned s[4096];                                       \
+    for (int i = t; i < 4096; i += kThreads) s[i] = i;                                \
+    __syncthreads();                                                                  \
+    unsigned r0 = 0, r1 = 0, r2 = 0, r3 = 0;                                          \
+    asm volatile("ldmatrix.sync.aligned.m8n8." x ".shared.b16 " regs ", [%" outs "];" \
+                 : "=r"(r0), "=r"(r1), "=r"(r2), "=r"(r3)                             \
+                 : "r"(SMEM((char*)s + (at))));                                       \
+    ((unsigned*)o)[TID] = r0 + r1 + r2 + r3;                                          \
+  }
+#define STMATRIX4(at)                                                                      \
+  {                                                                                        \
+    LANES;                                                                                 \
+    __shared__ __align__(128) unsigned s[4096];                                            \
+    s[t] = 0;                                                                              \
+    __syncthreads();                                                                       \
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %1, %1, %1};" ::"r"( \
+                     SMEM((char*)s + (at))),                                               \
+                 "r"(t)                                                                    \
+                 : "memory");                                                              \
+    __syncthreads();                                                                       \
+    ((unsigned*)o)[TID] = s[t];                                                            \
+  }
+#define COPY(kind, bytes, to, from)                                    \
+  {                                                                    \
+    LANES;                                                             \
+    __shared__ __align__(128) char s[16384];                           \
+    asm volatile("cp.async." kind ".shared.global [%0], [%1], " #bytes \
+                 ";\ncp.async.wait_all;" ::"r"(SMEM(s + (to))),        \
+                 "l"((const char*)a + (from))                          \
+                 : "memory");                                          \
+    __syncthreads();                                                   \
+    ((unsigned*)o)[TID] = ((unsigned*)s)[t];                           \
+  }
+#define COPY_IF(kind, bytes, to, from, when)                             \
+  {                                                                      \
+    LANES;                                                               \
+    __shared__ __align__(128) char s[16384];                             \
+    if (when)                                                            \
+      asm volatile("cp.async." kind ".shared.global [%0], [%1], " #bytes \
+                   ";" ::"r"(SMEM(s + (to))),                            \
+                   "l"((const char*)a + (from))                          \
+                   : "memory");                                          \
+    asm volatile("cp.async.wait_all;" ::: "memory");                     \
+    __syncthreads();                                                     \
+    ((unsigned*)o)[TID] = ((unsigned*)s)[t];                             \
+  }
+#define COPY_SOME(kind, bytes, to, from, some)                         \
+  {                                                                    \
+    LANES;                                                             \
+    __shared__ __align__(128) char s[16384];                           \
+    asm volatile("cp.async." kind ".shared.global [%0], [%1], " #bytes \
+                 ", %2;\ncp.async.wait_all;" ::"r"(SMEM(s + (to))),    \
+                 "l"((const char*)a + (from)), "r"(some)               \
+                 : "memory");                                          \
+    __syncthreads();                                                   \
+    ((unsigned*)o)[TID] = ((unsigned*)s)[t];                           \
+  }
 
-// 8 bytes a lane: halves of the warp
+// 8 bytes per lane: halves of the warp
 PATTERN(s8_linear, LD(float2, 1024, t))
 PATTERN(s8_reverse, LD(float2, 1024, t ^ 31))
 PATTERN(s8_stride2, LD(float2, 1024, 2 * t))
@@ -77,7 +207,7 @@ PATTERN(s8_one_half_conflicts, LD(float2, 1024, l < 16 ? l : 16 * l))
 PATTERN(s8_double, LD(double, 1024, t))
 PATTERN(s8_three_places, LD(float2, 1024, l % 3 * 16))
 
-// 16 bytes a lane: quarters
+// 16 bytes per lane: quarters
 PATTERN(s16_linear, LD(float4, 512, t))
 PATTERN(s16_reverse, LD(float4, 512, t ^ 31))
 PATTERN(s16_stride2, LD(float4, 512, 2 * t))
@@ -151,7 +281,8 @@ PATTERN(ldmatrix_x4_rows144, LDMATRIX("x4", "{%0, %1, %2, %3}", "4", 144 * l))
 PATTERN(ldmatrix_x4_one_row, LDMATRIX("x4", "{%0, %1, %2, %3}", "4", 16 * w))
 PATTERN(ldmatrix_x4_equal, LDMATRIX("x4", "{%0, %1, %2, %3}", "4", 16 * (l & 7)))
 PATTERN(ldmatrix_x1_rows128, LDMATRIX("x1", "{%0}", "4", 128 * (l & 7)))
-PATTERN(ldmatrix_x4_trans, LDMATRIX("x4.trans", "{%0, %1, %2, %3}", "4", 128 * (l & 15) + 16 * (l / 16)))
+PATTERN(ldmatrix_x4_trans,
+        LDMATRIX("x4.trans", "{%0, %1, %2, %3}", "4", 128 * (l & 15) + 16 * (l / 16)))
 PATTERN(stmatrix_x4, STMATRIX4(16 * l))
 PATTERN(stmatrix_x4_rows128, STMATRIX4(128 * l))
 PATTERN(stmatrix_x4_rows32, STMATRIX4(32 * l))
@@ -234,7 +365,12 @@ PATTERN(gs1_stride32, GST(u8, 32 * TID))
 PATTERN(gs4_one_place, GST(float, blockIdx.x))
 PATTERN(gs4_offset, GST(float, TID + 5))
 PATTERN(g4_no_lane_in_some_warps, GLD_IF(float, TID, w == 1))
-PATTERN(g4_guarded_store, { LANES; float v = a[TID]; if (w == 1) o[TID] = v; o[8192 + TID] = v; })
+PATTERN(g4_guarded_store, {
+  LANES;
+  float v = a[TID];
+  if (w == 1) o[TID] = v;
+  o[8192 + TID] = v;
+})
 
 // asynchronous copies
 PATTERN(copy4, COPY("ca", 4, 4 * t, 4 * TID))
@@ -248,9 +384,24 @@ PATTERN(copy16_apart, COPY("cg", 16, 16 * t, 64 * TID))
 PATTERN(copy4_offset, COPY("ca", 4, 4 * t, 4 * TID + 4))
 
 // local memory
-PATTERN(local_dynamic, { LANES; volatile float v[16]; for (int i = 0; i < 16; ++i) v[i] = i; o[TID] = v[int(a[0]) & 15]; })
-PATTERN(local_by_lane, { LANES; volatile float v[16]; for (int i = 0; i < 16; ++i) v[i] = i; o[TID] = v[l & 15]; })
-PATTERN(local_double, { LANES; volatile double v[8]; for (int i = 0; i < 8; ++i) v[i] = i; o[TID] = float(v[l & 7]); })
+PATTERN(local_dynamic, {
+  LANES;
+  volatile float v[16];
+  for (int i = 0; i < 16; ++i) v[i] = i;
+  o[TID] = v[int(a[0]) & 15];
+})
+PATTERN(local_by_lane, {
+  LANES;
+  volatile float v[16];
+  for (int i = 0; i < 16; ++i) v[i] = i;
+  o[TID] = v[l & 15];
+})
+PATTERN(local_double, {
+  LANES;
+  volatile double v[8];
+  for (int i = 0; i < 8; ++i) v[i] = i;
+  o[TID] = float(v[l & 7]);
+})
 
 // Wide shared accesses whose lanes share words with a neighbour, here or there
 PATTERN(s8_every_other_pair, LD(float2, 1024, (l & 1) + l / 4 * 2))
@@ -309,20 +460,59 @@ PATTERN(ga_exch_unused, GATOM(unsigned, atomicExch(g + TID, t)))
 PATTERN(ga_or_same, GATOM(unsigned, atomicOr(g, 1u << l)))
 PATTERN(ga_xor_same_used, GATOM_USED(unsigned, atomicXor(g, t)))
 PATTERN(ga_one_same_used, GATOM_USED(unsigned, atomicAdd(g, 1u)))
-PATTERN(ga_same_used_half, { LANES; unsigned* g = (unsigned*)o; if (l < 16) g[(1 << 17) + TID] = atomicAdd(g, t); })
+PATTERN(ga_same_used_half, {
+  LANES;
+  unsigned* g = (unsigned*)o;
+  if (l < 16) g[(1 << 17) + TID] = atomicAdd(g, t);
+})
 PATTERN(ga_64_one_same, GATOM(u64, atomicAdd(g, 1ull)))
 PATTERN(ga_loaded_place, GATOM(unsigned, atomicAdd(g + unsigned(a[0]), t)))
 PATTERN(ga_cas_pairs, GATOM_USED(unsigned, atomicCAS(g + TID / 2, 7u, t)))
 PATTERN(ga_inc_pairs, GATOM(unsigned, atomicInc(g + TID / 2, 7u)))
 PATTERN(ga_half_pairs, GATOM(__half, atomicAdd(g + TID / 2, __half(1))))
 PATTERN(ga_bf162_spread, GATOM(__nv_bfloat162, atomicAdd(g + TID, __nv_bfloat162(1, 2))))
-PATTERN(ga_generic, { LANES; unsigned r; asm volatile("atom.add.u32 %0, [%1], %2;" : "=r"(r) : "l"(o + TID), "r"(t) : "memory"); o[(1 << 17) + TID] = r; })
-PATTERN(ga_generic_reduction, { LANES; asm volatile("red.add.u32 [%0], %1;" :: "l"(o + TID), "r"(t) : "memory"); })
-PATTERN(ga_generic_shared, { LANES; __shared__ unsigned s[128]; s[t] = 0; __syncthreads(); asm volatile("red.add.u32 [%0], %1;" :: "l"(&s[l / 2]), "r"(t) : "memory"); __syncthreads(); o[TID] = s[t]; })
-PATTERN(ga_generic_cas, { LANES; unsigned r; asm volatile("atom.cas.b32 %0, [%1], 0, %2;" : "=r"(r) : "l"(o + TID), "r"(t) : "memory"); o[(1 << 17) + TID] = r; })
-PATTERN(g4_generic_load, { LANES; float r; asm volatile("ld.f32 %0, [%1];" : "=f"(r) : "l"(a + 2 * TID)); o[TID] = r; })
-PATTERN(g4_generic_store, { LANES; asm volatile("st.f32 [%0], %1;" :: "l"(o + 2 * TID), "f"(1.5f) : "memory"); })
-PATTERN(s4_generic_load, { LANES; SHARED(float, 1024); float r; asm volatile("ld.f32 %0, [%1];" : "=f"(r) : "l"(s + 2 * t)); o[TID] = r; })
+PATTERN(ga_generic, {
+  LANES;
+  unsigned r;
+  asm volatile("atom.add.u32 %0, [%1], %2;" : "=r"(r) : "l"(o + TID), "r"(t) : "memory");
+  o[(1 << 17) + TID] = r;
+})
+PATTERN(ga_generic_reduction, {
+  LANES;
+  asm volatile("red.add.u32 [%0], %1;" ::"l"(o + TID), "r"(t) : "memory");
+})
+PATTERN(ga_generic_shared, {
+  LANES;
+  __shared__ unsigned s[128];
+  s[t] = 0;
+  __syncthreads();
+  asm volatile("red.add.u32 [%0], %1;" ::"l"(&s[l / 2]), "r"(t) : "memory");
+  __syncthreads();
+  o[TID] = s[t];
+})
+PATTERN(ga_generic_cas, {
+  LANES;
+  unsigned r;
+  asm volatile("atom.cas.b32 %0, [%1], 0, %2;" : "=r"(r) : "l"(o + TID), "r"(t) : "memory");
+  o[(1 << 17) + TID] = r;
+})
+PATTERN(g4_generic_load, {
+  LANES;
+  float r;
+  asm volatile("ld.f32 %0, [%1];" : "=f"(r) : "l"(a + 2 * TID));
+  o[TID] = r;
+})
+PATTERN(g4_generic_store, {
+  LANES;
+  asm volatile("st.f32 [%0], %1;" ::"l"(o + 2 * TID), "f"(1.5f) : "memory");
+})
+PATTERN(s4_generic_load, {
+  LANES;
+  SHARED(float, 1024);
+  float r;
+  asm volatile("ld.f32 %0, [%1];" : "=f"(r) : "l"(s + 2 * t));
+  o[TID] = r;
+})
 
 // Further asynchronous copies
 PATTERN(copy4_from8, COPY("ca", 4, 4 * t, 8 * TID))
@@ -347,12 +537,37 @@ PATTERN(copy16_low_half, COPY_IF("cg", 16, 16 * t, 16 * TID, l < 16))
 PATTERN(copy4_odd_lanes, COPY_IF("ca", 4, 4 * t, 4 * TID, l & 1))
 PATTERN(copy16_half_filled, COPY_SOME("cg", 16, 16 * t, 16 * TID, l < 16 ? 16 : 0))
 PATTERN(copy16_partly, COPY_SOME("cg", 16, 16 * t, 16 * TID, 8))
-PATTERN(copy16_two, { LANES; __shared__ __align__(128) char s[16384]; asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\ncp.async.cg.shared.global [%0+4096], [%1+16384], 16;\ncp.async.wait_all;" :: "r"(SMEM(s + 16 * t)), "l"((const char*)a + 16 * TID) : "memory"); __syncthreads(); ((unsigned*)o)[TID] = ((unsigned*)s)[t]; })
+PATTERN(copy16_two, {
+  LANES;
+  __shared__ __align__(128) char s[16384];
+  asm volatile(
+      "cp.async.cg.shared.global [%0], [%1], 16;\ncp.async.cg.shared.global [%0+4096], [%1+16384], "
+      "16;\ncp.async.wait_all;" ::"r"(SMEM(s + 16 * t)),
+      "l"((const char*)a + 16 * TID)
+      : "memory");
+  __syncthreads();
+  ((unsigned*)o)[TID] = ((unsigned*)s)[t];
+})
 
 // Local memory that is too large for registers
-PATTERN(local_large, { LANES; float v[256]; _Pragma("unroll 1") for (int i = 0; i < 256; ++i) v[i] = a[i]; o[TID] = v[int(a[TID]) + 7] + v[l * 3]; })
-PATTERN(local_vectors, { LANES; float4 v[64]; _Pragma("unroll 1") for (int i = 0; i < 64; ++i) v[i] = ((const float4*)a)[i]; o[TID] = v[l].x + v[l].y + v[l].z + v[l].w; })
-PATTERN(local_bytes, { LANES; u8 v[512]; _Pragma("unroll 1") for (int i = 0; i < 512; ++i) v[i] = u8(a[i]); o[TID] = v[l * 5]; })
+PATTERN(local_large, {
+  LANES;
+  float v[256];
+  _Pragma("unroll 1") for (int i = 0; i < 256; ++i) v[i] = a[i];
+  o[TID] = v[int(a[TID]) + 7] + v[l * 3];
+})
+PATTERN(local_vectors, {
+  LANES;
+  float4 v[64];
+  _Pragma("unroll 1") for (int i = 0; i < 64; ++i) v[i] = ((const float4*)a)[i];
+  o[TID] = v[l].x + v[l].y + v[l].z + v[l].w;
+})
+PATTERN(local_bytes, {
+  LANES;
+  u8 v[512];
+  _Pragma("unroll 1") for (int i = 0; i < 512; ++i) v[i] = u8(a[i]);
+  o[TID] = v[l * 5];
+})
 
 // Tensor-core fragments
 template <class Layout, int kStride>
@@ -371,14 +586,45 @@ __device__ void store_fragment(float* to) {
 }
 using Rows = nvcuda::wmma::row_major;
 using Columns = nvcuda::wmma::col_major;
-PATTERN(wmma_shared_rows, { LANES; SHARED(__half, 4096); load_fragment<Rows, 16>(s + 256 * w, o); })
-PATTERN(wmma_shared_rows24, { LANES; SHARED(__half, 4096); load_fragment<Rows, 24>(s + 512 * w, o); })
-PATTERN(wmma_shared_rows64, { LANES; SHARED(__half, 4096); load_fragment<Rows, 64>(s + 16 * w, o); })
-PATTERN(wmma_shared_columns, { LANES; SHARED(__half, 4096); load_fragment<Columns, 16>(s + 256 * w, o); })
-PATTERN(wmma_global_rows, { LANES; load_fragment<Rows, 64>((const __half*)a + 16 * w, o); })
-PATTERN(wmma_global_columns, { LANES; load_fragment<Columns, 64>((const __half*)a + 16 * w, o); })
-PATTERN(wmma_store_shared, { LANES; __shared__ float s[4096]; store_fragment<64>(s + 16 * w); __syncthreads(); o[TID] = s[t]; })
-PATTERN(wmma_store_global, { LANES; store_fragment<64>(o + 16 * w); })
+PATTERN(wmma_shared_rows, {
+  LANES;
+  SHARED(__half, 4096);
+  load_fragment<Rows, 16>(s + 256 * w, o);
+})
+PATTERN(wmma_shared_rows24, {
+  LANES;
+  SHARED(__half, 4096);
+  load_fragment<Rows, 24>(s + 512 * w, o);
+})
+PATTERN(wmma_shared_rows64, {
+  LANES;
+  SHARED(__half, 4096);
+  load_fragment<Rows, 64>(s + 16 * w, o);
+})
+PATTERN(wmma_shared_columns, {
+  LANES;
+  SHARED(__half, 4096);
+  load_fragment<Columns, 16>(s + 256 * w, o);
+})
+PATTERN(wmma_global_rows, {
+  LANES;
+  load_fragment<Rows, 64>((const __half*)a + 16 * w, o);
+})
+PATTERN(wmma_global_columns, {
+  LANES;
+  load_fragment<Columns, 64>((const __half*)a + 16 * w, o);
+})
+PATTERN(wmma_store_shared, {
+  LANES;
+  __shared__ float s[4096];
+  store_fragment<64>(s + 16 * w);
+  __syncthreads();
+  o[TID] = s[t];
+})
+PATTERN(wmma_store_global, {
+  LANES;
+  store_fragment<64>(o + 16 * w);
+})
 
 int main() {
   float *a, *o;

@@ -1,0 +1,303 @@
+// Verifies every contestant, then times those that are right in turn; on the software GPU, counts.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <span>
+
+#include "commands.h"
+#include "harness/contestant.h"
+#include "harness/device.h"
+#include "harness/statistics.h"
+#include "harness/timing.h"
+#include "harness/verify.h"
+#include "select/device.h"
+#include "sets.h"
+
+namespace ridge::ladders {
+namespace {
+
+using harness::Contestant;
+
+// The sets for every contestant: one for all, unless some want their host tensors pageable.
+class SetsInMemory {
+ public:
+  SetsInMemory(const Ladder& ladder, const Case& c, const Workload& workload, int sets)
+      : ladder_(ladder), c_(c), workload_(workload), sets_(sets) {}
+
+  Expected<const Sets*> of(const Contestant& contestant) {
+    const bool pageable =
+        contestant.pageable && std::any_of(workload_.tensors.begin(), workload_.tensors.end(),
+                                           [](const TensorSpec& spec) { return spec.on_host; });
+    std::optional<Sets>& made = made_[pageable];
+    if (!made) {
+      auto sets = make_sets(ladder_, c_, workload_, sets_, pageable);
+      if (!sets) return sets.error();
+      made = std::move(*sets);
+    }
+    return &*made;
+  }
+
+ private:
+  const Ladder& ladder_;
+  const Case& c_;
+  const Workload& workload_;
+  int sets_;
+  std::optional<Sets> made_[2];  // pinned, pageable
+};
+
+// How contestants are checked before they are timed.
+struct Checks {
+  std::vector<Case> cases;
+  // All of them, not only the first that a contestant can do.
+  bool all = false;
+  harness::Means means;
+};
+
+// The tour's case if it is of this operator, then the tests, the largest first.
+std::vector<Case> smaller_cases(const Loaded& loaded, const Case& c) {
+  const Ladder& ladder = *loaded.ladder;
+  std::vector<Case> cases;
+  for (const Case& test : ladder.tests())
+    if (test.op == c.op && test.dtype == c.dtype && !test.specials) cases.push_back(test);
+  std::stable_sort(cases.begin(), cases.end(),
+                   [](const Case& a, const Case& b) { return count(a.shape) > count(b.shape); });
+  Case tour = ladder.tour();
+  if (tour.op == c.op) {
+    tour.dtype = c.dtype;
+    tour.formats = c.formats;
+    tour.parameters = c.parameters;
+    tour.distribution = c.distribution;
+    if (complete(tour, *loaded.op) && ladder.check(tour)) cases.insert(cases.begin(), tour);
+  }
+  if (cases.empty()) cases.push_back(ladder.tour());
+  return cases;
+}
+
+// The case itself, and with whole numbers where that gives a proof; smaller ones where it is too
+// large for all that its family offers.
+Checks checks_of(const Loaded& loaded, const Case& c) {
+  const auto means = harness::means_for(*loaded.ladder, c);
+  if (!means) return {.cases = smaller_cases(loaded, c)};
+  Checks checks = {.cases = {c}, .all = true, .means = *means};
+  if (means->proof) checks.cases.push_back(harness::exact_case(c));
+  return checks;
+}
+
+const char* name_of(const harness::Means& means) {
+  if (means.samples == 0) return "reference";
+  return means.proof ? "samples and proof" : "samples";
+}
+
+Step step_of(const Contestant& who) {
+  return {.name = who.name, .idea = who.idea, .rival = who.rival};
+}
+
+// Which contestants are right.
+Expected<std::vector<bool>> verify_all(const Loaded& loaded, const Checks& checks,
+                                       const std::vector<Contestant>& contestants) {
+  std::vector<bool> right(contestants.size(), false);
+  std::vector<std::optional<Step>> steps(contestants.size());
+  for (const Case& checked : checks.cases) {
+    std::optional<harness::Prepared> prepared;  // made when the first one wants it
+    for (size_t i = 0; i < contestants.size(); ++i) {
+      const Contestant& who = contestants[i];
+      std::optional<Step>& step = steps[i];
+      const bool is_open = !step || !step->unsupported.empty() || (checks.all && right[i]);
+      if (!is_open) continue;
+      if (!prepared) {
+        auto made = harness::prepare(*loaded.ladder, checked);
+        if (!made) return made.error();
+        prepared = std::move(*made);
+      }
+      const auto result = harness::verify(*prepared, who);
+      step = step_of(who);
+      right[i] = result.verdict == harness::Verdict::right;
+      if (result.verdict == harness::Verdict::unsupported) step->unsupported = result.message;
+      else if (!right[i])
+        step->wrong = (checked.exact ? "with whole numbers: " : "") + result.message;
+    }
+  }
+  for (const std::optional<Step>& step : steps)
+    if (step) tell(StepAnswer{kVerified, *step});
+  return right;
+}
+
+// What stands beside the family's rungs. For the software GPU nobody builds it unasked, and what
+// was built once may be out of date: there it is to be asked for.
+harness::RivalsFunction load_rivals(const std::string& name, const Request& request) {
+  const FamilyInfo& family = *find_family(name);
+  if (family.rivals.empty() || (is_software_gpu() && !request.rivals)) return nullptr;
+  void* const library = dlopen(rivals_library(name).c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const found = library ? dlsym(library, harness::kRivalsSymbol) : nullptr;
+  if (!found) tell(RivalsAnswer{family.rivals, dlerror()});
+  return reinterpret_cast<harness::RivalsFunction>(found);
+}
+
+// Whether a contestant that is right elsewhere cannot do the case itself; it is told.
+bool refuses(const Contestant& who, const Case& c, const Call& call) {
+  const std::string why = who.refuses(c, call);
+  if (why.empty()) return false;
+  Step step = step_of(who);
+  step.unsupported = why;
+  tell(StepAnswer{kVerified, step});
+  return true;
+}
+
+constexpr double kLeastForRoof = 16 << 20;  // bytes; less is in and out of caches and queues
+
+std::vector<double> rounded(std::vector<double> us) {
+  for (double& x : us) x = std::round(x * 1e3) / 1e3;
+  return us;
+}
+
+// The fastest of those that only moved memory.
+void tell_roof(std::span<const harness::Timing> memory) {
+  const harness::Timing* best = nullptr;
+  const auto median = [](const harness::Timing& t) { return harness::summarize(t.us).median; };
+  for (const harness::Timing& t : memory)
+    if (t.status && !t.us.empty() && (!best || median(t) < median(*best))) best = &t;
+  if (best) tell(MemoryAnswer{best->name, rounded(best->us)});
+}
+
+void tell_timing(const Contestant& who, const harness::Timing& timing, double floor_us, bool hot) {
+  Step step = step_of(who);
+  if (!timing.status) step.failed = timing.status.message();
+  step.us = rounded(timing.us);
+  step.by_graph = timing.by_graph;
+  // A hot L2 may well beat the memory's bandwidth.
+  if (!timing.us.empty() && !hot && harness::summarize(timing.us).median < floor_us)
+    step.implausible_under = floor_us;
+  tell(StepAnswer{kTimed, step});
+}
+
+Status time_all(const Loaded& loaded, const Case& c, const Workload& workload,
+                const std::vector<Contestant>& contestants, const DeviceInfo& device,
+                const Request& request) {
+  const double bytes = workload.cost.read + workload.cost.written;
+  const int sets = request.hot ? 1 : harness::sets_beyond_l2(bytes, device);
+  SetsInMemory sets_for(*loaded.ladder, c, workload, sets);
+  std::vector<harness::Timed> timed;
+  std::vector<const Contestant*> who_of;
+  std::vector<harness::DeviceBuffer> workspaces;
+  for (const Contestant& who : contestants) {
+    const auto made = sets_for.of(who);
+    if (!made) return made.error();
+    const Call& call = *(*made)->front().call;
+    if (refuses(who, c, call)) continue;
+    const auto wanted = who.workspace(call);
+    if (!wanted) return wanted.error();
+    auto buffer = harness::DeviceBuffer::make(int64_t(*wanted), 0, false);
+    if (!buffer) return buffer.error();
+    workspaces.push_back(std::move(*buffer));
+    const Workspace workspace = {workspaces.back().data(), *wanted};
+    timed.push_back({who.name, [&who, workspace, sets = *made](int set, cudaStream_t stream) {
+                       return who.launch(*(*sets)[size_t(set)].call, workspace, stream);
+                     }});
+    who_of.push_back(&who);
+  }
+  if (who_of.empty()) return Status::ok();
+  if (!request.hot && bytes >= kLeastForRoof)
+    for (auto& one : harness::memory_alone(workload.cost.read, workload.cost.written, device))
+      timed.push_back(std::move(one));
+  harness::TimingOptions timing = {.cold = !request.hot, .sets = sets};
+  if (request.fast) timing.least = 10, timing.most = 30, timing.seconds = 0.3;
+  const auto timings = harness::time_in_turn(timed, timing, device);
+  tell_roof(std::span(timings).subspan(who_of.size()));
+  const double floor_us = bytes / device.pin_bandwidth * 1e6;
+  for (size_t i = 0; i < who_of.size(); ++i)
+    tell_timing(*who_of[i], timings[i], floor_us, request.hot);
+  return Status::ok();
+}
+
+Status count_all(const Loaded& loaded, const Case& c, const Workload& workload,
+                 const std::vector<Contestant>& contestants) {
+  SetsInMemory sets_for(*loaded.ladder, c, workload, 1);
+  for (const Contestant& who : contestants) {
+    const auto made = sets_for.of(who);
+    if (!made) return made.error();
+    const Call& call = *(*made)->front().call;
+    if (refuses(who, c, call)) continue;
+    const auto wanted = who.workspace(call);
+    if (!wanted) return wanted.error();
+    auto workspace = harness::DeviceBuffer::make(int64_t(*wanted), 0, false);
+    if (!workspace) return workspace.error();
+    Status status;
+    const auto counted = harness::count_instructions([&] {
+      status = who.launch(call, {workspace->data(), *wanted}, nullptr);
+      if (status) status = harness::synchronize();
+    });
+    if (!status) return status;
+    Step step = step_of(who);
+    step.warp_instructions = counted->warp;
+    step.thread_instructions = counted->thread;
+    tell(StepAnswer{kCounted, step});
+  }
+  return Status::ok();
+}
+
+Status tell_roofs(const DeviceInfo& device) {
+  const auto roofs = harness::measure_roofs(device);
+  if (!roofs) return roofs.error();
+  const harness::Weather now = harness::weather();
+  tell(RoofsAnswer{.copy = roofs->copy,
+                   .read = roofs->read,
+                   .write = roofs->write,
+                   .pins = device.pin_bandwidth,
+                   .weather = {{"sm_mhz", now.sm_mhz},
+                               {"memory_mhz", now.memory_mhz},
+                               {"celsius", now.celsius},
+                               {"watts", now.watts}}});
+  return Status::ok();
+}
+
+Status measure_operator(const std::string& name, const Request& request, const DeviceInfo& device) {
+  const bool software = is_software_gpu();
+  const auto loaded = load_operator(name);
+  if (!loaded) return loaded.error();
+  std::vector<Contestant> contestants;
+  for (int r = 0; r < int(loaded->ladder->rungs.size()); ++r)
+    if (request.rung.empty() || request.rung == loaded->ladder->rungs[size_t(r)].name)
+      contestants.push_back(harness::contestant_of(*loaded->ladder, r, device));
+  if (const auto rivals = load_rivals(loaded->op->family, request))
+    rivals(*loaded->op, &contestants);
+  const bool small = software || request.small;
+  auto cases = cases_of(*loaded, request,
+                        small ? std::vector{loaded->ladder->tour()} : loaded->ladder->timings());
+  if (!cases) return cases.error();
+  if (request.tour) cases->resize(1);
+  for (const Case& c : *cases) {
+    const Workload workload = loaded->ladder->workload(c);
+    const Checks checks = checks_of(*loaded, c);
+    CaseAnswer answer = describe(*loaded, c, workload);
+    answer.verified_at = shape_text(checks.cases.front().shape);
+    answer.verified_by = name_of(checks.means);
+    answer.samples = checks.means.samples;
+    tell(answer);
+    const auto right = verify_all(*loaded, checks, contestants);
+    if (!right) return right.error();
+    std::vector<Contestant> left;
+    for (size_t i = 0; i < right->size(); ++i)
+      if ((*right)[i]) left.push_back(contestants[i]);
+    const Status done = software ? count_all(*loaded, c, workload, left)
+                                 : time_all(*loaded, c, workload, left, device, request);
+    if (!done) return done;
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+int measure(const Request& request) {
+  const auto device = current_device();
+  if (!device) return fail(device.error());
+  if (!is_software_gpu() && !request.known_roofs)
+    if (const Status s = tell_roofs(*device); !s) return fail(s);
+  for (const std::string& name : request.operators)
+    if (const Status s = measure_operator(name, request, *device); !s) return fail(s);
+  return 0;
+}
+
+}  // namespace ridge::ladders
