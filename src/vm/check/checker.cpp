@@ -175,6 +175,7 @@ void Checker::act(const Access& a) {
     case Act::store_tile: on_tile(a); break;
     case Act::copy: on_copy(a); break;
     case Act::bulk_copy: on_bulk_copy(a); break;
+    case Act::bulk_store: on_bulk_store(a); break;
     case Act::copy_wait: break;  // copy_lands follows
     case Act::fence: on_fence(a); break;
     case Act::barrier: on_barrier(a); break;

@@ -103,6 +103,7 @@ class Checker : public Observer {
   // copies.cpp
   void on_copy(const Access& a);
   void on_bulk_copy(const Access& a);
+  void on_bulk_store(const Access& a);
   void check_sources(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes);
 
   // order.cpp

@@ -54,6 +54,24 @@ void Checker::on_bulk_copy(const Access& a) {
   });
 }
 
+// Its reads and writes are taken for the thread's own, at the place where it starts.
+void Checker::on_bulk_store(const Access& a) {
+  const Wide& more = wide(a.inst);
+  const uint64_t* to = a.w.src<uint64_t>(a.inst->a);
+  const uint32_t* from = a.w.src<uint32_t>(a.inst->c);
+  const uint32_t* size = a.w.src<uint32_t>(more.x[1]);
+  each_active(a.w.mask, [&](int i) {
+    const uint32_t begin = from[i] + more.x[0];
+    if (uint64_t(begin) + size[i] > a.w.shared_size || begin % 16 || size[i] % 16) return;
+    uint64_t at[kWarpSize];
+    at[i] = to[i] + uint64_t(int64_t(int32_t(a.inst->b)));
+    for (uint32_t k = 0; k < size[i]; k += 4, at[i] += 4) {
+      read_shared(a, (begin + k) / 4, 15, a.base + uint32_t(i), 0);
+      on_global(a, 1u << i, at, 4);
+    }
+  });
+}
+
 void Checker::copy_lands(const Warp& w, const AsyncEntry& entry, uint32_t lanes) {
   BlockState& b = state_of(*w.block);
   WarpState& ws = b.warps[w.index];
@@ -61,7 +79,7 @@ void Checker::copy_lands(const Warp& w, const AsyncEntry& entry, uint32_t lanes)
   // were told to it when the copy arrived there.
   const bool own = b.last_act == Act::copy_wait;
   each_active(lanes, [&](int i) {
-    const uint32_t thread = w.index * kWarpSize + uint32_t(i), to = entry.destination[i];
+    const uint32_t thread = w.index * kWarpSize + uint32_t(i), to = entry.shared[i];
     // They land about in the order they started in.
     const auto flight =
         std::find_if(ws.flights.begin() + long(ws.landed), ws.flights.end(), [&](const Flight& f) {

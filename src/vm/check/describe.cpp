@@ -27,7 +27,8 @@ const char* verb_of(Act act, bool writes) {
   switch (act) {
     case Act::atomic: return "atomic";
     case Act::copy:
-    case Act::bulk_copy: return writes ? "copy to" : "copy from";
+    case Act::bulk_copy:
+    case Act::bulk_store: return writes ? "copy to" : "copy from";
     default: return writes ? "write" : "read";
   }
 }

@@ -69,7 +69,9 @@ Act act_of(Sync sync) {
     case Sync::none:
     case Sync::cluster_arrive:
     case Sync::proxy_fence:
-    case Sync::copy_commit: return Act::none;
+    case Sync::copy_commit:
+    case Sync::bulk_commit:
+    case Sync::bulk_wait: return Act::none;
   }
   return Act::none;
 }
@@ -122,6 +124,7 @@ Site site_of(const Inst& inst, const InstMeta& meta) {
     case AccessKind::store_tile: s.act = Act::store_tile; return s;
     case AccessKind::copy: s.act = Act::copy; return s;
     case AccessKind::bulk_copy: s.act = Act::bulk_copy; return s;
+    case AccessKind::bulk_store: s.act = Act::bulk_store; return s;
     default: return sync_site(*meta.match);
   }
 }

@@ -23,8 +23,9 @@ enum class Act : uint8_t {
   store_matrix,
   load_tile,  // wmma.load, wmma.store
   store_tile,
-  copy,       // cp.async
-  bulk_copy,  // cp.async.bulk
+  copy,        // cp.async
+  bulk_copy,   // cp.async.bulk to shared memory
+  bulk_store,  // from shared memory
   copy_wait,
   copy_arrive,  // cp.async.mbarrier.arrive
   fence,
@@ -78,7 +79,7 @@ struct SiteInfo {
   uint32_t ptx_line = 0;
   std::string mnemonic;
   Act act = Act::none;
-  bool speaks_to_host = false;  // its kernel uses volatile accesses or fences of the system
+  bool speaks_to_host = false;      // its kernel uses volatile accesses or fences of the system
   const Code* code = nullptr;       // null: the host's
   uint32_t index = Listing::kNone;  // in the function's PTX
   std::vector<uint32_t> indices;    // that, and of the loads that were merged with it

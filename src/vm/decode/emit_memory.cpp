@@ -42,7 +42,8 @@ void Decoder::emit_copy(const Item& item) {
       if (!is_size && op.kind == Operand::Kind::imm && op.bits > operands[2].bits)
         fail("the source is larger than the copy", op.column);
     }
-    if (match.facts().sync == Sync::copy_wait && op.kind != Operand::Kind::imm)
+    const Sync sync = match.facts().sync;
+    if ((sync == Sync::copy_wait || sync == Sync::bulk_wait) && op.kind != Operand::Kind::imm)
       fail("cp.async.wait_group needs a constant", op.column);
     fields.push_back(source(op, operand_type(specs[k], match.form)));
   }

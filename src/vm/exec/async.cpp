@@ -31,10 +31,10 @@ const Inst* raise_at(Warp& w, const AsyncEntry& entry, FaultKind kind, uint32_t 
   return as_if_at(w, entry, [&] { return raise(w, entry.inst, kind, lane, address, size, what); });
 }
 
-// The source was there when the copy started; it may have been freed since.
-bool source_is_there(Warp& w, const AsyncEntry& entry, int lane) {
-  const uint64_t from = entry.source[lane];
-  const uint32_t size = entry.source_bytes[lane];
+// The memory was there when the copy started; it may have been freed since.
+bool memory_is_there(Warp& w, const AsyncEntry& entry, int lane) {
+  const uint64_t from = entry.global[lane];
+  const uint32_t size = entry.size[lane];
   const auto home = w.worker->memory->find(from);
   return !size || (home && from + size <= home->end()) || as_if_at(w, entry, [&] {
     return passes_on_a_gpu(w, entry.inst, uint32_t(lane), from, size, "cp.async");
@@ -44,9 +44,9 @@ bool source_is_there(Warp& w, const AsyncEntry& entry, int lane) {
 template <int Bytes>
 void land_lanes(const Warp& w, const AsyncEntry& entry, uint32_t lanes) {
   each_active(lanes, [&](int i) {
-    uint8_t* to = w.shared + entry.destination[i];
-    const uint8_t* from = w.worker->memory->place(entry.source[i]);
-    const uint32_t size = entry.source_bytes[i];
+    uint8_t* to = w.shared + entry.shared[i];
+    const uint8_t* from = w.worker->memory->place(entry.global[i]);
+    const uint32_t size = entry.size[i];
     if (size == Bytes) {
       std::memcpy(to, from, Bytes);
     } else {
@@ -61,7 +61,9 @@ void land_lanes(const Warp& w, const AsyncEntry& entry, uint32_t lanes) {
 AsyncEntry& AsyncQueue::push(Warp& w, AsyncEntry::Kind kind, uint32_t lanes, const Inst* inst) {
   if (entries_.size() - head_ >= kMostEntries) {
     for (size_t k = head_; k < head_ + kMostEntries / 2; ++k)
-      if (entries_[k].kind == AsyncEntry::Kind::copy) land(w, entries_[k], entries_[k].lanes);
+      if (entries_[k].kind == AsyncEntry::Kind::copy ||
+          entries_[k].kind == AsyncEntry::Kind::bulk_store)
+        land(w, entries_[k], entries_[k].lanes);
     arrive_unblocked(w, kAllLanes);
     drop_landed();
   }
@@ -85,16 +87,25 @@ bool AsyncQueue::land(Warp& w, AsyncEntry& entry, uint32_t lanes) {
   if (w.worker->memory->epoch() != entry.epoch)
     for (uint32_t left = lanes; left; left &= left - 1) {
       const int i = __builtin_ctz(left);
-      if (!source_is_there(w, entry, i))
-        return raise_at(w, entry, FaultKind::illegal_address, uint32_t(i), entry.source[i],
-                        entry.source_bytes[i], "cp.async");
+      if (!memory_is_there(w, entry, i))
+        return raise_at(w, entry, FaultKind::illegal_address, uint32_t(i), entry.global[i],
+                        entry.size[i], "cp.async");
     }
   if (Observer* watching = w.block->grid->observer) watching->copy_lands(w, entry, lanes);
-  if (entry.kind == AsyncEntry::Kind::bulk) {
+  if (entry.kind == AsyncEntry::Kind::bulk_load) {
     each_active(lanes, [&](int i) {
-      if (entry.source_bytes[i])
-        std::memcpy(w.shared + entry.destination[i], w.worker->memory->place(entry.source[i]),
-                    entry.source_bytes[i]);
+      if (entry.size[i])
+        std::memcpy(w.shared + entry.shared[i], w.worker->memory->place(entry.global[i]),
+                    entry.size[i]);
+    });
+    return true;
+  }
+  if (entry.kind == AsyncEntry::Kind::bulk_store) {
+    hold_sources(w, entry, lanes);
+    each_active(lanes, [&](int i) {
+      const std::vector<uint8_t>& held = entry.held[size_t(i)];
+      if (!held.empty())
+        entry.update(w.worker->memory->place(entry.global[i]), held.data(), uint32_t(held.size()));
     });
     return true;
   }
@@ -114,40 +125,78 @@ bool AsyncQueue::arrive_unblocked(Warp& w, uint32_t lanes) {
     if (entry.kind != AsyncEntry::Kind::arrive) continue;
     for (uint32_t left = entry.lanes & lanes; left; left &= left - 1) {
       const int i = __builtin_ctz(left);
-      if (const char* wrong = mbarrier::arrive(w, entry.destination[i], {.count = 1}))
-        return raise_at(w, entry, FaultKind::trap, uint32_t(i), entry.destination[i], 0, wrong);
+      if (const char* wrong = mbarrier::arrive(w, entry.shared[i], {.count = 1}))
+        return raise_at(w, entry, FaultKind::trap, uint32_t(i), entry.shared[i], 0, wrong);
     }
     entry.lanes &= ~lanes;
   }
   return true;
 }
 
+void AsyncQueue::hold_sources(const Warp& w, AsyncEntry& entry, uint32_t lanes) {
+  if (entry.held.empty()) entry.held.resize(kWarpSize);
+  each_active(lanes, [&](int i) {
+    std::vector<uint8_t>& held = entry.held[size_t(i)];
+    const uint8_t* from = w.shared + entry.shared[i];
+    if (held.empty()) held.assign(from, from + entry.size[i]);
+  });
+}
+
 void AsyncQueue::drop_landed() {
+  using Kind = AsyncEntry::Kind;
   while (head_ < entries_.size() &&
-         (!entries_[head_].lanes || entries_[head_].kind == AsyncEntry::Kind::commit))
+         (!entries_[head_].lanes || entries_[head_].kind == Kind::commit ||
+          entries_[head_].kind == Kind::bulk_commit))
     ++head_;
   if (empty()) clear();
 }
 
-bool AsyncQueue::wait_groups(Warp& w, uint32_t lanes, uint32_t newest) {
-  // How many of its groups each lane must see landed.
-  uint32_t groups[kWarpSize] = {}, due = 0;
+template <class Due>
+bool AsyncQueue::each_due(uint32_t lanes, uint32_t newest, AsyncEntry::Kind kind,
+                          AsyncEntry::Kind commit, Due due) {
+  // How many of its groups each lane must see.
+  uint32_t groups[kWarpSize] = {}, open = 0;
   for (size_t k = head_; k < entries_.size(); ++k)
-    if (entries_[k].kind == AsyncEntry::Kind::commit)
+    if (entries_[k].kind == commit)
       each_active(entries_[k].lanes & lanes, [&](int i) { ++groups[i]; });
   each_active(lanes, [&](int i) {
-    due |= uint32_t(groups[i] > newest) << i;
+    open |= uint32_t(groups[i] > newest) << i;
     groups[i] -= newest;
   });
-  for (size_t k = head_; k < entries_.size() && due; ++k) {
+  for (size_t k = head_; k < entries_.size() && open; ++k) {
     AsyncEntry& entry = entries_[k];
-    if (entry.kind == AsyncEntry::Kind::copy && !land(w, entry, due)) return false;
-    if (entry.kind == AsyncEntry::Kind::commit)
-      each_active(entry.lanes & due, [&](int i) { due &= ~(uint32_t(--groups[i] == 0) << i); });
+    if (entry.kind == kind && !due(entry, open)) return false;
+    if (entry.kind == commit)
+      each_active(entry.lanes & open, [&](int i) { open &= ~(uint32_t(--groups[i] == 0) << i); });
   }
+  return true;
+}
+
+bool AsyncQueue::wait_groups(Warp& w, uint32_t lanes, uint32_t newest) {
+  if (!each_due(lanes, newest, AsyncEntry::Kind::copy, AsyncEntry::Kind::commit,
+                [&](AsyncEntry& entry, uint32_t due) { return land(w, entry, due); }))
+    return false;
   const bool ok = arrive_unblocked(w, lanes);
   drop_landed();
   return ok;
+}
+
+bool AsyncQueue::wait_bulk_groups(Warp& w, uint32_t lanes, uint32_t newest, bool only_read) {
+  const bool ok = each_due(lanes, newest, AsyncEntry::Kind::bulk_store,
+                           AsyncEntry::Kind::bulk_commit, [&](AsyncEntry& entry, uint32_t due) {
+                             if (!only_read) return land(w, entry, due);
+                             hold_sources(w, entry, due & entry.lanes);
+                             return true;
+                           });
+  if (ok && !only_read) drop_landed();
+  return ok;
+}
+
+bool AsyncQueue::finish(Warp& w) {
+  for (size_t k = head_; k < entries_.size(); ++k)
+    if (entries_[k].kind == AsyncEntry::Kind::bulk_store && !land(w, entries_[k], kAllLanes))
+      return false;
+  return true;
 }
 
 bool AsyncQueue::wait_all(Warp& w, uint32_t lanes) {
@@ -163,15 +212,14 @@ bool AsyncQueue::land_for_barrier(Warp& w, uint32_t barrier) {
   for (size_t k = entries_.size(); k-- > head_;) {
     AsyncEntry& entry = entries_[k];
     if (entry.kind == AsyncEntry::Kind::arrive)
-      each_active(entry.lanes,
-                  [&](int i) { waited |= uint32_t(entry.destination[i] == barrier) << i; });
+      each_active(entry.lanes, [&](int i) { waited |= uint32_t(entry.shared[i] == barrier) << i; });
     if (entry.kind == AsyncEntry::Kind::copy && !land(w, entry, waited)) return false;
-    if (entry.kind != AsyncEntry::Kind::bulk) continue;
+    if (entry.kind != AsyncEntry::Kind::bulk_load) continue;
     for (uint32_t left = entry.lanes; left; left &= left - 1) {
       const int i = __builtin_ctz(left);
       if (entry.barrier[i] != barrier) continue;
       if (!land(w, entry, 1u << i)) return false;
-      if (const char* wrong = mbarrier::complete_tx(w, barrier, entry.source_bytes[i]))
+      if (const char* wrong = mbarrier::complete_tx(w, barrier, entry.size[i]))
         return raise_at(w, entry, FaultKind::trap, uint32_t(i), barrier, 0, wrong);
     }
   }

@@ -4,10 +4,11 @@
 // latest legal moment, so that a program which reads the destination before it has waited sees
 // what was there before, and does not work by luck.
 //
-// A warp's queue holds copies (cp.async), commits, arrivals (cp.async.mbarrier.arrive) and bulk
-// copies in program order, each with the lanes that it is still open for. A commit closes a group
-// of copies for its lanes. An arrival happens once its lane's earlier copies have landed; a bulk
-// copy lands and tells its barrier when somebody waits there.
+// A warp's queue holds copies (cp.async), commits, arrivals (cp.async.mbarrier.arrive), bulk loads
+// and bulk stores in program order, each with the lanes that it is still open for. A commit closes
+// a group of copies for its lanes; bulk stores have groups of their own. An arrival happens once
+// its lane's earlier copies have landed; a bulk load lands and tells its barrier when somebody
+// waits there; a bulk store lands when its lane waits for its group, or when the block ends.
 #pragma once
 
 #include <cstddef>
@@ -21,18 +22,24 @@ struct Code;
 struct Inst;
 struct Warp;
 
+// What a bulk store does with the bytes at its destination; both lie in this process.
+using BulkUpdate = void (*)(void* to, const void* from, uint32_t bytes);
+
 struct AsyncEntry {
-  enum class Kind : uint8_t { copy, commit, arrive, bulk };
+  enum class Kind : uint8_t { copy, commit, arrive, bulk_load, bulk_store, bulk_commit };
   Kind kind = Kind::copy;
   uint8_t bytes = 0;           // copy: 4, 8 or 16 in shared memory
   uint32_t lanes = 0;          // not landed
   const Inst* inst = nullptr;  // what started it, and in which function: for reports
   const Code* code = nullptr;
-  uint64_t epoch = 0;         // of the allocations, when the source was checked
-  uint32_t destination[32];   // in shared memory; arrive: the barrier
-  uint64_t source[32];        // in global memory
-  uint32_t source_bytes[32];  // copy: zeros follow up to `bytes`
-  uint32_t barrier[32];       // bulk: in shared memory
+  uint64_t epoch = 0;           // of the allocations, when the global address was checked
+  uint32_t shared[32];          // address in shared memory; arrive: the barrier
+  uint64_t global[32];          // address in global memory
+  uint32_t size[32];            // bytes; copy: of the source, zeros follow up to `bytes`
+  uint32_t barrier[32];         // bulk_load: in shared memory
+  BulkUpdate update = nullptr;  // bulk_store
+  // bulk_store: the source as it was when a wait gave it free, by lane; empty before.
+  std::vector<std::vector<uint8_t>> held;
 };
 
 class AsyncQueue {
@@ -49,11 +56,20 @@ class AsyncQueue {
   // Lands what the lanes have committed but for their `newest` last groups.
   bool wait_groups(Warp& w, uint32_t lanes, uint32_t newest);
   bool wait_all(Warp& w, uint32_t lanes);
+  // The same for bulk stores: until they have landed, or only until they have read their source.
+  bool wait_bulk_groups(Warp& w, uint32_t lanes, uint32_t newest, bool only_read);
+  // The block has ended: bulk stores that nobody waited for land.
+  bool finish(Warp& w);
   // Lands everything that the barrier at this shared address waits for.
   bool land_for_barrier(Warp& w, uint32_t barrier);
 
  private:
   bool land(Warp& w, AsyncEntry& entry, uint32_t lanes);
+  void hold_sources(const Warp& w, AsyncEntry& entry, uint32_t lanes);
+  // Calls `due(entry, lanes)` for entries of this kind in all but the `newest` groups of each lane.
+  template <class Due>
+  bool each_due(uint32_t lanes, uint32_t newest, AsyncEntry::Kind kind, AsyncEntry::Kind commit,
+                Due due);
   bool arrive_unblocked(Warp& w, uint32_t lanes);
   void drop_landed();
 

@@ -227,7 +227,11 @@ BlockState run_block(Worker& worker, Block& block) {
       alive |= !w.fragments.empty();
       if (grid.stop.load(std::memory_order_relaxed)) return BlockState::stopped;
     }
-    if (!alive) return BlockState::done;
+    if (!alive) {
+      for (Warp& w : block.warps)
+        if (!w.async.empty() && !w.async.finish(w)) return BlockState::stopped;
+      return BlockState::done;
+    }
     if (std::exchange(block.progressed, false) || moved) continue;
     if (yielded) return BlockState::stalled;
     // Nothing ran. A barrier may have opened during the pass; otherwise lanes may have met at

@@ -69,9 +69,9 @@ const Inst* copy(Warp& w, const Inst* inst) {
   AsyncEntry& entry = w.async.push(w, Kind::copy, w.mask, inst);
   entry.bytes = uint8_t(bytes);
   for (int i = 0; i < kWarpSize; ++i) {
-    entry.destination[i] = destination[i] + to_offset;
-    entry.source[i] = source[i] + from_offset;
-    entry.source_bytes[i] = size[i];
+    entry.shared[i] = destination[i] + to_offset;
+    entry.global[i] = source[i] + from_offset;
+    entry.size[i] = size[i];
   }
   return inst + 2;
 }
@@ -107,11 +107,11 @@ const Inst* bulk_copy(Warp& w, const Inst* inst) {
         !passes_on_a_gpu(w, inst, uint32_t(i), from, size[i], "cp.async.bulk"))
       return fault(FaultKind::illegal_address, from, size[i], "cp.async.bulk");
   }
-  AsyncEntry& entry = w.async.push(w, Kind::bulk, w.mask, inst);
+  AsyncEntry& entry = w.async.push(w, Kind::bulk_load, w.mask, inst);
   for (int i = 0; i < kWarpSize; ++i) {
-    entry.destination[i] = destination[i] + inst->b;
-    entry.source[i] = source[i] + from_offset;
-    entry.source_bytes[i] = size[i];
+    entry.shared[i] = destination[i] + inst->b;
+    entry.global[i] = source[i] + from_offset;
+    entry.size[i] = size[i];
     entry.barrier[i] = barrier[i] + more.x[3];
   }
   return inst + 2;
@@ -147,7 +147,7 @@ const Inst* arrive(Warp& w, const Inst* inst) {
       return raise(w, inst, FaultKind::trap, uint32_t(i), at[i], 0, wrong);
   }
   AsyncEntry& entry = w.async.push(w, Kind::arrive, w.mask, inst);
-  each_active(w.mask, [&](int i) { entry.destination[i] = at[i]; });
+  each_active(w.mask, [&](int i) { entry.shared[i] = at[i]; });
   return inst + 1;
 }
 Handlers select_arrive(const Form& form) {

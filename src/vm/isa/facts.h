@@ -19,7 +19,8 @@ enum class AccessKind : uint8_t {
   load_tile,  // wmma.load, wmma.store
   store_tile,
   copy,          // cp.async: from global to shared memory
-  bulk_copy,     // cp.async.bulk
+  bulk_copy,     // cp.async.bulk to shared memory
+  bulk_store,    // cp.async.bulk and cp.reduce.async.bulk from shared memory
   barrier_word,  // an mbarrier object
   sample,        // tex, tld4
   query_image,   // txq, suq
@@ -45,6 +46,8 @@ enum class Sync : uint8_t {
   copy_commit,  // cp.async groups
   copy_wait,
   copy_arrive,  // cp.async.mbarrier.arrive
+  bulk_commit,  // cp.async.bulk groups
+  bulk_wait,
   token_init,   // mbarrier objects
   token_arrive,
   token_wait,

@@ -20,6 +20,7 @@ std::span<const Group> groups() {
       {"loads and stores", memory_rows()},
       {"atomics", atomic_rows()},
       {"asynchronous copies", async_rows()},
+      {"bulk stores", bulk_rows()},
       {"asynchronous barriers", mbarrier_rows()},
       {"warp", warp_rows()},
       {"matrix products", mma_rows()},

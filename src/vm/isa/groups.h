@@ -22,6 +22,7 @@ std::span<const InstrDef> move_rows();
 std::span<const InstrDef> memory_rows();
 std::span<const InstrDef> atomic_rows();
 std::span<const InstrDef> async_rows();
+std::span<const InstrDef> bulk_rows();
 std::span<const InstrDef> mbarrier_rows();
 std::span<const InstrDef> warp_rows();
 std::span<const InstrDef> mma_rows();

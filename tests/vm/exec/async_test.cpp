@@ -239,7 +239,9 @@ TEST_F(BadCopy, DoesNotDecode) {
            std::pair{"cp.async.cg.shared.global [%r3], [%rd1], 8;", "copies 16 bytes"},
            std::pair{"cp.async.ca.shared.global [%r3], [%rd1], 4, 8;", "source is larger"},
            std::pair{"cp.async.wait_group %r1;", "needs a constant"},
-           std::pair{"cp.async.bulk.wait_group 0;", "yet (bulk and tensor copies)"},
+           std::pair{"cp.async.bulk.wait_group %r1;", "needs a constant"},
+           std::pair{"cp.async.bulk.tensor.1d.shared::cta.global [%r3], [%rd1, {%r1}], [%r4];",
+                     "yet (bulk and tensor copies)"},
            std::pair{"st.async.b32 [%r3], %r1, [%r4];", "yet (thread block clusters)"},
        }) {
     const Fault fault = run(copy);

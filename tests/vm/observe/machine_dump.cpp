@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "vm/decode/code.h"
+#include "vm/decode/program.h"
 #include "vm/exec/engine.h"
 #include "vm/observe/plan.h"
 

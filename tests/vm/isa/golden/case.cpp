@@ -206,7 +206,7 @@ std::string_view why_not_run(std::string_view group, const InstrDef& row) {
   const std::string_view root = root_of(row.spelling);
   if (group == "control and barriers") return "control flow, tested by programs";
   if (row.facts.flow != vm::Flow::next) return "control flow, tested by programs";
-  if (group == "asynchronous copies" || group == "asynchronous barriers")
+  if (group == "asynchronous copies" || group == "asynchronous barriers" || group == "bulk stores")
     return "between threads, tested by programs";
   if (group == "the stack") return "addresses differ between devices";
   if (root == "cvta" || root == "isspacep" || root == "istypep" || root == "mapa" ||
