@@ -3,14 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "profile/advice.h"
 #include "profile/geometry.h"
 #include "profile/metrics.h"
+#include "profile/page.h"
 #include "profile/read.h"
 #include "profile/replay.h"
 #include "profile/resources.h"
 #include "profile/roofline.h"
 #include "profile/time.h"
+#include "profile/to_json.h"
 #include "profile/words.h"
 
 namespace ridge::tools::profile {
@@ -403,6 +407,42 @@ TEST(ProfileMetrics, NamesWithCommasAreQuoted) {
   profile.kernels.resize(1);
   profile.kernels[0].name = "turn<float, 32>";
   EXPECT_NE(to_csv(profile).find("\n\"turn<float, 32>\",,"), std::string::npos);
+}
+
+// Whatever counters.def lists comes through, without a word about it anywhere else.
+TEST(ProfileCounters, EachGoesFromTheSoftwareGpuToRecordTableAndPage) {
+  std::string numbers;
+  uint64_t next = 100;
+  for (const Counter& counter : kCounters)
+    numbers += fmt::format(R"(, "{}": {})", counter.name, next++);
+  const GpuSpec gpu = *find_gpu("h200");
+  const Profile profile = read(
+      R"({"kernel": "k", "grid": [1, 1, 1], "instructions": [{"ptx": "ld.global.u32", "ptx_line": 7)" +
+      numbers + "}]}\n");
+  nlohmann::json record = to_json(profile, gpu);
+  const nlohmann::json kernel = record["kernels"][0];
+  record["program"] = "k.cu";
+  const std::string page = to_page(record, profile), table = to_csv(profile);
+  next = 100;
+  for (const Counter& counter : kCounters) {
+    const uint64_t value = next++;
+    EXPECT_EQ(kernel["counters"].value(counter.name, 0ull), value) << counter.name;
+    EXPECT_EQ(kernel["lines"][0]["counters"].value(counter.name, 0ull), value) << counter.name;
+    if (counter.column) {
+      EXPECT_EQ(kernel["metrics"].value(counter.column, 0.0), double(value)) << counter.column;
+      EXPECT_NE(table.find(counter.column), std::string::npos) << counter.column;
+    }
+    const bool shown = page.find(counter.meaning) != std::string::npos;
+    EXPECT_EQ(shown, counter.shown != Counter::Shown::nowhere) << counter.name;
+  }
+}
+TEST(ProfileCounters, OneOfAKindIsInTheSingular) {
+  Counters c;
+  c.warps = c.branches = 1;
+  EXPECT_EQ(counted(c, &Counters::warps), "1 warp instruction");
+  EXPECT_EQ(counted(c, &Counters::branches), "1 branch");
+  c.sectors = 1024;
+  EXPECT_EQ(counted(c, &Counters::sectors), "1,024 sectors");
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ __attribute__((constructor)) void start() {
                  std::strerror(errno));
     std::_Exit(1);
   }
-  set_observer(new Checker);  // outlives every launch
+  add_observer(new Checker);  // outlives every launch
 }
 
 }  // namespace

@@ -39,14 +39,17 @@ void execute(Warp& w, const Inst* pc) {
     pc = w.fragments[w.current].pc;
   }
 }
+void count(Warp& w, const Code& code, const Inst* inst) {
+  const uint64_t n = code.meta_of(inst).counts;
+  w.worker->warp_instructions += n;
+  w.worker->thread_instructions += n * uint64_t(__builtin_popcount(w.mask));
+}
 // The same with every instruction counted.
 void execute_counting(Warp& w, const Inst* pc) {
   const Code& code = *w.frame->code;
   const bool full = w.mask == kAllLanes;
   while (pc) {
-    const uint64_t n = code.meta_of(pc).counts;
-    w.worker->warp_instructions += n;
-    w.worker->thread_instructions += n * uint64_t(__builtin_popcount(w.mask));
+    count(w, code, pc);
     pc = full ? pc->full(w, pc) : pc->masked(w, pc);
     if (pc && &code != w.frame->code) return execute_counting(w, pc);
   }
@@ -108,10 +111,14 @@ class Watched {
   const Code& code_;
   const Observer::Watch watch_;
 };
+template <bool kCounting>
 void execute_observed(Warp& w, const Inst* pc, Observer& observer) {
   const bool full = w.mask == kAllLanes;
   while (pc)
-    for (Watched watched(w, observer); pc && watched.is_current();) pc = watched.step(pc, full);
+    for (Watched watched(w, observer); pc && watched.is_current();) {
+      if constexpr (kCounting) count(w, *w.frame->code, pc);
+      pc = watched.step(pc, full);
+    }
 }
 
 // As many instructions as the schedule gives the warp; true when they are used up.
@@ -124,6 +131,7 @@ bool execute_scheduled(Warp& w, const Inst* pc, const GridRun& grid) {
       w.stop = Stop::yield;
       return true;
     }
+    if (grid.counting) count(w, *w.frame->code, pc);
     if (!grid.observer) {
       pc = full ? pc->full(w, pc) : pc->masked(w, pc);
       continue;
@@ -164,7 +172,8 @@ WarpState run_warp(Warp& w, const GridRun& grid) {
     if (!grid.schedule || w.budget <= 0) w.budget = budget_of(w);
     bool interrupted = false;
     if (grid.schedule) interrupted = execute_scheduled(w, f.pc, grid);
-    else if (grid.observer) execute_observed(w, f.pc, *grid.observer);
+    else if (grid.observer && grid.counting) execute_observed<true>(w, f.pc, *grid.observer);
+    else if (grid.observer) execute_observed<false>(w, f.pc, *grid.observer);
     else if (grid.counting) execute_counting(w, f.pc);
     else execute(w, f.pc);
 

@@ -1,5 +1,5 @@
 // Who watches a kernel run, instruction by instruction. While nobody does, it costs nothing: an
-// observed launch has an interpreter loop of its own.
+// observed launch has an interpreter loop of its own. Several observers may watch at once.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +37,7 @@ class Observer {
   virtual ~Observer() = default;
   // Which blocks of a launch to run next, in ascending order. Asked before begin, where none means
   // all of them; and, if it chose some, when they are done, where none means that it is enough.
+  // Only an observer that watches alone is asked; beside others it sees all blocks.
   virtual std::vector<uint64_t> choose(const GridRun& grid) {
     (void)grid;
     return {};
@@ -47,7 +48,8 @@ class Observer {
   virtual void begin(const GridRun& grid, unsigned workers) = 0;
   virtual void end(const GridRun& grid) = 0;
   // What a worker notes by itself while it executes a function's code, so that most instructions
-  // need no call: how often each was met, and which of them are to be told.
+  // need no call: how often each was met, and which of them are to be told. The answer stays the
+  // same for one worker, launch and function.
   struct Watch {
     struct Executed {
       uint64_t warps = 0, threads = 0;
@@ -101,9 +103,14 @@ class Observer {
   virtual bool looks_for_leaks() const { return false; }
 };
 
-// Of all launches of the process from now on; nullptr: of none. It outlives them. Observers
-// subscribe themselves when the software GPU is loaded (../observe/start.cpp).
-void set_observer(Observer* observer);
+// The observer sees all launches of the process from now on, until it is removed; it outlives them.
+// Both are called while nothing runs. Observers subscribe when the software GPU is loaded
+// (../observe/start.cpp, ../check/start.cpp). There may be up to 8.
+void add_observer(Observer* observer);
+void remove_observer(Observer* observer);
+
+// Whom to tell: the one observer, or one that tells all of them in the order they were added.
+// nullptr: nobody watches.
 Observer* observer();
 
 }  // namespace ridge::vm

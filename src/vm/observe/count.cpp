@@ -46,7 +46,7 @@ void count_shared(Counters& c, Memory& memory, const SharedAccess& access, const
   c.wavefronts += cost.wavefronts;
   c.ideal_wavefronts += cost.ideal;
   c.conflicts += cost.conflicts;
-  c.by_line += cost.by_line;
+  c.wavefronts_by_line += cost.by_line;
   remember(memory.worst, access, cost.wavefronts);
   if (memory.seen_shared) memory.seen_shared->take(access);
 }
@@ -231,7 +231,7 @@ void count_rows(Counters& c, Memory& memory, SharedAccess access, uint32_t matri
   }
   ++c.shared_requests;
   c.wavefronts += wavefronts;
-  c.by_line += wavefronts;
+  c.wavefronts_by_line += wavefronts;
   c.ideal_wavefronts += matrices;
   c.conflicts += wavefronts - matrices;
   access.mask = matrices == 4 ? ~0u : (1u << 8 * matrices) - 1;
@@ -293,7 +293,7 @@ void count_copy(Counters& c, Memory& memory, const Touch& touch, const Warp& w, 
   const Wide& more = wide(inst);
   const uint32_t bytes = w.src<uint32_t>(more.x[1])[0];
   const auto target = read_addresses<uint32_t>(w, inst->a, int32_t(inst->b), bytes);
-  const uint64_t before = c.by_line;
+  const uint64_t before = c.wavefronts_by_line;
   count_shared(c, memory, target, touch);
   Access source = read_addresses<uint64_t>(w, inst->c, int32_t(more.x[0]), bytes);
   if (more.x[2] != kNoOperand)  // lanes that read nothing
@@ -304,10 +304,10 @@ void count_copy(Counters& c, Memory& memory, const Touch& touch, const Warp& w, 
   count_global(c, memory, source, Action::load);
   if (!touch.bypasses) {
     // Read through the cache, the source's banks are in the way as the target's are.
-    const auto least = uint32_t(c.by_line - before);
-    c.by_line +=
+    const auto least = uint32_t(c.wavefronts_by_line - before);
+    c.wavefronts_by_line +=
         std::max(least, shared_cost(in_window(source, source.mask), Service::store).by_line);
-    c.by_line -= least;
+    c.wavefronts_by_line -= least;
     return;
   }
   c.sectors += sectors_past_cache(source, target);

@@ -115,7 +115,6 @@ void write(std::FILE* file, const char* key, const std::vector<const Seen*>& wor
 }
 
 void write(std::FILE* file, const InstructionProfile& one) {
-  const Counters& c = one.counters;
   const auto number = [&](const char* key, uint64_t value) {
     if (value) std::fprintf(file, ", \"%s\": %llu", key, static_cast<unsigned long long>(value));
   };
@@ -138,27 +137,10 @@ void write(std::FILE* file, const InstructionProfile& one) {
   }
   number("merged_into", one.merged_into);
   if (one.waits) std::fprintf(file, ", \"waits\": true");
-  number("warps", c.warps);
-  number("threads", c.threads);
-  number("requests", c.requests);
-  number("sectors", c.sectors);
-  number("lines", c.lines);
-  number("bytes_used", c.bytes_used);
-  number("first_sectors", c.first_sectors);
-  number("shared_requests", c.shared_requests);
-  number("wavefronts", c.wavefronts);
-  number("ideal_wavefronts", c.ideal_wavefronts);
-  number("conflicts", c.conflicts);
-  number("wavefronts_by_line", c.by_line);
-  number("probes", c.probes);
-  number("switched_off", one.switched_off);
-  number("fillers", one.fillers);
-  number("branches", c.branches);
-  number("divergent", c.divergent);
-  number("barriers", c.barriers);
-  if (c.split.warps)
+  for (const Counter& counter : kCounters) number(counter.name, one.counters.*counter.field);
+  if (one.split.warps)
     std::fprintf(file, ", \"split\": {\"warps\": %llu, \"mask\": \"%08x\", \"taken\": \"%08x\"}",
-                 static_cast<unsigned long long>(c.split.warps), c.split.mask, c.split.taken);
+                 static_cast<unsigned long long>(one.split.warps), one.split.mask, one.split.taken);
   if (one.worst.cost) write(file, one.worst);
   write(file, "seen_global", one.seen_global);
   write(file, "seen_shared", one.seen_shared);

@@ -27,18 +27,6 @@ void Worst::meet(const Worst& other) {
   else if (other.cost == cost) warps += other.warps;
 }
 
-Counters& Counters::operator+=(const Counters& o) {
-  warps += o.warps, threads += o.threads;
-  requests += o.requests, sectors += o.sectors, lines += o.lines, bytes_used += o.bytes_used;
-  first_sectors += o.first_sectors;
-  shared_requests += o.shared_requests, wavefronts += o.wavefronts;
-  ideal_wavefronts += o.ideal_wavefronts, conflicts += o.conflicts;
-  by_line += o.by_line, probes += o.probes;
-  branches += o.branches, divergent += o.divergent, barriers += o.barriers;
-  split.meet(o.split);
-  return *this;
-}
-
 void Split::meet(const Split& other) {
   if (other.smaller > smaller) *this = other;
   else if (other.smaller == smaller) warps += other.warps;
@@ -49,6 +37,7 @@ struct Profiler::Tally {
   const Inst* first = nullptr;
   std::vector<Watch::Executed> executed;  // by decoded instruction
   std::vector<Counters> entries;          // by the plan's
+  std::vector<Split> splits;              // the same
   std::vector<Memory> memory;             // by the plan's touches
 };
 struct Profiler::Run {
@@ -152,6 +141,7 @@ Profiler::Tally& Profiler::tally(const Warp& w) {
     found.first = code.insts.data();
     found.executed.resize(code.insts.size());
     found.entries.resize(found.plan->entries.size());
+    found.splits.resize(found.plan->entries.size());
     found.memory.resize(found.plan->touches.size());
     for (Memory& memory : found.memory) memory.footprint = &run.footprint;
     if (run.keeps) keep_accesses(found, code, run);
@@ -185,7 +175,7 @@ void Profiler::before(const Warp& w, const Inst* inst) {
         ++c.divergent;
         const auto smaller =
             uint32_t(std::min(std::popcount(taken), std::popcount(w.mask & ~taken)));
-        c.split.meet({1, smaller, w.mask, taken});
+        tally.splits[step.entry].meet({1, smaller, w.mask, taken});
       }
       break;
     }
@@ -281,6 +271,7 @@ void Profiler::end(const GridRun& grid) {
   if (run->sample) launch.sampling_error = run->sample->error();
   struct Sum {
     Counters counters;
+    Split split;
     Worst worst;
     std::vector<const Seen*> seen_global, seen_shared;
     uint64_t lowest = ~0ull, end = 0;
@@ -290,7 +281,10 @@ void Profiler::end(const GridRun& grid) {
     for (const auto& [code, tally] : worker) {
       std::vector<Sum>& sum = sums[code];
       sum.resize(tally.entries.size());
-      for (size_t k = 0; k < tally.entries.size(); ++k) sum[k].counters += tally.entries[k];
+      for (size_t k = 0; k < tally.entries.size(); ++k) {
+        sum[k].counters += tally.entries[k];
+        sum[k].split.meet(tally.splits[k]);
+      }
       for (size_t k = 0; k < tally.memory.size(); ++k) {
         const Memory& memory = tally.memory[k];
         Sum& of_entry = sum[tally.plan->touches[k].entry];
@@ -328,20 +322,21 @@ void Profiler::end(const GridRun& grid) {
       InstructionProfile one;
       place(one, plan->entries[k], *code, calls);
       one.counters = sum[k].counters;
+      one.split = sum[k].split;
       one.worst = sum[k].worst;
       one.seen_global = sum[k].seen_global;
       one.seen_shared = sum[k].seen_shared;
       one.lowest = sum[k].lowest;
       one.end = sum[k].end;
-      if (plan->entries[k].has_fillers) one.fillers = kFillers * one.counters.warps;
+      if (plan->entries[k].has_fillers) one.counters.fillers = kFillers * one.counters.warps;
       const Instruction* const branch = plan->entries[k].passed_by;
       if (one.touch.reach != Reach::none && one.width && !one.merged_into) {
         const uint64_t passed = branch ? branches[branch] : one.counters.warps;
         const uint64_t made = std::max(one.counters.requests, one.counters.shared_requests);
-        one.switched_off = std::max(passed, made) - made;
+        one.counters.switched_off = std::max(passed, made) - made;
       }
       const bool ran = one.counters.warps || one.counters.requests || one.counters.shared_requests;
-      if (!ran && !one.switched_off) continue;
+      if (!ran && !one.counters.switched_off) continue;
       launch.instructions.push_back(std::move(one));
     }
     std::stable_sort(launch.instructions.begin() + long(begin), launch.instructions.end(),

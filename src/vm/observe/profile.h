@@ -1,5 +1,5 @@
 // Counts what every instruction of every launch did: how often, with how many lanes, and what its
-// memory accesses cost. One record a launch.
+// memory accesses cost. One record per launch.
 #pragma once
 
 #include <array>
@@ -14,6 +14,7 @@
 #include "vm/decode/program.h"
 #include "vm/exec/engine.h"
 #include "vm/exec/observer.h"
+#include "vm/observe/counters.h"
 #include "vm/observe/disassemble.h"
 #include "vm/observe/plan.h"
 #include "vm/observe/seen.h"
@@ -39,21 +40,6 @@ struct Split {
   void meet(const Split& other);
 };
 
-struct Counters {
-  uint64_t warps = 0, threads = 0;  // instructions executed
-  // Global and local memory.
-  uint64_t requests = 0, sectors = 0, lines = 0, bytes_used = 0;
-  uint64_t first_sectors = 0;  // of global memory, that the launch had not touched before
-  // Shared memory.
-  uint64_t shared_requests = 0, wavefronts = 0, ideal_wavefronts = 0, conflicts = 0;
-  uint64_t by_line = 0;  // wavefronts as Nsight Compute computes them for a source line
-  uint64_t probes = 0;   // wavefronts in which a generic atomic looks whether memory is shared
-  uint64_t branches = 0, divergent = 0, barriers = 0;
-  Split split;
-
-  Counters& operator+=(const Counters& other);
-};
-
 // One instruction of a finished launch.
 struct InstructionProfile {
   std::string file;   // of the user's source; empty without line information
@@ -64,16 +50,15 @@ struct InstructionProfile {
   };
   std::vector<Place> inlined_at;  // where that was inlined, the nearest first
   uint32_t ptx_line = 0;
-  uint32_t merged_into = 0;   // a PTX line; 0: nothing
-  uint32_t width = 0;         // bytes a lane that the machine moves
-  bool unclear = false;       // machine code was read, but the width here is the model's
-  bool waits = false;         // a warp waits for its result
-  uint64_t switched_off = 0;  // accesses that the machine executes with no lane switched on
-  uint64_t fillers = 0;       // loads from shared memory that do nothing, before it
+  uint32_t merged_into = 0;  // a PTX line; 0: nothing
+  uint32_t width = 0;        // bytes per lane that the machine moves
+  bool unclear = false;      // machine code was read, but the width here is the model's
+  bool waits = false;        // a warp waits for its result
   std::string mnemonic;
   Touch touch;
   Unit unit = Unit::alu;
   Counters counters;
+  Split split;
   Worst worst;
   // Accesses kept by the workers, to try changes on.
   std::vector<const Seen*> seen_global, seen_shared;

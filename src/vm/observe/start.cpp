@@ -27,7 +27,7 @@ __attribute__((constructor)) void start() {
     std::fprintf(stderr, "ridge: cannot write the profile to %s: %s\n", path, std::strerror(errno));
     std::_Exit(1);
   }
-  set_observer(new Profiler(out, number_in("RIDGE_PROFILE_BLOCKS"),
+  add_observer(new Profiler(out, number_in("RIDGE_PROFILE_BLOCKS"),
                             number_in("RIDGE_PROFILE_SEED")));  // outlives every launch
 }
 

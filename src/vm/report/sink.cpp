@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <tuple>
+#include <utility>
 
 #include "vm/report/text.h"
 
@@ -26,6 +27,7 @@ struct Sink {
   bool says = true;
   std::map<Key, Seen> seen;
   uint64_t last_id = 0;
+  bool ended = false;
   std::atomic<void (*)(std::string_view)> listener{nullptr};
 
   void write_line(const std::string& line) {
@@ -123,6 +125,7 @@ void write_count(uint64_t id, uint64_t count) {
 void write_end(uint64_t launches) {
   Sink& s = sink();
   const std::lock_guard lock(s.mutex);
+  if (std::exchange(s.ended, true)) return;
   s.write_line("{\"finished\": true, \"launches\": " + std::to_string(launches) + "}");
 }
 

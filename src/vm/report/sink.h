@@ -23,7 +23,7 @@ uint64_t write(const Finding& finding);
 void rewrite(uint64_t id, const Finding& finding);
 void withdraw(uint64_t id);
 void write_count(uint64_t id, uint64_t count);
-void write_end(uint64_t launches);
+void write_end(uint64_t launches);  // only the first call writes
 
 // Called with every text that goes to stderr.
 void on_text(void (*listener)(std::string_view text));

@@ -21,6 +21,7 @@ struct Parsed {
     module = std::move(*parsed);
     if (const Status read = parse_body(*module, module->functions[0]); !read)
       throw std::runtime_error(read.message());
+    find_rows(module->functions[0]);
     listing = std::make_unique<Listing>(module->functions[0]);
   }
   // The n-th instruction that begins so.

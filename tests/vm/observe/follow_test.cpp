@@ -9,7 +9,7 @@
 #include <map>
 #include <string>
 
-#include "vm/decode/code.h"
+#include "vm/decode/program.h"
 #include "vm/exec/engine.h"
 #include "vm/observe/plan.h"
 

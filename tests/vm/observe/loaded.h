@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "vm/decode/code.h"
+#include "vm/decode/program.h"
 #include "vm/exec/engine.h"
 
 namespace ridge::vm::observe {

@@ -55,9 +55,9 @@ Profiled run(const std::string& body, uint32_t threads = 32) {
   const uint64_t memory = *engine.memory().allocate(1 << 16, 256, MemKind::device, 0, "test");
   launch.params.resize(8);
   std::memcpy(launch.params.data(), &memory, 8);
-  set_observer(&profiler);
+  add_observer(&profiler);
   engine.run(launch);
-  set_observer(nullptr);
+  remove_observer(&profiler);
   std::rewind(file);
   std::string out(1 << 16, '\0');
   out.resize(std::fread(out.data(), 1, out.size(), file));

@@ -2,12 +2,15 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "profile/against.h"
+#include "profile/model.h"
 #include "terminal.h"
 
 namespace ridge::tools::profile {
@@ -43,13 +46,14 @@ std::string coloured(const Change& change) {
 
 std::string whole(double value) { return thousands(uint64_t(std::llround(value))); }
 
-// What each counter is called; the others are for records.
-constexpr std::pair<const char*, const char*> kShown[] = {
-    {"warps", "warp instructions"}, {"requests", "requests"},
-    {"sectors", "sectors"},         {"first_sectors", "sectors touched first"},
-    {"wavefronts", "wavefronts"},   {"conflicts", "bank conflicts"},
-    {"divergent", "divergent"},     {"barriers", "barrier waits"},
-};
+// What the two records counted, where they have it and a terminal shows it.
+std::vector<std::pair<const char*, Change>> changes_of(const json& counters) {
+  std::vector<std::pair<const char*, Change>> changes;
+  for (const Counter& counter : kCounters)
+    if (counter.shown == Counter::Shown::everywhere && counters.contains(counter.name))
+      changes.emplace_back(counter.label, Change(counters[counter.name]));
+  return changes;
+}
 
 std::string size_text(const json& size) {
   if (!size.is_array() || size.size() != 3) return "";
@@ -94,9 +98,7 @@ std::string line_text(const json& line, size_t width) {
         fmt::format("    {} {}\n", was && line["text_before"] == line["text"] ? " " : green("+"),
                     source("text"));
   std::vector<std::string> parts;
-  for (const auto& [key, name] : kShown) {
-    if (!line["counters"].contains(key)) continue;
-    const Change change(line["counters"][key]);
+  for (const auto& [name, change] : changes_of(line["counters"])) {
     if (change.same()) continue;
     parts.push_back(fmt::format("{} {} → {} ({})", name, whole(change.before), whole(change.after),
                                 coloured(change)));
@@ -114,8 +116,7 @@ std::string kernel_text(const json& kernel, size_t top) {
     rows.push_back({name, whole(change.before), whole(change.after), coloured(change)});
   };
   add("cycles, by the model", Change(kernel["time_cycles"]));
-  for (const auto& [key, name] : kShown)
-    if (kernel["counters"].contains(key)) add(name, Change(kernel["counters"][key]));
+  for (const auto& [name, change] : changes_of(kernel["counters"])) add(name, change);
   add("registers", Change(kernel["resources"]["registers"]));
   add("bytes of shared memory", Change(kernel["resources"]["static_shared"]));
   add("bytes of local memory", Change(kernel["resources"]["local_bytes"]));
@@ -124,11 +125,9 @@ std::string kernel_text(const json& kernel, size_t top) {
   std::vector<const json*> lines;
   for (const json& line : kernel["lines"]) {
     const bool edited = line.value("text", "") != line.value("text_before", "");
-    const bool counted = std::ranges::any_of(kShown, [&](const auto& shown) {
-      return line["counters"].contains(shown.first) &&
-             !Change(line["counters"][shown.first]).same();
-    });
-    if (edited || counted) lines.push_back(&line);
+    const bool moved = std::ranges::any_of(
+        changes_of(line["counters"]), [](const auto& change) { return !change.second.same(); });
+    if (edited || moved) lines.push_back(&line);
   }
   std::ranges::stable_sort(lines, std::greater<>{}, [](const json* line) {
     const Change cost((*line)["cost"]);

@@ -1,5 +1,9 @@
 #include "profile/metrics.h"
 
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
 #include <fmt/format.h>
 
 namespace ridge::tools::profile {
@@ -80,7 +84,9 @@ Value static_shared(const Kernel& kernel) { return kernel.resources.static_share
 constexpr auto kLoad = Action::load, kStore = Action::store, kRed = Action::reduction,
                kAtom = Action::atomic;
 
-constexpr Metric kMetrics[] = {
+// Nsight Compute's names. What follows from them by reach and action has a function above; the
+// totals of single counters stand in counters.def.
+constexpr Metric kNsight[] = {
     {"smsp__inst_executed.sum", unknown},  // machine instructions; ours are PTX's, below
     {"smsp__thread_inst_executed.sum", unknown},
     {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", global<kLoad, &Counters::requests>},
@@ -109,8 +115,8 @@ constexpr Metric kMetrics[] = {
     {"launch__shared_mem_per_block_static", static_shared},
     {"sm__warps_active.avg.pct_of_peak_sustained_active", unknown},
     {"gpu__time_duration.sum", unknown},
-    {"memory_l1_wavefronts_shared", total<&Counters::by_line>},
-    {"memory_l1_wavefronts_shared_ideal", total<&Counters::ideal_wavefronts>},
+};
+constexpr Metric kMoreOfNsight[] = {
     {"l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", global<kAtom, &Counters::sectors>},
     {"l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", local<kLoad, &Counters::requests>},
     {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", local<kLoad, &Counters::sectors>},
@@ -121,17 +127,29 @@ constexpr Metric kMetrics[] = {
      [](const Kernel& k) -> Value {
        return sum(k, Reach::global, Action::copy, &Counters::warps);
      }},
-    // Our own: counted in PTX, or not counted by Nsight Compute.
-    {"ridge__ptx_warp_instructions", total<&Counters::warps>},
-    {"ridge__ptx_thread_instructions", total<&Counters::threads>},
-    {"ridge__ptx_branches", total<&Counters::branches>},
-    {"ridge__ptx_branches_divergent", total<&Counters::divergent>},
-    {"ridge__barrier_waits", total<&Counters::barriers>},
-    {"ridge__l1_lines", total<&Counters::lines>},
-    {"ridge__bytes_used", total<&Counters::bytes_used>},
-    {"ridge__occupancy_percent",
-     [](const Kernel& k) -> Value { return 100 * k.occupancy.fraction; }},
 };
+constexpr Metric kTotals[] = {
+#define RIDGE_COUNTER(name, label, shown, column, meaning) {column, total<&Counters::name>},
+#include "vm/observe/counters.def"
+#undef RIDGE_COUNTER
+};
+constexpr Metric kOccupancy = {"ridge__occupancy_percent",
+                               [](const Kernel& k) -> Value { return 100 * k.occupancy.fraction; }};
+
+// Whoever reads columns by number finds them where they were: each group grows at its end only.
+std::vector<Metric> columns() {
+  std::vector<Metric> all(std::begin(kNsight), std::end(kNsight));
+  const auto add_totals = [&](bool of_nsight) {
+    for (const Metric& total : kTotals)
+      if (total.name && of_nsight != std::string_view(total.name).starts_with("ridge__"))
+        all.push_back(total);
+  };
+  add_totals(true);
+  all.insert(all.end(), std::begin(kMoreOfNsight), std::end(kMoreOfNsight));
+  add_totals(false);  // our own: counted in PTX, or not counted by Nsight Compute
+  all.push_back(kOccupancy);
+  return all;
+}
 
 // A name with commas (template arguments) is quoted.
 std::string cell(const std::string& text) {
@@ -143,15 +161,18 @@ std::string cell(const std::string& text) {
 
 }  // namespace
 
-std::span<const Metric> all_metrics() { return kMetrics; }
+std::span<const Metric> all_metrics() {
+  static const std::vector<Metric> all = columns();
+  return all;
+}
 
 std::string to_csv(const Profile& profile) {
   std::string csv = "kernel";
-  for (const Metric& metric : kMetrics) csv += fmt::format(",{}", metric.name);
+  for (const Metric& metric : all_metrics()) csv += fmt::format(",{}", metric.name);
   csv += '\n';
   for (const Kernel& kernel : profile.kernels) {
     csv += cell(kernel.name);
-    for (const Metric& metric : kMetrics) {
+    for (const Metric& metric : all_metrics()) {
       const Value value = metric.of(kernel);
       csv += value ? fmt::format(",{:.15g}", *value) : ",";
     }

@@ -6,32 +6,6 @@
 
 namespace ridge::tools::profile {
 
-const std::array<CounterName, 18> kCounterNames = {{
-    {"warps", &Counters::warps},
-    {"threads", &Counters::threads},
-    {"requests", &Counters::requests},
-    {"sectors", &Counters::sectors},
-    {"lines", &Counters::lines},
-    {"bytes_used", &Counters::bytes_used},
-    {"first_sectors", &Counters::first_sectors},
-    {"shared_requests", &Counters::shared_requests},
-    {"wavefronts", &Counters::wavefronts},
-    {"ideal_wavefronts", &Counters::ideal_wavefronts},
-    {"conflicts", &Counters::conflicts},
-    {"wavefronts_by_line", &Counters::by_line},
-    {"probes", &Counters::probes},
-    {"switched_off", &Counters::switched_off},
-    {"fillers", &Counters::fillers},
-    {"branches", &Counters::branches},
-    {"divergent", &Counters::divergent},
-    {"barriers", &Counters::barriers},
-}};
-
-Counters& Counters::operator+=(const Counters& other) {
-  for (const CounterName& counter : kCounterNames) this->*counter.field += other.*counter.field;
-  return *this;
-}
-
 const char* noun_of(Action action) {
   switch (action) {
     case Action::load: return "loads";

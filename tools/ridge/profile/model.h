@@ -10,35 +10,15 @@
 #include <vector>
 
 #include "core/occupancy.h"
+#include "vm/observe/counters.h"
 #include "vm/observe/wire.h"
 
 namespace ridge::tools::profile {
 
-struct Counters {
-  uint64_t warps = 0, threads = 0;  // instructions executed
-  // Global and local memory.
-  uint64_t requests = 0, sectors = 0, lines = 0, bytes_used = 0;
-  uint64_t first_sectors = 0;  // of global memory, that a launch had not touched before
-  // Shared memory.
-  uint64_t shared_requests = 0, wavefronts = 0, ideal_wavefronts = 0, conflicts = 0;
-  uint64_t by_line = 0;       // wavefronts as Nsight Compute computes them for a source line
-  uint64_t probes = 0;        // wavefronts in which a generic atomic looks for shared memory
-  uint64_t switched_off = 0;  // accesses that the machine executes with no lane switched on
-  uint64_t fillers = 0;       // loads from shared memory that ptxas puts before a copy
-  uint64_t branches = 0, divergent = 0, barriers = 0;
-
-  Counters& operator+=(const Counters& other);
-  double active_lanes() const { return warps ? double(threads) / double(warps) : 0; }
-};
-
-// Each counter by its name on the wire, in our records and on the page.
-struct CounterName {
-  const char* name;
-  uint64_t Counters::*field;
-};
-extern const std::array<CounterName, 18> kCounterNames;
-
 using vm::observe::Action;
+using vm::observe::Counter;
+using vm::observe::Counters;
+using vm::observe::kCounters;
 using vm::observe::name_of;
 using vm::observe::Reach;
 const char* noun_of(Action action);  // "loads"

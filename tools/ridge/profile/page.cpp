@@ -43,6 +43,10 @@ void add_ptx(json& kernel, const std::vector<std::string>& ptx) {
 }  // namespace
 
 std::string to_page(json record, const Profile& profile) {
+  for (const Counter& counter : kCounters)
+    if (counter.shown != Counter::Shown::nowhere)
+      record["counters"].push_back(
+          {{"name", counter.name}, {"label", counter.label}, {"meaning", counter.meaning}});
   for (const auto& [file, lines] : profile.sources) record["sources"][file] = lines;
   for (json& kernel : record["kernels"])
     if (const auto ptx = profile.ptx.find(kernel["mangled"]); ptx != profile.ptx.end())

@@ -132,12 +132,13 @@ const lineOf = (k, file, line) => k.lines.find((l) => l.line === line && (l.file
 const adviceOf = (k, l) => k.advice.filter((a) => a.line === l.line && (a.file ?? '') === (l.file ?? ''));
 let rows = new Map();
 
+const meaning = (name) => record.counters.find((one) => one.name === name)?.meaning;
 // The counters beside the source: those that some line of the kernel has.
 const kColumns = [
-  {head: 'warp instr.', of: (c) => c.warps, wide: true},
-  {head: 'lanes', of: (c) => (c.warps ? Math.round(c.threads / c.warps) : 0), wide: true},
-  {head: 'sectors', of: (c) => c.sectors, bad: (c) => (c.bytes_used ?? 0) < SECTOR * c.sectors / 2},
-  {head: 'wavefronts', of: (c) => c.wavefronts, bad: (c) => (c.conflicts ?? 0) > c.wavefronts / 10}];
+  {head: 'warp instr.', title: meaning('warps'), of: (c) => c.warps, wide: true},
+  {head: 'lanes', title: 'Active lanes of a warp, on average.', of: (c) => (c.warps ? Math.round(c.threads / c.warps) : 0), wide: true},
+  {head: 'sectors', title: meaning('sectors'), of: (c) => c.sectors, bad: (c) => (c.bytes_used ?? 0) < SECTOR * c.sectors / 2},
+  {head: 'wavefronts', title: meaning('wavefronts'), of: (c) => c.wavefronts, bad: (c) => (c.conflicts ?? 0) > c.wavefronts / 10}];
 let columns = kColumns;
 const columnClass = (column, c) => ['counter', column.wide ? 'wide' : '', c && column.of(c) && column.bad?.(c) ? 'bad' : ''].join(' ').trim();
 
@@ -181,7 +182,7 @@ function source(k) {
       for (; next <= upcoming; ++next) body.append(row(k, next, text[next - 1] ?? counted.get(next)?.text ?? '', counted.get(next)));
       if (upcoming === last) for (; next <= last; ++next) body.append(row(k, next, text[next - 1] ?? ''));
     }
-    const head = h('thead', {}, h('tr', {}, h('th'), h('th', {}, 'cost'), ...columns.map((column) => h('th', {class: columnClass(column)}, column.head)), h('th')));
+    const head = h('thead', {}, h('tr', {}, h('th'), h('th', {}, 'cost'), ...columns.map((column) => h('th', {class: columnClass(column), title: column.title}, column.head)), h('th')));
     return [file && h('div', {class: 'file', title: file}, file.split('/').slice(-2).join('/')), h('table', {class: 'lines'}, head, body)];
   });
   // In a long listing the costliest lines are far apart.
@@ -193,11 +194,6 @@ function source(k) {
 }
 
 // --- one line
-
-const kLabels = [['warps', 'warp instructions'], ['threads', 'thread instructions'], ['requests', 'global and local requests'],
-  ['sectors', 'sectors of 32 bytes'], ['lines', 'L1 lines touched'], ['bytes_used', 'bytes used'], ['shared_requests', 'shared requests'],
-  ['wavefronts', 'wavefronts'], ['conflicts', 'bank conflicts'], ['branches', 'branches'], ['divergent', 'of them divergent'],
-  ['barriers', 'barrier waits']];
 
 // The first of a long list, and a button for the others.
 function shortened(list, shown = 12, slack = 3) {
@@ -239,7 +235,7 @@ function choose(k, l, scroll) {
     l.widths === 'model' && k.widths !== 'model' ? h('p', {class: 'hint'}, 'The machine code leaves open how wide its accesses are: they are counted as modelled.') : null,
     ...adviceOf(k, l).map((a) => adviceCard(k, a, false)),
     h('h3', {}, 'Counters'),
-    h('div', {class: 'counts'}, ...kLabels.filter(([key]) => c[key]).flatMap(([key, label]) => [h('span', {}, label), h('span', {}, count(c[key]))])));
+    h('div', {class: 'counts'}, ...record.counters.filter((one) => c[one.name]).flatMap((one) => [h('span', {title: one.meaning}, one.label), h('span', {}, count(c[one.name]))])));
   const pictures = h('div', {},
     pictured.length ? h('h3', {}, pictured.every((i) => i.split) ? 'How a warp parts' : 'The costliest access of a warp') : null,
     picture,

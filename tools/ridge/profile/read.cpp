@@ -130,7 +130,7 @@ Instruction instruction(const json& object, double scale) {
   one.merged_into = uint32_t(number(object, "merged_into"));
   one.unclear = is_true(object, "unclear");
   one.waits = is_true(object, "waits");
-  for (const CounterName& counter : kCounterNames)
+  for (const Counter& counter : kCounters)
     one.counters.*counter.field =
         uint64_t(std::llround(double(number(object, counter.name)) * scale));
   // Where ptxas merges neighbours the machine moves more than the PTX says.

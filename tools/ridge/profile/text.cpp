@@ -70,7 +70,7 @@ void add_memory_row(std::vector<std::vector<std::string>>& rows, const Kernel& k
   rows.push_back(
       {fmt::format("{} {}", name_of(reach), noun_of(action)), thousands(requests), thousands(cost),
        shared ? "wavefronts" : "sectors", fmt::format("{:.1f}", double(cost) / double(requests)),
-       shared ? fmt::format("{} bank conflicts", thousands(sum.conflicts))
+       shared ? counted(sum, &Counters::conflicts)
        : action == Action::reduction || action == Action::atomic
            ? ""
            : fmt::format("{} of the bytes used", percent(double(sum.bytes_used) / moved))});
@@ -93,11 +93,11 @@ std::string mix(const Kernel& kernel) {
 std::string counts(const Kernel& kernel) {
   const Counters& t = kernel.total;
   std::string text = fmt::format("  {} (PTX), {:.1f} of 32 lanes active",
-                                 counted(t.warps, "warp instruction"), t.active_lanes());
+                                 counted(t, &Counters::warps), t.active_lanes());
   if (t.branches)
-    text += fmt::format(", {} branch{}, {} divergent", thousands(t.branches),
-                        t.branches == 1 ? "" : "es", thousands(t.divergent));
-  if (t.barriers) text += fmt::format(", {}", counted(t.barriers, "barrier wait"));
+    text +=
+        fmt::format(", {}, {} divergent", counted(t, &Counters::branches), thousands(t.divergent));
+  if (t.barriers) text += fmt::format(", {}", counted(t, &Counters::barriers));
   text += '\n' + mix(kernel);
   std::vector<std::vector<std::string>> rows = {{"", "requests", "cost", "", "each", ""}};
   for (const Reach reach : {Reach::global, Reach::local, Reach::shared})
@@ -122,15 +122,15 @@ std::string trimmed(const std::string& text) {
 }
 
 std::string counters_text(const Counters& c) {
-  std::string text = counted(c.warps, "warp instruction");
+  std::string text = counted(c, &Counters::warps);
   if (c.active_lanes() < 31.95) text += fmt::format(" with {:.1f} lanes", c.active_lanes());
   if (c.requests)
-    text += fmt::format(", {} in {}, {} of their bytes used", counted(c.sectors, "sector"),
-                        counted(c.requests, "request"),
+    text += fmt::format(", {} in {}, {} of their bytes used", counted(c, &Counters::sectors),
+                        counted(c, &Counters::requests),
                         percent(double(c.bytes_used) / std::max(1.0, 32.0 * double(c.sectors))));
   if (c.shared_requests)
-    text += fmt::format(", {} in {}", counted(c.wavefronts, "wavefront"),
-                        counted(c.shared_requests, "shared request"));
+    text += fmt::format(", {} in {}", counted(c, &Counters::wavefronts),
+                        counted(c, &Counters::shared_requests));
   return text;
 }
 

@@ -18,7 +18,7 @@ using nlohmann::json;
 
 json counters_json(const Counters& counters) {
   json out = json::object();
-  for (const CounterName& counter : kCounterNames)
+  for (const Counter& counter : kCounters)
     if (counters.*counter.field) out[counter.name] = counters.*counter.field;
   return out;
 }

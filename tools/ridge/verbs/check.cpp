@@ -3,14 +3,11 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "findings/findings.h"
-#include "findings/sarif.h"
-#include "findings/suppress.h"
+#include "findings/report.h"
 #include "findings/text.h"
 #include "flags.h"
 #include "ladders.h"
@@ -32,9 +29,9 @@ namespace fs = std::filesystem;
 struct CheckFlags {
   ProgramRequest program;
   DeviceFlags device;
-  std::string schedules = "0", seed = "0", most = "20", json, sarif, suppressions;
-  uint64_t schedule_count = 0, first_seed = 0, most_shown = 0;
-  bool no_leaks = false;
+  ReportFlags report;
+  std::string schedules = "0", seed = "0", json;
+  uint64_t schedule_count = 0, first_seed = 0;
 };
 
 struct RunResult {
@@ -84,12 +81,7 @@ RunResult run_checked(Command command, const CheckFlags& flags, uint64_t seed, b
   std::fflush(stdout);
   const Outcome outcome = run(command);
   result.code = report_end(outcome, flags.program);
-  std::ifstream in(wire);
-  result.findings = read_findings(in);
-  // A program that never loaded the CUDA runtime has nothing to tell.
-  if (!in.is_open() && outcome.signal == 0) result.findings.finished = true;
-  if (flags.no_leaks)
-    std::erase_if(result.findings.all, [](const Finding& f) { return f.kind == "leak"; });
+  result.findings = findings_of_run(wire, flags.report, outcome.signal != 0);
   return result;
 }
 
@@ -146,20 +138,14 @@ int check_on(const Target& target, const CheckFlags& flags) {
   Findings findings = usual.findings;
   if (flags.schedule_count) try_schedules(*command, flags, usual, findings);
 
-  if (const Status known = suppress(findings, flags.suppressions); !known) return failed(known);
-  std::fflush(stdout);
-  fmt::print(stderr, "{}", to_text(findings, flags.most_shown));
-  if (!flags.json.empty()) {
+  Status told = report(findings, flags.report);
+  if (told && !flags.json.empty()) {
     nlohmann::json record = record_of(target);
     record["program"] = flags.program.file;
     record.update(to_json(findings));
-    if (const Status written = write_record(record, flags.json); !written) return failed(written);
+    told = write_record(record, flags.json);
   }
-  if (!flags.sarif.empty())
-    if (const Status written = write_record(to_sarif(findings), flags.sarif); !written)
-      return failed(written);
-  if (usual.code == kTimeout || findings.has("timeout")) return kTimeout;
-  return findings.all.empty() ? usual.code : int(kHazard);
+  return told ? exit_code(findings, usual.code) : failed(told);
 }
 
 int check_main(const Arguments& arguments) {
@@ -176,37 +162,30 @@ int check_main(const Arguments& arguments) {
                   "run again under N other orders of warps and blocks, and compare");
   line.add_option("--seed", flags.seed, "S",
                   "run under the order with this seed; with --schedules, start from it");
-  line.add_option("--max-reports", flags.most, "N", "show at most N findings (default: 20)");
-  line.add_flag("--no-leaks", flags.no_leaks, "do not report memory that is never freed");
+  flags.report.add_to(line);
   line.add_json(flags.json);
-  line.add_option("--sarif", flags.sarif, "FILE",
-                  "write the findings as SARIF, for code hosts and editors");
-  line.add_option(
-      "--suppress", flags.suppressions, "FILE",
-      "leave out the findings that this file lists (default: .ridge-suppress, if there is one)");
   line.add_observed_device(flags.device);
   line.add_threads(flags.device);
   line.add_timeout(flags.program.timeout);
   line.add_watch(flags.program.watch);
   line.add_quiet(flags.program.quiet);
   line.add_footer(
-      "Arguments after a bare -- go to the program. The exit code is 5 if something was found,\n"
-      "otherwise it is the program's own.");
+      "Arguments after a bare -- go to the program. The exit code is 6 after a timeout and 5 if\n"
+      "something was found, otherwise it is the program's own. ridge profile --check profiles the\n"
+      "program in the same run.");
   if (const auto done = line.parse(arguments, &flags.program.arguments)) return *done;
 
   if (flags.program.file.empty()) {
     complain("check what? usage: ridge check FILE.cu | PROGRAM | OPERATOR/RUNG [-- arguments]");
     return kUsage;
   }
-  Status ready;
+  Status ready = flags.report.read();
   for (const auto& [text, flag, value] :
        {std::tuple(&flags.schedules, "--schedules", &flags.schedule_count),
-        std::tuple(&flags.seed, "--seed", &flags.first_seed),
-        std::tuple(&flags.most, "--max-reports", &flags.most_shown)})
+        std::tuple(&flags.seed, "--seed", &flags.first_seed)})
     if (const auto read = whole_number(*text, flag); read) *value = *read;
     else ready = read.error();
   if (ready) ready = check_writable(flags.json);
-  if (ready) ready = check_writable(flags.sarif);
   if (!ready) return failed(ready);
   const auto target = choose_observed_target(flags.device);
   if (!target) return failed(target.error());

@@ -10,6 +10,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "findings/report.h"
+#include "findings/text.h"
 #include "flags.h"
 #include "ladders.h"
 #include "process.h"
@@ -42,7 +44,9 @@ constexpr const char* kSample = "256";  // blocks of a rung at a shape of the us
 struct ProfileFlags {
   ProgramRequest program;
   DeviceFlags device;
-  CaseFlags of_case;  // of an operator
+  CaseFlags of_case;   // of an operator
+  bool check = false;  // for hazards, in the same run
+  ReportFlags report;  // on those
   std::string blocks, kernel, top = "8";
   std::string json, csv, html, against;
   nlohmann::json before;  // the record that `against` names
@@ -114,10 +118,13 @@ Status write(const std::string& text, const std::string& file) {
   return out ? Status::ok() : Status(Error{kMissing, fmt::format("cannot write {}", file)});
 }
 
-Status show(const profile::Profile& profile, const ProfileFlags& flags, const Target& target) {
+// `findings`: nullptr where nobody looked for hazards.
+Status show(const profile::Profile& profile, const Findings* findings, const ProfileFlags& flags,
+            const Target& target) {
   nlohmann::json record = record_of(target);
   record["program"] = flags.program.file;
   record.update(profile::to_json(profile, target.gpu));
+  if (findings) record.update(to_json(*findings));
   if (!flags.against.empty()) {
     record["against"] = profile::compare(flags.before, record);
     record["against"]["file"] = flags.against;
@@ -152,31 +159,9 @@ std::string nothing_to_show(const ProfileFlags& flags, int code) {
                       : fmt::format("no kernel{} was launched", name);
 }
 
-int profile_on(const Target& target, const ProfileFlags& flags) {
-  auto command = command_of(flags, target);
-  if (!command) return failed(command.error());
-  const ScratchFolder scratch;
-  if (!scratch.ready()) {
-    complain(fmt::format("no temporary folder: {}", std::strerror(errno)));
-    return kMissing;
-  }
-  std::error_code error;
-  fs::create_directory(scratch / "ptx", error);  // without it there are no PTX lines
-  command->environment.emplace_back("RIDGE_PROFILE", scratch / "launches.json");
-  command->environment.emplace_back("RIDGE_PROFILE_PTX", scratch / "ptx");
-  // A rung at a real size would take too long, and its blocks are much alike.
-  const std::string blocks =
-      flags.blocks.empty() && names_rung(flags.program.file) && flags.of_case.has_size()
-          ? kSample
-          : flags.blocks;
-  if (!blocks.empty() && blocks != "all")
-    command->environment.emplace_back("RIDGE_PROFILE_BLOCKS", blocks);
-  if (!flags.of_case.seed.empty())
-    command->environment.emplace_back("RIDGE_PROFILE_SEED", flags.of_case.seed);
-  const bool nvdisasm = let_read_machine_code(*command);
-  std::fflush(stdout);
-  const int code = run_and_report(*command, flags);
-
+// Reads what was counted, and shows it; the exit code.
+int show_counts(const ScratchFolder& scratch, const Findings* findings, const ProfileFlags& flags,
+                const Target& target, bool nvdisasm, int code) {
   std::ifstream wire(scratch / "launches.json");
   auto profile = profile::read_profile(wire, flags.kernel);
   if (!profile) return failed(profile.error());
@@ -190,8 +175,41 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
   profile::find_occupancy(*profile, target.gpu);
   profile::make_lines(*profile);
   for (profile::Kernel& kernel : profile->kernels) profile::rank_lines(kernel, target.gpu);
-  if (const Status shown = show(*profile, flags, target); !shown) return failed(shown);
+  if (const Status shown = show(*profile, findings, flags, target); !shown) return failed(shown);
   return code;
+}
+
+int profile_on(const Target& target, const ProfileFlags& flags) {
+  auto command = command_of(flags, target);
+  if (!command) return failed(command.error());
+  const ScratchFolder scratch;
+  if (!scratch.ready()) {
+    complain(fmt::format("no temporary folder: {}", std::strerror(errno)));
+    return kMissing;
+  }
+  std::error_code error;
+  fs::create_directory(scratch / "ptx", error);  // without it there are no PTX lines
+  command->environment.emplace_back("RIDGE_PROFILE", scratch / "launches.json");
+  command->environment.emplace_back("RIDGE_PROFILE_PTX", scratch / "ptx");
+  if (flags.check) command->environment.emplace_back("RIDGE_CHECK", scratch / "findings.json");
+  // A rung at a real size would take too long, and its blocks are much alike. A check needs all of
+  // them, because other blocks read what a block writes.
+  const bool is_large = names_rung(flags.program.file) && flags.of_case.has_size();
+  const std::string blocks =
+      flags.blocks.empty() && is_large && !flags.check ? kSample : flags.blocks;
+  if (!blocks.empty() && blocks != "all")
+    command->environment.emplace_back("RIDGE_PROFILE_BLOCKS", blocks);
+  if (!flags.of_case.seed.empty())
+    command->environment.emplace_back("RIDGE_PROFILE_SEED", flags.of_case.seed);
+  const bool nvdisasm = let_read_machine_code(*command);
+  std::fflush(stdout);
+  int code = run_and_report(*command, flags);
+  if (!flags.check) return show_counts(scratch, nullptr, flags, target, nvdisasm, code);
+  const bool died = code > 128;  // of a signal
+  Findings findings = findings_of_run(scratch / "findings.json", flags.report, died);
+  if (const Status told = report(findings, flags.report); !told) return failed(told);
+  code = exit_code(findings, code);
+  return show_counts(scratch, &findings, flags, target, nvdisasm, code);
 }
 
 int profile_main(const Arguments& arguments) {
@@ -210,6 +228,9 @@ int profile_main(const Arguments& arguments) {
       "--blocks", flags.blocks, "N",
       "run about N blocks of each launch, chosen by --seed, and scale the counts; all: run every "
       "block. Without it, a rung with --shape runs 256 blocks, anything else runs all");
+  line.add_flag("--check", flags.check,
+                "look for hazards in the same run, as ridge check does, and report them first");
+  flags.report.add_to(line);
   line.add_json(flags.json);
   line.add_option("--csv", flags.csv, "FILE",
                   "write one row per kernel, by Nsight Compute's names; - writes to stdout, in "
@@ -231,7 +252,10 @@ int profile_main(const Arguments& arguments) {
       "and chooses the blocks of --blocks. Source lines need -lineinfo, with which ridge compiles "
       "every .cu file.\n"
       "Instructions are counted as PTX; sectors, wavefronts and conflicts are those of the "
-      "hardware.");
+      "hardware.\n"
+      "With --check the exit code is 6 after a timeout and 5 if something was found, otherwise it "
+      "is the program's own. --max-reports, --no-leaks, --sarif and --suppress shape the report "
+      "on what was found.");
   if (const auto done = line.parse(arguments, &flags.program.arguments)) return *done;
 
   if (flags.program.file.empty()) {
@@ -246,6 +270,14 @@ int profile_main(const Arguments& arguments) {
   if (ready && !flags.blocks.empty() && flags.blocks != "all")
     if (const auto blocks = whole_number(flags.blocks, "--blocks", 1); !blocks)
       ready = blocks.error();
+  if (ready && flags.check && !flags.blocks.empty() && flags.blocks != "all")
+    ready = Error{kUsage,
+                  "--check needs every block, because others read what a block leaves out: leave "
+                  "out --blocks or --check"};
+  if (ready && !flags.check && flags.report.any_given())
+    ready = Error{
+        kUsage, "--max-reports, --no-leaks, --sarif and --suppress are about hazards: add --check"};
+  if (ready) ready = flags.report.read();
   for (const std::string* file : {&flags.json, &flags.csv, &flags.html})
     if (ready) ready = check_writable(*file);
   if (ready && !flags.against.empty()) {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "count.h"
-#include "findings/findings.h"
+#include "findings/report.h"
 #include "findings/sarif.h"
 #include "findings/suppress.h"
 #include "flags.h"
@@ -61,9 +61,7 @@ Expected<int> judge(const RunFlags& flags, const fs::path& wire, int code) {
   if (!flags.sarif.empty())
     if (const Status written = write_record(to_sarif(findings), flags.sarif); !written)
       return written.error();
-  if (!flags.strict) return code;
-  if (code == kTimeout || findings.has("timeout")) return int(kTimeout);
-  return findings.all.empty() ? code : int(kHazard);
+  return flags.strict ? exit_code(findings, code) : code;
 }
 
 int run_on(const Target& target, const RunFlags& flags) {
