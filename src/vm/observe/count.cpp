@@ -43,6 +43,7 @@ void count_shared(Counters& c, Memory& memory, const SharedAccess& access, const
       memory.shared.of(access, std::max(access.bytes, 4u),
                        [&](const SharedAccess& a) { return shared_cost(a, service_of(touch)); });
   ++c.shared_requests;
+  c.shared_bytes += uint64_t(std::popcount(access.mask)) * access.bytes;
   c.wavefronts += cost.wavefronts;
   c.ideal_wavefronts += cost.ideal;
   c.conflicts += cost.conflicts;
@@ -235,6 +236,7 @@ void count_rows(Counters& c, Memory& memory, SharedAccess access, uint32_t matri
   c.ideal_wavefronts += matrices;
   c.conflicts += wavefronts - matrices;
   access.mask = matrices == 4 ? ~0u : (1u << 8 * matrices) - 1;
+  c.shared_bytes += uint64_t(std::popcount(access.mask)) * access.bytes;
   remember(memory.worst, access, wavefronts);
   if (memory.seen_shared) memory.seen_shared->take(access);
 }

@@ -88,6 +88,19 @@ TEST(Profile, VolatileLoadsAreCountedAtTheirAddresses) {
   EXPECT_EQ(count(p.by_name.at("ld.volatile.shared.u32"), "wavefronts"), 32);
   EXPECT_EQ(count(p.by_name.at("ld.volatile.shared.u32"), "ideal_wavefronts"), 1);
 }
+TEST(Profile, SharedBytesAreCountedForEachLaneThatAsks) {
+  const auto p =
+      run("@%p1 st.shared.u16 [%r6], %rs1; ld.volatile.shared.v4.u32 {%r7, %r8, %r9, %r10}, [%r6];"
+          "ld.volatile.shared.u32 %r11, [%r2]; ld.global.u32 %r12, [%rd3];"
+          "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r13, %r14}, [%r6];");
+  EXPECT_EQ(count(p.by_name.at("st.shared.u16"), "shared_bytes"), 16 * 2);  // half of the warp
+  EXPECT_EQ(count(p.by_name.at("ld.volatile.shared.v4.u32"), "shared_bytes"), 32 * 16);
+  // One word for all lanes.
+  EXPECT_EQ(count(p.by_name.at("ld.volatile.shared.u32"), "shared_bytes"), 32 * 4);
+  EXPECT_EQ(count(p.by_name.at("ld.global.u32"), "shared_bytes"), 0);
+  const json& rows = p.by_name.at("ldmatrix.sync.aligned.m8n8.x2.shared.b16");
+  EXPECT_EQ(count(rows, "shared_bytes"), 2 * 8 * 16);  // two matrices of eight rows
+}
 TEST(Profile, MatricesAreReadEightRowsAtATime) {
   const std::string load = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r10, %r11, %r12, %r13}, ";
   const auto good = run(load + "[%r6];"), bad = run(load + "[%r4];");
