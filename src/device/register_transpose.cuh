@@ -7,6 +7,19 @@
 
 namespace ridge {
 
+template <int N>
+__device__ __forceinline__ void to_words(const uint4 (&x)[N], uint32_t (&words)[N][4]) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    words[i][0] = x[i].x, words[i][1] = x[i].y, words[i][2] = x[i].z, words[i][3] = x[i].w;
+  }
+}
+template <int N>
+__device__ __forceinline__ void to_packs(const uint32_t (&words)[N][4], uint4 (&x)[N]) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) x[i] = make_uint4(words[i][0], words[i][1], words[i][2], words[i][3]);
+}
+
 // Element r of pack c becomes element c of pack r.
 __device__ __forceinline__ void transpose_registers(uint4 (&x)[4], uint32_t) {
   const uint4 a = x[0], b = x[1], c = x[2], d = x[3];
@@ -18,10 +31,7 @@ __device__ __forceinline__ void transpose_registers(uint4 (&x)[4], uint32_t) {
 
 __device__ __forceinline__ void transpose_registers(uint4 (&x)[8], uint16_t) {
   uint32_t from[8][4], to[8][4];  // (pack, word)
-#pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    from[i][0] = x[i].x, from[i][1] = x[i].y, from[i][2] = x[i].z, from[i][3] = x[i].w;
-  }
+  to_words(x, from);
 #pragma unroll
   for (int r = 0; r < 4; ++r)  // two rows
 #pragma unroll
@@ -30,16 +40,12 @@ __device__ __forceinline__ void transpose_registers(uint4 (&x)[8], uint16_t) {
       to[2 * c][r] = __byte_perm(a, b, 0x5410);
       to[2 * c + 1][r] = __byte_perm(a, b, 0x7632);
     }
-#pragma unroll
-  for (int i = 0; i < 8; ++i) x[i] = make_uint4(to[i][0], to[i][1], to[i][2], to[i][3]);
+  to_packs(to, x);
 }
 
 __device__ __forceinline__ void transpose_registers(uint4 (&x)[16], uint8_t) {
   uint32_t from[16][4], to[16][4];  // (pack, word)
-#pragma unroll
-  for (int i = 0; i < 16; ++i) {
-    from[i][0] = x[i].x, from[i][1] = x[i].y, from[i][2] = x[i].z, from[i][3] = x[i].w;
-  }
+  to_words(x, from);
 #pragma unroll
   for (int r = 0; r < 4; ++r)  // four rows
 #pragma unroll
@@ -53,8 +59,7 @@ __device__ __forceinline__ void transpose_registers(uint4 (&x)[16], uint8_t) {
       to[4 * c + 2][r] = __byte_perm(ab_high, de_high, 0x5410);
       to[4 * c + 3][r] = __byte_perm(ab_high, de_high, 0x7632);
     }
-#pragma unroll
-  for (int i = 0; i < 16; ++i) x[i] = make_uint4(to[i][0], to[i][1], to[i][2], to[i][3]);
+  to_packs(to, x);
 }
 
 }  // namespace ridge

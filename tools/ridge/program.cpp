@@ -119,12 +119,12 @@ void send_to_software(Command& command, const ProgramRequest& request, const Tar
     command.environment.emplace_back("RIDGE_TIMEOUT", fmt::format("{}", request.timeout));
 }
 
-}  // namespace
-
 bool is_source(const fs::path& path) {
   const std::string ending = path.extension();
   return ending == ".cu" || ending == ".cpp" || ending == ".cc" || ending == ".cxx";
 }
+
+}  // namespace
 
 Status check_request(const ProgramRequest& request) {
   if (!fs::exists(request.file))

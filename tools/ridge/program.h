@@ -24,8 +24,6 @@ struct ProgramRequest {
   std::vector<std::filesystem::path>* inputs = nullptr;
 };
 
-bool is_source(const std::filesystem::path& path);
-
 // Whether the file exists and --nvcc makes sense; an error suggests the nearest name.
 Status check_request(const ProgramRequest& request);
 

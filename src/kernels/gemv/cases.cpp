@@ -37,16 +37,6 @@ std::vector<Case> tests() {
   return cases;
 }
 
-std::vector<Case> timings() {
-  const Shapes real = {{16384, 16384}, {4096, 4096},   {8192, 28672}, {28672, 8192}, {1024, 131072},
-                       {131072, 1024}, {16383, 16383}, {16, 1 << 20}, {1 << 20, 64}};
-  std::vector<Case> cases;
-  for (const Dtype dtype : {Dtype::f32, Dtype::bf16})
-    for (const auto& shape : real) cases.push_back({.dtype = dtype, .shape = shape});
-  cases.push_back({.dtype = Dtype::f16, .shape = {16384, 16384}});
-  return cases;
-}
-
 }  // namespace
 
 FamilyOf<Args> family() {

@@ -3,20 +3,16 @@
 #include <algorithm>
 #include <array>
 
+#include "core/mix.h"
+
 namespace ridge::golden {
 namespace {
 
 using vm::Type;
 
-// splitmix64: the same sequence everywhere.
 struct Random {
   uint64_t state;
-  uint64_t next() {
-    uint64_t z = state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-  }
+  uint64_t next() { return next_mixed(state); }
   uint64_t below(uint64_t n) { return next() % n; }
 };
 
