@@ -2,7 +2,8 @@
 //
 // Since 05_last_block: rows that are not whole packs are loaded in packs, too. A worker takes only
 //   rows that start at the same distance from a 16-byte boundary, and reads each from the boundary
-//   before its start (aligned_rows.cuh says how). Long rows get 128 threads side by side.
+//   before its start (aligned_rows.cuh says how). Tiles are cut so that the last block adds at most
+//   16 packs of four sums per thread, and long rows get 128 threads side by side.
 // Stops at: the last wave of blocks, which fills only a part of the GPU.
 // Not for: several vectors x at once: that is a matrix product.
 #include "kernels/gemv_t/aligned_rows.cuh"
