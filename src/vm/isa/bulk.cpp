@@ -1,7 +1,8 @@
-// Bulk stores: cp.async.bulk from shared to global memory, in groups that the thread can wait for
-// (src/vm/exec/async.h).
+// Bulk stores: cp.async.bulk and cp.reduce.async.bulk from shared to global memory, in groups that
+// the thread can wait for (src/vm/exec/async.h).
 #include <cstring>
 
+#include "vm/isa/atomic_ops.h"
 #include "vm/isa/groups.h"
 #include "vm/isa/memory.h"
 
@@ -51,6 +52,66 @@ const Inst* bulk_store(Warp& w, const Inst* inst) {
 }
 Handlers select_store(const Form&) { return {bulk_store<replace>, bulk_store<replace>, true}; }
 
+// Unlike those of atom, additions of f32 keep subnormals, and a NaN in memory stays as it is.
+struct AddFloat {
+  float operator()(float old, float b, float) const { return Add::sum(old, b); }
+  double operator()(double old, double b, double) const {
+    return old != old ? old : b != b ? b : old + b;
+  }
+};
+
+template <class T, class Op>
+void reduce(void* to, const void* from, uint32_t bytes) {
+  const auto at = reinterpret_cast<uint64_t>(to);
+  for (uint32_t k = 0; k < bytes; k += sizeof(T)) {
+    const T value = load_as<T>(static_cast<const uint8_t*>(from) + k);
+    update_global<T, Op>(at + k, value, value);
+  }
+}
+template <class T, class Op>
+Handlers reduction() {
+  return {bulk_store<reduce<T, Op>>, bulk_store<reduce<T, Op>>, true};
+}
+
+template <class T>
+Handlers select_integer(Operation operation) {
+  switch (operation) {
+    case Operation::add: return reduction<T, Add>();
+    case Operation::min: return reduction<T, Min>();
+    case Operation::max: return reduction<T, Max>();
+    case Operation::inc: return reduction<T, Inc>();
+    case Operation::dec: return reduction<T, Dec>();
+    case Operation::bit_and: return reduction<T, And>();
+    case Operation::bit_or: return reduction<T, Or>();
+    case Operation::bit_xor: return reduction<T, Xor>();
+    default: return {};
+  }
+}
+template <bool Brain16>
+Handlers select_half(Operation operation) {
+  switch (operation) {
+    case Operation::add: return reduction<uint16_t, AddHalf<Brain16>>();
+    case Operation::min: return reduction<uint16_t, MinMaxHalf<Brain16, false>>();
+    case Operation::max: return reduction<uint16_t, MinMaxHalf<Brain16, true>>();
+    default: return {};
+  }
+}
+Handlers select_reduce(const Form& form) {
+  switch (form.type()) {
+    case Type::u32:
+    case Type::b32: return select_integer<uint32_t>(form.operation);
+    case Type::u64:
+    case Type::b64: return select_integer<uint64_t>(form.operation);
+    case Type::s32: return select_integer<int32_t>(form.operation);
+    case Type::s64: return select_integer<int64_t>(form.operation);
+    case Type::f32: return reduction<float, AddFloat>();
+    case Type::f64: return reduction<double, AddFloat>();
+    case Type::f16: return select_half<false>(form.operation);
+    case Type::bf16: return select_half<true>(form.operation);
+    default: return {};
+  }
+}
+
 const Inst* commit(Warp& w, const Inst* inst) {
   if (!w.async.empty()) w.async.push(w, Kind::bulk_commit, w.mask, inst);
   return inst + 1;
@@ -70,12 +131,23 @@ Handlers select_wait(const Form& form) {
 constexpr Facts kStore{.access = AccessKind::bulk_store, .encoding = Encoding::copy};
 constexpr Facts kCommit{.sync = Sync::bulk_commit, .encoding = Encoding::copy};
 constexpr Facts kWait{.sync = Sync::bulk_wait, .encoding = Encoding::copy, .fences = true};
+#define RIDGE_REDUCE "cp[reduce][async][bulk][global][shared::cta][bulk_group]{%hint}"
+#define RIDGE_OPERANDS "[a]:global,[b]:shared,c:u32"
 constexpr InstrDef kRows[] = {
-    {"cp[async][bulk][global][shared::cta][bulk_group]{%hint}", "[a]:global,[b]:shared,c:u32",
-     Unit::memory, kStore, select_store},
+    {"cp[async][bulk][global][shared::cta][bulk_group]{%hint}", RIDGE_OPERANDS, Unit::memory,
+     kStore, select_store},
+    {RIDGE_REDUCE "[add][u32|s32|u64|f32|f64]", RIDGE_OPERANDS, Unit::memory, kStore,
+     select_reduce},
+    {RIDGE_REDUCE "[add][noftz][f16|bf16]", RIDGE_OPERANDS, Unit::memory, kStore, select_reduce},
+    {RIDGE_REDUCE "[min|max][u32|s32|u64|s64|f16|bf16]", RIDGE_OPERANDS, Unit::memory, kStore,
+     select_reduce},
+    {RIDGE_REDUCE "[inc|dec][u32]", RIDGE_OPERANDS, Unit::memory, kStore, select_reduce},
+    {RIDGE_REDUCE "[and|or|xor][b32|b64]", RIDGE_OPERANDS, Unit::memory, kStore, select_reduce},
     {"cp[async][bulk][commit_group]", "", Unit::memory, kCommit, select_commit},
     {"cp[async][bulk][wait_group]{read}", "a:u32", Unit::memory, kWait, select_wait},
 };
+#undef RIDGE_REDUCE
+#undef RIDGE_OPERANDS
 
 }  // namespace
 
