@@ -99,6 +99,7 @@ class Checker : public Observer {
   Range* range_of(const Access& a, uint64_t address);
   bool is_in_step(const Access& a, Record write);
   bool same_value(const Access& a, const Word& word, Record other) const;
+  bool becomes_same_value(const Access& a, const Word& word, Record other);
 
   // copies.cpp
   void on_copy(const Access& a);

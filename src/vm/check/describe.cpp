@@ -1,7 +1,9 @@
 // Words for what was found.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "core/text.h"
@@ -74,6 +76,18 @@ std::string Checker::memory_name(const Access& a, const Word& word) {
   return text + say(", byte ", at - home->base);
 }
 
+// A store is noted before it is executed. That of another block may still be under way on another
+// worker, so its value is given a moment to arrive.
+bool Checker::becomes_same_value(const Access& a, const Word& word, Record other) {
+  using namespace std::chrono_literals;
+  if (a.s.act != Act::store || sites_.info(other.site()).act != Act::store) return false;
+  for (int k = 0; k < 200; ++k) {
+    std::this_thread::sleep_for(100us);
+    if (same_value(a, word, other)) return true;
+  }
+  return false;
+}
+
 bool Checker::report_conflict(const Access& a, const Word& word, Record other, bool other_writes,
                               bool writes, bool several) {
   if (other.segment() == Record::kNotOver) {
@@ -82,11 +96,15 @@ bool Checker::report_conflict(const Access& a, const Word& word, Record other, b
   }
   const Segment& then = segments_[other.segment()];
   if (!several && ordered(a, then, other.thread(), word, !other_writes)) return false;
-  if (writes && other_writes && same_value(a, word, other)) return false;
   const GridRun& grid = *a.w.worker->grid;
   const bool same_launch = then.launch == a.b.launch->id;
   const bool same_block = same_launch && then.block == a.b.index,
              same_warp = same_block && then.warp == a.w.index;
+  if (writes && other_writes) {
+    if (same_value(a, word, other)) return false;
+    if (!same_block && !races_.knows(other.site(), a.s.id) && becomes_same_value(a, word, other))
+      return false;
+  }
   Conflict conflict;
   conflict.first = other.site();
   conflict.second = a.s.id;

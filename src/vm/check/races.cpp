@@ -52,6 +52,11 @@ RacePair& Races::pair_of(const Conflict& c) {
   return *slot;
 }
 
+bool Races::knows(uint32_t first, uint32_t second) {
+  const std::lock_guard lock(mutex_);
+  return pairs_.contains(uint64_t(first) << 32 | second);
+}
+
 bool Races::see(const Conflict& c) {
   const std::lock_guard lock(mutex_);
   RacePair& pair = pair_of(c);

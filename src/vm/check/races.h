@@ -69,6 +69,7 @@ class Races {
   // True if it adds something to what was seen of these two before; then `describe` is to be
   // called.
   bool see(const Conflict& conflict);
+  bool knows(uint32_t first, uint32_t second);
   // The example of what `see` was told last of these two.
   void describe(const Conflict& conflict, const Finding& example, const KernelCode* kernel,
                 bool several_rows);

@@ -43,7 +43,7 @@ enum class Act : uint8_t {
 struct Site {
   Act act = Act::none;
   Space space = Space::generic;
-  uint8_t bytes = 0;    // a lane
+  uint8_t bytes = 0;    // per lane
   uint8_t element = 4;  // bytes of what a store takes out of one register
   uint8_t rows = 0;     // load_matrix, store_matrix: lanes that name one
   bool strong = false, acquires = false, releases = false;

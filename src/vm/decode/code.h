@@ -71,7 +71,7 @@ struct Code {
   std::vector<uint8_t> constant_storage;
   const uint8_t* constants = nullptr;  // 64-byte aligned, inside constant_storage
   uint32_t frame_bytes = 0;            // registers of one activation
-  uint32_t local_bytes = 0;  // a thread: parameters, results, call parameters, local variables
+  uint32_t local_bytes = 0;  // per thread: parameters, results, call parameters, local variables
   struct Slot {
     uint32_t offset, bytes;
   };
@@ -97,7 +97,8 @@ struct KernelCode {
   std::unordered_map<const Variable*, uint32_t> shared_offsets;
   uint32_t static_shared = 0;
   uint32_t dynamic_shared_offset = 0;  // where unsized arrays start
-  uint32_t local_bytes = 0;  // a thread, the whole call tree; an allowance when its stack grows
+  uint32_t local_bytes =
+      0;  // per thread, for the whole call tree; an allowance when its stack grows
   bool stack_grows = false;  // it recurses, or uses alloca
   std::mutex mutex;          // functions reached through pointers are decoded when first called
 };

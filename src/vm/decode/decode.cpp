@@ -1,6 +1,7 @@
 // From PTX instructions to items: which row, which registers, where control goes.
 #include <mutex>
 
+#include "core/align.h"
 #include "vm/decode/contract.h"
 #include "vm/decode/decoder.h"
 #include "vm/decode/merge.h"
@@ -28,8 +29,6 @@ void collect(const Operand& op, std::vector<int32_t>& out) {
     out.push_back(op.reg);
   for (const Operand& e : op.elems) collect(e, out);
 }
-
-uint32_t align_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
 
 }  // namespace
 
@@ -70,16 +69,16 @@ void Decoder::run() {
 void Decoder::lay_out_locals() {
   uint32_t top = 0;
   const auto place = [&](const Variable& v) {
-    top = align_up(top, std::max(v.align, 4u));
+    top = round_up(top, std::max(v.align, 4u));
     locals_[&v] = top;
-    const Code::Slot slot{top, align_up(uint32_t(v.size), 4)};
+    const Code::Slot slot{top, round_up(uint32_t(v.size), 4)};
     top += slot.bytes;
     return slot;
   };
   if (function_.entry) {
     uint32_t offset = 0;
     for (const Variable& v : function_.params) {
-      offset = align_up(offset, std::max(v.align, 1u));
+      offset = round_up(offset, std::max(v.align, 1u));
       params_[&v] = offset;
       offset += uint32_t(v.size);
     }
@@ -89,7 +88,7 @@ void Decoder::lay_out_locals() {
   }
   for (const Variable& v : function_.variables)
     if (v.space == Space::local || v.space == Space::param) place(v);
-  code_.local_bytes = align_up(top, 16);
+  code_.local_bytes = round_up(top, 16);
 }
 
 void Decoder::read_items() {

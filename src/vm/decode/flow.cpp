@@ -190,7 +190,7 @@ Slots assign_slots(const std::vector<Item>& items, const FlowGraph& flow,
     }
   }
 
-  // One interval a register, in item order.
+  // One interval per register, in item order.
   constexpr uint32_t kNever = ~0u;
   std::vector<uint32_t> first(count, kNever), last(count, 0);
   const auto touch = [&](int32_t r, uint32_t at) {

@@ -26,7 +26,7 @@ struct KernelInfo {
 struct KernelUsage {
   uint32_t registers = 0;  // our estimate, as ptxas would report it
   uint32_t static_shared = 0;
-  uint32_t local_bytes = 0;  // a thread
+  uint32_t local_bytes = 0;  // per thread
   uint32_t constant_bytes = 0;
 };
 

@@ -7,12 +7,11 @@
 #include <set>
 #include <unordered_set>
 
+#include "core/align.h"
 #include "vm/mem/windows.h"
 
 namespace ridge::vm {
 namespace {
-
-uint32_t align_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
 
 // What one function mentions.
 struct Mentions {
@@ -56,7 +55,7 @@ uint32_t stack_depth(const KernelCode& kernel, const Function* function,
     else if (!site.provided) deep = true;
   }
   path.pop_back();
-  return align_up(it->second->local_bytes, 16) + below;
+  return round_up(it->second->local_bytes, 16) + below;
 }
 constexpr uint32_t kStackAllowance = 64 * 1024;
 
@@ -114,7 +113,7 @@ KernelInfo describe(const Module& module, const Function& function, const GpuSpe
   info.name = function.name;
   uint32_t offset = 0;
   for (const Variable& p : function.params) {
-    offset = align_up(offset, std::max(p.align, 1u));
+    offset = round_up(offset, std::max(p.align, 1u));
     info.params.push_back({offset, uint32_t(p.size)});
     offset += uint32_t(p.size);
   }
@@ -182,12 +181,12 @@ Expected<std::unique_ptr<KernelCode>> decode_kernel(Program& program, Function& 
       dynamic_align = std::max(dynamic_align, v->align);
       continue;
     }
-    top = align_up(top, std::max(v->align, 1u));
+    top = round_up(top, std::max(v->align, 1u));
     kernel->shared_offsets[v] = top;
     top += uint32_t(v->size);
   }
   kernel->static_shared = top;
-  kernel->dynamic_shared_offset = align_up(top, dynamic_align);
+  kernel->dynamic_shared_offset = round_up(top, dynamic_align);
   for (const Variable* v : shared)
     if (v->unsized || v->size == 0) kernel->shared_offsets[v] = kernel->dynamic_shared_offset;
 

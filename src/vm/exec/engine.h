@@ -62,7 +62,7 @@ struct Launch {
 
 struct EngineOptions {
   GpuSpec gpu;
-  unsigned threads = 0;        // worker threads; 0: one a core
+  unsigned threads = 0;        // worker threads; 0: one per core
   double timeout_seconds = 0;  // 0: none
   bool progress = false;       // a progress line on stderr after two seconds
   bool closed = true;          // the host cannot touch the device's memory

@@ -5,15 +5,12 @@
 #include <numeric>
 #include <utility>
 
+#include "core/mix.h"
+
 namespace ridge::vm {
 namespace {
 
-uint64_t mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15ull;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
+uint64_t mix(uint64_t x) { return next_mixed(x); }
 
 }  // namespace
 

@@ -90,12 +90,12 @@ struct Warp {
   // Registers of the running frame; constant vectors of its function.
   uint8_t* base[2] = {nullptr, nullptr};
   uint32_t mask = 0;   // lanes executing now
-  uint32_t carry = 0;  // the carry flag of add.cc and its kind, a bit a lane
+  uint32_t carry = 0;  // the carry flag of add.cc and its kind, one bit per lane
   int32_t budget = 0;  // backward branches left before the warp yields
   Stop stop = Stop::reschedule;
   uint8_t* shared = nullptr;
   uint32_t shared_size = 0;
-  uint32_t local_size = 0;  // bytes a thread
+  uint32_t local_size = 0;  // bytes per thread
   // 4-byte words interleaved by lane: word w of lane l at (w * 32 + l) * 4.
   uint8_t* local = nullptr;
   Worker* worker = nullptr;
@@ -144,9 +144,7 @@ struct Barrier {
   uint32_t expected = 0;     // 0: nobody has arrived yet
   bool whole_block = false;  // expected is all threads: exited ones count as arrived
   bool any = false, all = true;
-  uint32_t count = 0;                          // bar.red accumulators
-  bool result_any = false, result_all = true;  // of the last completed phase
-  uint32_t result_count = 0;
+  uint32_t count = 0;  // bar.red accumulators
 };
 
 struct Block {

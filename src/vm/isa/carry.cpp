@@ -1,5 +1,5 @@
 // Extended precision: additions and products that write (.cc) and read (addc, subc, madc) the carry
-// flag, one bit a lane in Warp::carry. After a subtraction the flag is the borrow.
+// flag, one bit per lane in Warp::carry. After a subtraction the flag is the borrow.
 #include "vm/isa/groups.h"
 #include "vm/isa/lane.h"
 

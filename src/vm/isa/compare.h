@@ -196,7 +196,6 @@ struct HalfSource {
 template <class Half>
 struct PairSource {
   using Lane = uint32_t;
-  using HalfOf = Half;
   template <Cmp C>
   static uint32_t bits(const uint32_t* a, const uint32_t* b, int shift) {
     return lane_bits([&](int i) {

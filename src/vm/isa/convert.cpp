@@ -226,7 +226,7 @@ Handlers resize_from(Type from) {
   });
 }
 
-// One lambda a lane, both handlers.
+// One lambda per lane, both handlers.
 template <class From, auto Op>
 constexpr Handlers lane_op() {
   return {lane_handler<From, Op, true>, lane_handler<From, Op, false>};

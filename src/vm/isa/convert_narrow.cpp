@@ -1,5 +1,5 @@
 // cvt to and from the formats of tensor cores (f16, bf16, tf32, e4m3, e5m2) with saturation to
-// finite values and relu, two values a register, and cvt.pack of integers.
+// finite values and relu, two values per register, and cvt.pack of integers.
 #include <cmath>
 #include <cstdint>
 

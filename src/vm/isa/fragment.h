@@ -2,7 +2,7 @@
 //
 // Every 32-bit register of a fragment is a tile of eight rows, row-major in the order of the lanes:
 // lane 4 r + t holds row r, elements t * p … t * p + p - 1 of the p = 32 / bits that fit into it
-// (64-bit elements: one a lane). So the register's 128 bytes, as they lie in the frame, are the
+// (64-bit elements: one per lane). So the register's 128 bytes, as they lie in the frame, are the
 // tile. Tiles of a 16-row operand come in pairs, rows 0-7 and 8-15, and pairs follow each other
 // along K. The second operand is held by columns: its tile has a column of B a row. Accumulators of
 // 32 and 64 bits are split once more, into even columns and odd ones.

@@ -1,4 +1,4 @@
-// One function a group file; each returns that file's table.
+// One function per group file; each returns that file's table.
 #pragma once
 
 #include <span>

@@ -148,7 +148,7 @@ inline void narrow(const float* from, uint16_t* to) {
   }
 }
 
-// Writes a warp's results, one or two halves a lane, to the active lanes.
+// Writes a warp's results, one or two halves per lane, to the active lanes.
 template <int N>
 inline void store_halves(Warp& w, uint32_t operand, const uint16_t* results) {
   uint16_t* d = w.reg<uint16_t>(operand);

@@ -29,7 +29,7 @@ extern const Handlers kLocalAddress;
 // An atomic operation on a vector: its whole address range, before the first element. c = bytes.
 extern const Handlers kCheckVector;
 
-// Register of `from` bytes a lane to one of `to`; sign or zero extension, or truncation.
+// Register of `from` bytes per lane to one of `to`; sign or zero extension, or truncation.
 Handlers resize(int from, int to, bool is_signed);
 // mov.b64 d, {a, b}: parts in a, b, c, x[0]; and back: d, x[0] … receive the parts of a.
 Handlers pack(int whole, int parts);

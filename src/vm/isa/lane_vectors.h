@@ -10,8 +10,6 @@
 
 namespace ridge::vm {
 
-inline __m256i as_ints(__m256 v) { return _mm256_castps_si256(v); }
-inline __m256 as_floats(__m256i v) { return _mm256_castsi256_ps(v); }
 inline __m256i load_vector(const void* p) {
   return _mm256_loadu_si256(static_cast<const __m256i*>(p));
 }

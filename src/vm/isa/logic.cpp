@@ -49,7 +49,7 @@ constexpr auto shf = [](uint32_t a, uint32_t b, uint32_t c) {
 // --- lop3: any function of three bits ---
 
 inline uint32_t lookup(uint32_t a, uint32_t b, uint32_t c, uint32_t lut) {
-  // One mask a row of the truth table, the same for all lanes.
+  // One mask per row of the truth table, the same for all lanes.
   const auto row = [&](int i) { return 0u - (lut >> i & 1); };
   const uint32_t low = (~b & ((~c & row(0)) | (c & row(1)))) | (b & ((~c & row(2)) | (c & row(3))));
   const uint32_t high =

@@ -93,7 +93,7 @@ int64_t primary(const Modifiers& m, int64_t a, int64_t b) {
   }
 }
 
-// --- one value a lane ---
+// --- one value per lane ---
 //
 // GPUs have no such instructions any more; the assembler writes them in others, and not quite to
 // the letter of the PTX documentation. What follows is what an H200 does (tests/vm/isa/golden).
@@ -182,7 +182,7 @@ const Inst* vmad_handler(Warp& w, const Inst* inst) {
   return inst + 2;
 }
 
-// --- two halves or four bytes a lane ---
+// --- two halves or four bytes per lane ---
 
 // Which parts are computed: all, or those a mask such as h1 or b310 names.
 template <int Parts>

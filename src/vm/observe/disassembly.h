@@ -15,7 +15,7 @@ struct MachineInstruction {
   Reach reach = Reach::none;  // none: generic, each address says which memory it is
   bool matrices = false;      // LDSM, STSM
   bool compares = false;      // a compare-and-swap, which other atomics are made of, too
-  uint8_t bytes = 0;          // a lane
+  uint8_t bytes = 0;          // per lane
 };
 
 // By PTX line. Code that no PTX line is given for is left out.

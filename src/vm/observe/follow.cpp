@@ -98,7 +98,7 @@ class Follower {
       index_[&ins] = items_.size();
       items_.push_back(std::move(item));
     }
-    for (Item& item : items_)  // whose is it? compilers write one instruction a line
+    for (Item& item : items_)  // whose is it? compilers write one instruction per line
       if (at_line[{item.ins->line, item.action}] > 1) item.unclear = true;
   }
 
@@ -161,7 +161,7 @@ class Follower {
     const bool aligned = addresses_.alignment({*item.unknowns, 0}) >= width;
     const auto consider = [&](uint64_t start) {
       std::vector<Item*> members;
-      uint32_t covered = 0;  // a bit a byte
+      uint32_t covered = 0;  // one bit per byte
       for (Item& other : items_) {
         if (other.settled || other.unclear || !other.is_beside(item)) continue;
         if (!other.is_within(start, width)) continue;

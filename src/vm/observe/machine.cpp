@@ -13,7 +13,7 @@
 namespace ridge::vm::observe {
 namespace {
 
-constexpr uint32_t kWidest = 16;  // bytes a lane
+constexpr uint32_t kWidest = 16;  // bytes per lane
 
 // An element of a load or store, which may become a part of a wide one.
 struct Piece {

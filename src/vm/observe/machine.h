@@ -16,7 +16,7 @@ namespace ridge::vm::observe {
 struct MachineAccess {
   const Instruction* lead = nullptr;  // whose access this one is a part of; itself: it leads
   int32_t start = 0;                  // where the access starts, from the lead's own address
-  uint8_t bytes = 0;                  // a lane
+  uint8_t bytes = 0;                  // per lane
 
   bool operator==(const MachineAccess&) const = default;
 };

@@ -20,7 +20,7 @@ struct Touch {
   Reach reach = Reach::none;
   bool generic = false;  // each lane's address says which memory it is
   Action action = Action::load;
-  uint8_t bytes = 0;      // a lane; a row's, of matrices
+  uint8_t bytes = 0;      // per lane; of matrices, per row
   uint8_t matrices = 0;   // kind matrices: how many; fragments: 1 where they are moved so
   MachineAtomic atomic;   // of reductions and atomics, and of the loads in their loops
   bool bypasses = false;  // kind copy: past the first cache
@@ -32,8 +32,8 @@ struct Touch {
 struct Entry {
   const Instruction* source = nullptr;
   const Match* match = nullptr;
-  Touch as_written;                          // what PTX says it touches
-  uint8_t width = 0;                         // bytes a lane that the machine moves for it; 0: none
+  Touch as_written;   // what PTX says it touches
+  uint8_t width = 0;  // bytes per lane that the machine moves for it; 0: none
   const Instruction* merged_into = nullptr;  // another's access does this one's work
   const Instruction* passed_by = nullptr;    // predicated: the branch that the machine has not
   bool has_fillers = false;                  // switched-off loads that ptxas puts before it
