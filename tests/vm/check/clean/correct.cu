@@ -238,6 +238,9 @@ __global__ void same_value(const int* in, int* out) {
   if (threadIdx.x == 0) *out = found;
 }
 
+// The same of all blocks, in global memory: a block may come before the store of another has landed.
+__global__ void all_mark(int* out) { out[threadIdx.x] = 1; }
+
 __global__ void optimistic(float* out, const int* in) {
   auto* bits = reinterpret_cast<unsigned*>(out);
   unsigned old = *bits, seen;
@@ -320,6 +323,12 @@ int main() {
     compact<<<kBlocks, kThreads>>>(a, b);
   });
   run("same_value", a, {1}, [&] { same_value<<<1, kThreads>>>(in, a); });
+  run("all_mark", a, std::vector<int>(kSize, 1), [&] {
+    for (int k = 0; k < 200; ++k) {
+      cudaMemset(a, 0, kSize * sizeof(int));
+      all_mark<<<2, kSize>>>(a);
+    }
+  });
   const float largest = float(most);
   int bits = 0;
   static_assert(sizeof bits == sizeof largest);
