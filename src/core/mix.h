@@ -1,4 +1,4 @@
-// Numbers that look random and are the same in every run: SplitMix64.
+// Numbers that look random and are the same in every run (SplitMix64), and hashes of records.
 #pragma once
 
 #include <cstdint>
@@ -16,5 +16,10 @@ constexpr uint64_t mixed(uint64_t z) {
 
 // The next number of a sequence; `state` starts anywhere.
 constexpr uint64_t next_mixed(uint64_t& state) { return mixed(state += kMixStep); }
+
+// FNV-1a, by which records name their results: starts with kFnvStart and takes one word after the
+// other.
+inline constexpr uint64_t kFnvStart = 0xcbf29ce484222325u;
+constexpr uint64_t fnv1a(uint64_t hash, uint64_t word) { return (hash ^ word) * 0x100000001b3u; }
 
 }  // namespace ridge

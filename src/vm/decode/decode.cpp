@@ -16,7 +16,8 @@ bool is_plain_exit(const Instruction& ins) {
   return ins.guard < 0 && (flow == Flow::ret || flow == Flow::exit);
 }
 
-// How many operands an instruction has beside its cache policy; -1: as many as it likes.
+// Jumps and calls have as many operands as they like. All others have as many as a row says, and
+// perhaps a cache policy, which is ignored.
 const Match* find_row(const Instruction& ins, std::string* error) {
   const Match* any = find_instruction(ins.mnemonic, error);
   if (!any || (any->facts().flow != Flow::next && any->facts().flow != Flow::trap)) return any;

@@ -128,9 +128,9 @@ std::vector<uint32_t> recorded_input(uint64_t seed, size_t words) {
   return out;
 }
 uint64_t hash_of(const std::vector<uint32_t>& words) {
-  uint64_t hash = 0xcbf29ce484222325;
+  uint64_t hash = kFnvStart;
   for (size_t i = 0; i < words.size() * 4; ++i)
-    hash = (hash ^ uint8_t(words[i / 4] >> (i % 4 * 8))) * 0x100000001b3;
+    hash = fnv1a(hash, uint8_t(words[i / 4] >> (i % 4 * 8)));
   return hash;
 }
 

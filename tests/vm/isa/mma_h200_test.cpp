@@ -9,6 +9,7 @@
 #include <cmath>
 #include <random>
 
+#include "core/mix.h"
 #include "run_fragments.h"
 
 namespace ridge::vm::test {
@@ -94,7 +95,7 @@ uint64_t hash_of(const Recorded& row, Random random) {
   }
   const auto& counts = match->handlers.fragments;
   const bool wide = std::string(row.a) == "f64", sparse = row.selector >= 0;
-  uint64_t hash = 0xcbf29ce484222325ull;
+  uint64_t hash = kFnvStart;
   for (int round = 0; round < kRounds; ++round) {
     Registers d(counts[0], wide), a(counts[1], wide), b(counts[2], wide), c(counts[3], wide);
     Registers e(1, false);
@@ -110,7 +111,7 @@ uint64_t hash_of(const Recorded& row, Random random) {
     if (sparse) run(row.spelling, d, {&a, &b, &c, &e}, {uint32_t(row.selector)});
     else run(row.spelling, d, {&a, &b, &c});
     for (size_t i = 0; i < d.size(); ++i)
-      for (const uint64_t word : d[i]) hash = (hash ^ word) * 0x100000001b3ull;
+      for (const uint64_t word : d[i]) hash = fnv1a(hash, word);
   }
   return hash;
 }
