@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ladder/rung.h"
+#include "ridge/dtype.h"
 
 namespace ridge::warp_per_row {
 

@@ -21,8 +21,8 @@ SKIPPED = 77
 # Of the shared accesses, and of the others, how many may differ: loops that ptxas unrolls merge across their turns.
 ALLOWED = {"shared": 0.02, "global": 0.02}
 SPACES = {"LDS": ("ld", "shared"), "STS": ("st", "shared"), "LDG": ("ld", "global"), "STG": ("st", "global")}
-USES_SHARED = re.compile(r"__shared__|slices\.cuh|order\.cuh|tiles\.cuh|reduce_columns|reduce_segments|block_scan|"
-                         r"warps\.cuh")
+USES_SHARED = re.compile(r"__shared__|slices\.cuh|order\.cuh|tiles\.cuh|workers\.cuh|aligned_rows|reduce_columns|reduce_segments|"
+                         r"block_scan|warp_per_row")
 
 
 def width(opcode):
