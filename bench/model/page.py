@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Writes the tables of docs/model.md from bench/model/h200.json and bench/model/programs_h200.json.
+
+    page.py           writes them
+    page.py --check   fails if the page has other tables
+"""
+import json
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parents[1] / "docs" / "model.md"
+GROUPS = {  # by the first word of a figure's name
+    "DRAM": ["dram", "copy", "gather", "scatter"], "L2 and L1": ["l2", "l1", "store"], "Latency": ["latency"],
+    "Shared memory": ["shared"], "Atomics on global memory": ["atomic"], "Issue, branches, barriers, fences": [
+        "issue", "pair", "branch", "barrier", "fence"],
+    "Tensor cores": ["mma", "wgmma", "sustained"], "Asynchronous copies": ["cp_async", "bulk", "tma", "mbarrier"],
+    "Clusters": ["cluster"], "Launches, blocks, waves": ["event", "launch", "graph", "streams", "blocks", "waves", "grid_barrier",
+                                                        "memset", "memcpy_device"],
+    "Link and clocks": ["link", "clock"],
+}
+POINTS = 5  # of a curve
+
+
+def number(value):
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def place(figure, x):
+    """The x of a curve, with units where it counts bytes."""
+    if not figure["over"].startswith("bytes") or x < 1024: return number(x)
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if x >= size: return f"{x / size:.4g} {unit}"
+
+
+def value_of(figure):
+    if not isinstance(figure["value"], list): return number(figure["value"])
+    last = len(figure["at"]) - 1
+    chosen = sorted({round(i * last / (POINTS - 1)) for i in range(POINTS)})
+    return " · ".join(f"{place(figure, figure['at'][i])}: **{number(figure['value'][i])}**" for i in chosen)
+
+
+def figure_tables(figures):
+    lines = []
+    for title, words in GROUPS.items():
+        rows = [(name, figure) for name, figure in figures.items() if name.split(".")[0] in words]
+        lines += ["", f"### {title}", "", "| figure | H200 | unit | how |", "|---|---|---|---|"]
+        for name, figure in rows:
+            over = f" Over {figure['over']}." if "over" in figure else ""
+            how = figure["how"][0].upper() + figure["how"][1:]
+            lines.append(f"| `{name}` | {value_of(figure)} | {figure['unit']} | {how}.{over} |".replace("..", "."))
+    lines += ["", "### Instructions", "", "Latency: cycles of a dependent chain. Interval: cycles between instructions of one warp with 8 "
+              "independent chains. Rate: lanes per", "cycle and SM with 32 warps.", "",
+              "| instruction | latency | interval | rate | PTX |", "|---|---|---|---|---|"]
+    for name in figures:
+        if name.startswith("op.") and name.endswith(".rate"):
+            op = name[:-5]
+            ptx = figures[op + ".latency"]["how"].split(": ", 1)[1]
+            cells = [number(figures[f"{op}.{key}"]["value"]) for key in ("latency", "interval", "rate")]
+            lines.append(f"| `{op[3:]}` | {' | '.join(cells)} | `{ptx.replace('|', chr(92) + '|')}` |")
+    return lines
+
+
+def program_table(programs):
+    bounds = Counter(program["ncu"]["bound"] for program in programs.values())
+    said = ", ".join(f"{count} by {name}" for name, count in bounds.most_common())
+    lines = ["", f"{len(programs)} programs; by Nsight Compute's figures they are bound: {said}.", "",
+             "| program | what | cold µs | hot µs | DRAM % | L2 % | L1 % | issue % | bound |", "|---|---|---|---|---|---|---|---|---|"]
+    for name, program in programs.items():
+        ncu = program["ncu"]
+        cells = [number(program["cold_us"]), number(program["hot_us"]),
+                 *(f"{ncu[key]:.0f}" for key in ("dram_pct", "l2_pct", "l1_pct", "issue_pct")), ncu["bound"]]
+        lines.append(f"| `{name}` | {program['what']} | {' | '.join(cells)} |")
+    return lines
+
+
+def main():
+    record = json.loads((HERE / "h200.json").read_text())
+    programs = json.loads((HERE / "programs_h200.json").read_text())["programs"]
+    tables = {"figures": figure_tables(record["figures"]), "programs": program_table(programs)}
+    text = old = PAGE.read_text()
+    for mark, lines in tables.items():
+        body = "\n".join(lines).strip("\n")
+        text, count = re.subn(rf"(<!-- {mark} -->\n).*?(\n<!-- /{mark} -->)", lambda m: m[1] + body + m[2], text, flags=re.S)
+        if count != 1: sys.exit(f"{PAGE} has no marks <!-- {mark} --> and <!-- /{mark} -->")
+    if "--check" in sys.argv[1:]:
+        if text != old: sys.exit(f"{PAGE} is out of date: run bench/model/page.py")
+    else: PAGE.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
