@@ -2,8 +2,8 @@
 """Benchmarks the software GPU and records the result in bench/results/vm.json.
 
 Each kernel of kernels.cu runs on one worker thread, then on two; its instructions are counted in a run of their own, so
-that counting does not slow the timed ones. A plain triple loop (plain_loop.cpp, g++ -O2) is timed in the same run.
-Rates are medians with quartiles. Also recorded: time to load a large module, and the memory a small program takes.
+that counting does not slow the timed ones. A plain triple loop (plain_loop.cpp, g++ -O2) is timed in the same run. Tensor
+copies of copies.cu run on one thread, beside memcpy. Rates are medians with quartiles. Also recorded: time to load a large module, and the memory a small program takes.
 
   bench/vm/run.py [--preset vm] [--repeats 15] [--output FILE|-]
 """
@@ -21,7 +21,10 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "bench" / "vm"
-KERNELS = ["sgemm", "wmma", "mma", "vector_add", "reduction", "collatz", "float4_swaps", "few_lanes"]
+KERNELS = ["sgemm", "wmma", "mma", "wgmma", "vector_add", "reduction", "collatz", "float4_swaps", "few_lanes"]
+COPIES = [f"{what}_{way}" for way in ("load", "store") for what in ("memcpy", "tensor")]
+COPIES += ["tensor_load_swizzled", "tensor_store_swizzled"]
+COPIED_BYTES = 64 << 20  # by each of them
 
 
 def cpu_name():
@@ -38,8 +41,10 @@ def quartiles(samples):
 
 def build(nvcc, folder):
     subprocess.run([nvcc, "-std=c++17", "-O3", "-lineinfo", "-cudart", "shared",
-                    "-gencode", "arch=compute_80,code=compute_80",
+                    "-gencode", "arch=compute_90a,code=compute_90a",
                     "-o", folder / "kernels", HERE / "kernels.cu"], check=True)
+    subprocess.run([nvcc, "-std=c++17", "-O3", "-cudart", "shared", "-gencode", "arch=compute_90,code=compute_90",
+                    "-o", folder / "copies", HERE / "copies.cu"], check=True)
     subprocess.run(["g++", "-O2", "-o", folder / "plain_loop", HERE / "plain_loop.cpp"], check=True)
 
 
@@ -81,7 +86,7 @@ def main():
         sys.exit(f"there is no {library}/libcudart.so.13: run ./ridge build first")
     base = {**os.environ, "LD_LIBRARY_PATH": str(library)}
     record = {"schema": 1, "date": datetime.date.today().isoformat(), "cpu": cpu_name(), "cores": os.cpu_count(),
-              "kernels": {}}
+              "kernels": {}, "copies": {}}
 
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -100,6 +105,9 @@ def main():
             times = run(folder / "kernels", kernel, str(options.repeats + 1), env=env).stdout.split()
             entry["profiled"] = quartiles([float(x) for x in times[1:]])
             record["kernels"][kernel] = entry
+        for copy in COPIES:
+            times = run(folder / "copies", copy, str(options.repeats + 1), env={**base, "RIDGE_THREADS": "1"}).stdout.split()
+            record["copies"][copy] = quartiles([float(x) for x in times[1:]])
         record["machine_scaling"] = machine_scaling(folder, base)
         launches = run(folder / "kernels", "launches", "9", env={**base, "RIDGE_THREADS": "1"}).stdout.split()
         record["launch_us"] = statistics.median(float(x) for x in launches[1:]) * 1e6 / 1000
@@ -117,9 +125,13 @@ def main():
               f"{entry['warp_instructions'] / one / 1e6:>10.0f}{two * 1e3:>8.1f} ms{one / two:>9.2f}x"
               f"{entry['profiled']['median_s'] / one:>9.2f}x")
     sgemm = record["kernels"]["sgemm"]["threads_1"]["median_s"]
-    for kernel in ("wmma", "mma"):
+    for kernel, numbers in (("wmma", "f16"), ("mma", "f16"), ("wgmma", "bf16")):
         rate = 2 * 256**3 / record["kernels"][kernel]["threads_1"]["median_s"] / 1e9
-        print(f"{kernel}, 256^3 on f16: {rate:.1f} GFLOP/s on one thread")
+        print(f"{kernel}, 256^3 on {numbers}: {rate:.1f} GFLOP/s on one thread")
+    for copy, entry in record["copies"].items():
+        memcpy = record["copies"]["memcpy_load" if "load" in copy else "memcpy_store"]["median_s"]
+        print(f"{copy}: {COPIED_BYTES / entry['median_s'] / 1e9:.1f} GB/s on one thread,"
+              f" {100 * memcpy / entry['median_s']:.0f} % of memcpy")
     print(f"plain loop, 512^3: {record['plain_loop']['median_s'] * 1e3:.1f} ms, "
           f"{record['plain_loop']['median_s'] / sgemm:.1f} times the software GPU's sgemm on one thread")
     print(f"two independent processes do {record['machine_scaling']:.2f} times the work of one on this machine")

@@ -2,6 +2,7 @@
 // row per GPU in gpu_spec.cpp; `ridge run --gpu NAME` picks one.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -28,6 +29,9 @@ struct GpuSpec {
   int fp32_lanes_per_sm = 128;
   int fp64_lanes_per_sm = 64;
   int copy_engines = 3;
+  // Multiprocessors of each GPC, the parts of the chip that a cluster must fit into; none: not
+  // known, and taken to be 16 each.
+  std::array<uint8_t, 12> gpcs = {};
 };
 
 const std::vector<GpuSpec>& all_gpus();

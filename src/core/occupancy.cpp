@@ -65,6 +65,21 @@ Occupancy occupancy(const GpuSpec& gpu, const KernelResources& kernel) {
           .limiter = least.limiter};
 }
 
+int active_clusters(const GpuSpec& gpu, int blocks_per_sm, int cluster_size) {
+  constexpr int kMostBlocks = 8;  // of clusters, on one multiprocessor
+  constexpr int kUsual = 16;      // multiprocessors of a GPC
+  const int blocks = std::min(blocks_per_sm, kMostBlocks);
+  const auto of_gpc = [&](int multiprocessors) {
+    return multiprocessors >= cluster_size ? multiprocessors * blocks / cluster_size : 0;
+  };
+  int clusters = 0;
+  if (gpu.gpcs[0] == 0)
+    for (int left = gpu.sm_count; left > 0; left -= kUsual)
+      clusters += of_gpc(std::min(left, kUsual));
+  for (const int multiprocessors : gpu.gpcs) clusters += of_gpc(multiprocessors);
+  return clusters;
+}
+
 const char* to_string(Limiter limiter) {
   switch (limiter) {
     case Limiter::threads: return "threads";

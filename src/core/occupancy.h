@@ -36,6 +36,10 @@ int blocks_by_shared(const GpuSpec& gpu, int64_t shared_bytes);  // up to the op
 // The smallest of the four; of equal limits the one listed first in Limiter.
 Occupancy occupancy(const GpuSpec& gpu, const KernelResources& kernel);
 
+// Clusters of so many blocks that are resident on the whole device at a time, by the formula that
+// an H200's answers follow (docs/hopper_facts.md).
+int active_clusters(const GpuSpec& gpu, int blocks_per_sm, int cluster_size);
+
 const char* to_string(Limiter limiter);
 
 }  // namespace ridge

@@ -368,7 +368,7 @@ class Cache(CliTest):
     def test_flags(self):
         self.run_and_count("a.cu")
         self.assertRegex(self.calls[0], r"^-std=c\+\+17 -O3 -lineinfo -Xcompiler -g1,\S+ -cudart shared "
-                         "-gencode arch=compute_90,code=compute_90 ")
+                         "-gencode arch=compute_90a,code=compute_90a ")
         self.run_and_count("a.cu", "--gpu", "rtx4090")
         self.assertIn("arch=compute_89,code=compute_89", self.calls[0])
         self.run_and_count("a.cu", "--nvcc", "-std=c++20 -DX='a b' -arch=sm_80 -G")

@@ -16,7 +16,6 @@ PROGRAMS = {
         "constexpr int twice(int x) { return 2 * x; }\n__global__ void k(int* p) { *p = twice(*p); }\nint main() {}",
     "C++20": "#include <span>\nint main() { int a[3] = {}; std::span<int> s(a); return s[0]; }",
     "concepts": "template <class T> concept Big = sizeof(T) > 8;\ntemplate <Big T> void f(T) {}\nint main() {}",
-    "an instruction of one architecture": '__global__ void k() { asm volatile("wgmma.fence.sync.aligned;"); }\nint main() {}',
     "the driver": "#include <cuda.h>\nint main() { return cuInit(0); }",
     "a header": '#include "far.h"\nint main() { return FAR; }',
 }
@@ -32,6 +31,11 @@ class Hints(CliTest):
                 last = err.splitlines()[-1]
                 self.assertRegex(last, r'^ridge: hint: .*: --nvcc ".*"$')
                 self.ridge("run", "--device", "vm", source, *shlex.split(re.search(r"--nvcc .*$", last)[0]))
+
+    def test_instructions_of_one_architecture_need_no_flag(self):
+        source = self.write("a.cu", '__global__ void k() { asm volatile("wgmma.fence.sync.aligned;"); }\n'
+                                    "int main() { k<<<1, 128>>>(); return cudaDeviceSynchronize(); }\n")
+        self.ridge("run", "--device", "vm", source)
 
     def test_a_file_alone_is_run(self):
         self.write("answer.cu", "int main(int n, char**) { return 40 + n; }\n")

@@ -91,9 +91,12 @@ std::vector<std::string> default_flags(const Target& target,
         if (flag.starts_with(prefix)) return true;
     return false;
   };
+  // The program is for this device alone, so it may use what only its architecture has (wgmma and
+  // the like, which plain compute_90 refuses).
   const int cc = target.capability();
-  const std::string code =
-      target.software ? fmt::format("compute_{}", cc) : fmt::format("[compute_{},sm_{}]", cc, cc);
+  const std::string arch = fmt::format("{}{}", cc, cc >= 90 ? "a" : "");
+  const std::string code = target.software ? fmt::format("compute_{}", arch)
+                                           : fmt::format("[compute_{},sm_{}]", arch, arch);
   std::vector<std::string> flags;
   if (!given({"-std", "--std"})) flags.push_back("-std=c++17");
   if (!given({"-O", "--optimize"})) flags.push_back("-O3");
@@ -106,7 +109,7 @@ std::vector<std::string> default_flags(const Target& target,
         {"-Xcompiler", "-g1,-fno-crossjumping,-fno-tree-tail-merge,-fno-optimize-sibling-calls"});
   if (!given({"-cudart", "--cudart"})) flags.insert(flags.end(), {"-cudart", "shared"});
   if (!given({"-arch", "--gpu-arch", "-code", "--gpu-code", "-gencode", "--generate-code"}))
-    flags.insert(flags.end(), {"-gencode", fmt::format("arch=compute_{},code={}", cc, code)});
+    flags.insert(flags.end(), {"-gencode", fmt::format("arch=compute_{},code={}", arch, code)});
   return flags;
 }
 

@@ -78,7 +78,6 @@ static Shape shape_for(const Args& a) {
 static Support supports(const Args& a, const DeviceInfo& device) {
   if (const Support s = supports_any(a); !s) return s;
   if (device.major != 9) return "needs the clusters of Hopper";
-  if (!device.bulk_copies) return "the software GPU has no clusters yet";
   const Shape shape = shape_for(a);
   if (shape.threads == 0) return "the row does not fit the registers of 16 blocks";
   return a.rows <= INT32_MAX / shape.blocks ? kSupported : "too many rows for one grid";

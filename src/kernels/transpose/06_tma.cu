@@ -126,7 +126,6 @@ __global__ void __launch_bounds__(kThreads<T>)
 
 static Support supports(const Args& a, const DeviceInfo& device) {
   if (device.major != 9) return "needs the tensor copies of Hopper";
-  if (!device.bulk_copies) return "the software GPU has no tensor copies yet";
   if (!has_raw_type(a.dtype)) return "moves elements of 1, 2 or 4 bytes";
   const auto size = int64_t(size_of(a.dtype));
   const auto whole = [&](int64_t elements) { return elements * size % kPackBytes == 0; };

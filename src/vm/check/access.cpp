@@ -37,34 +37,37 @@ bool Checker::on_rows(const Access& a) {
       (a.s.act != Act::load && !store))
     return false;
   const uint32_t* at = a.w.src<uint32_t>(a.inst->a);
-  if (a.s.array && !in_array(a.s, at, a.inst->b)) return false;
+  if (a.s.array && !in_array(a.s, at, a.inst->b - a.w.shared_start)) return false;
   if (store) a.ws.fenced_now = false;
   return store ? write_whole_words(whole_words(a, 0), at) : read_whole_words(whole_words(a, 0), at);
 }
 
-// Where each lane goes: in shared memory, the offset there.
+// Where each lane goes: in shared memory, the offset there; in a peer's, the address.
 Checker::Lanes Checker::addresses_of(const Access& a, uint64_t* at) {
   const Warp& w = a.w;
   const int64_t offset = int32_t(a.inst->b);
   if (a.s.space == Space::shared) {
     const uint32_t* base = w.src<uint32_t>(a.inst->a);
-    for (int i = 0; i < kWarpSize; ++i) at[i] = uint32_t(base[i] + uint32_t(offset));
-    return {.shared = w.mask, .global = 0};
+    for (int i = 0; i < kWarpSize; ++i)
+      at[i] = uint32_t(base[i] + uint32_t(offset) - w.shared_start);
+    if (w.block->cluster->blocks.size() == 1) return {.shared = w.mask};
+    return split_by_rank(w, w.mask, at);
   }
   const uint64_t* base = w.src<uint64_t>(a.inst->a);
   for (int i = 0; i < kWarpSize; ++i) at[i] = base[i] + uint64_t(offset);
-  if (a.s.space == Space::global) return {.shared = 0, .global = w.mask};
+  if (a.s.space == Space::global) return {.global = w.mask};
   Lanes lanes;
   each_active(w.mask, [&](int i) {
     const uint64_t window = at[i] - kSharedWindow;
     if (window >> 32 >= 3) {
       lanes.global |= 1u << i;
-    } else if (window < kWindowSize) {
+    } else if (window < kSharedWindowSize) {
       lanes.shared |= 1u << i;
-      at[i] = window;
+      at[i] = uint32_t(window) - w.shared_start;
     }
   });
-  return lanes;
+  const Lanes split = split_by_rank(w, lanes.shared, at);
+  return {.shared = split.shared, .global = lanes.global, .peer = split.peer};
 }
 
 void Checker::on_memory(const Access& a) {
@@ -81,14 +84,18 @@ void Checker::on_memory(const Access& a) {
     on_shared(a, lanes.shared, at, a.s.bytes);
   }
   if (lanes.global) on_global(a, lanes.global, at, a.s.bytes);
+  if (lanes.peer && a.s.act != Act::load)
+    each_active(lanes.peer, [&](int i) { reach_peer(a.w, uint32_t(at[i]), a.s.bytes); });
 }
 
 void Checker::on_matrix(const Access& a) {
   uint64_t at[kWarpSize];
   for (uint32_t i = 0; i < a.s.rows; ++i)
-    at[i] = a.s.space == Space::shared ? uint32_t(a.w.src<uint32_t>(a.inst->a)[i] + a.inst->b)
-                                       : a.w.src<uint64_t>(a.inst->a)[i] +
-                                             uint64_t(int64_t(int32_t(a.inst->b))) - kSharedWindow;
+    at[i] =
+        (a.s.space == Space::shared ? uint32_t(a.w.src<uint32_t>(a.inst->a)[i] + a.inst->b)
+                                    : a.w.src<uint64_t>(a.inst->a)[i] +
+                                          uint64_t(int64_t(int32_t(a.inst->b))) - kSharedWindow) -
+        a.w.shared_start;
   const uint32_t lanes = a.s.rows == 32 ? kAllLanes : (1u << a.s.rows) - 1;
   if (a.w.mask == kAllLanes) on_shared(a, lanes, at, 16);  // it waits for the others otherwise
 }
@@ -113,8 +120,9 @@ void Checker::on_tile(const Access& a) {
   uint64_t base = form.option & kInShared
                       ? uint32_t(a.w.src<uint32_t>(a.inst->a)[0] + uint32_t(offset))
                       : a.w.src<uint64_t>(a.inst->a)[0] + uint64_t(offset);
-  const bool shared = form.option & kInShared || base - kSharedWindow < kWindowSize;
+  const bool shared = form.option & kInShared || base - kSharedWindow < kSharedWindowSize;
   if (!(form.option & kInShared) && shared) base -= kSharedWindow;
+  if (shared) base -= a.w.shared_start;
   uint64_t at[kWarpSize];
   const uint32_t bytes = width * bits / 8;
   for (uint32_t done = 0; done < bytes; done += 4) {
@@ -160,7 +168,7 @@ WholeWords Checker::whole_words(const Access& a, uint32_t flags) {
           a.b.first,
           a.b.bound,
           Record::of(a.segment, flags, 15, a.base, a.s.id).bits,
-          a.inst->b};
+          a.inst->b - a.w.shared_start};
 }
 
 // Whole words: what most loads read, and what costs most. A lane that reads where the lane before

@@ -88,6 +88,7 @@ void Checker::block_begins(const Block& block) {
   b.known.clear();
   for (auto& at : b.arrived) at.clear();
   b.tokens.clear();
+  b.told_by_peers.clear();
   b.barrier_site.fill(0);
   segment_of(b, b.warps[0], 0);
   b.first = b.bound = b.warps[0].segment;

@@ -38,6 +38,7 @@ class Checker : public Observer {
   void block_begins(const Block& block) override;
   void block_ends(const Block& block) override;
   void barrier_opens(const Block& block, uint32_t id) override;
+  void cluster_barrier_opens(const Cluster& cluster) override;
   void lanes_meet(const Warp& w, uint32_t lanes) override;
   void copy_lands(const Warp& w, const AsyncEntry& entry, uint32_t lanes) override;
   void work_begins(const WorkOrderRef& order) override;
@@ -79,7 +80,7 @@ class Checker : public Observer {
   void read_part(const Access& a, const Speculated& part, uint32_t lanes, const uint64_t* at,
                  bool shared);
   struct Lanes {
-    uint32_t shared = 0, global = 0;
+    uint32_t shared = 0, global = 0, peer = 0;
   };
   Lanes addresses_of(const Access& a, uint64_t* at);
   void on_matrix(const Access& a);
@@ -105,11 +106,19 @@ class Checker : public Observer {
   void on_copy(const Access& a);
   void on_bulk_copy(const Access& a);
   void on_bulk_store(const Access& a);
+  void tensor_lands(BlockState& b, const Warp& w, const TensorCopy& copy);
   void check_sources(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes);
+
+  // cluster.cpp
+  static Lanes split_by_rank(const Warp& w, uint32_t lanes, uint64_t* at);
+  BlockState* peer_of(const Warp& w, uint32_t address);              // null: no peer has it
+  void reach_peer(const Warp& w, uint32_t address, uint32_t bytes);  // these have a value now
+  void arrive_at_peer(const Warp& w, uint32_t address);
 
   // order.cpp
   bool ordered(const Access& a, const Segment& then, uint32_t thread, const Word& word, bool read);
   void on_barrier(const Access& a);
+  void begin_interval(BlockState& b, const ClockRef& clock, bool fenced);
   void reach_barrier(const Access& a, uint32_t id);
   void look_for_leavers(BlockState& b, const Block& block, uint32_t id);
   void on_lanes(const Access& a);
@@ -121,7 +130,7 @@ class Checker : public Observer {
   void release(const Access& a, uint32_t lanes, const uint64_t* at, bool shared);
   void wait_for_result(const Access& a, uint32_t lanes, const uint64_t* at, bool shared);
   void take_result(BlockState& b, WarpState& ws, const Warp& w);
-  void arrive_at_token(const Access& a, uint32_t address);
+  void arrive_at_token(BlockState& b, uint32_t warp, uint32_t address);
 
   // shuffle.cpp, bounds.cpp
   void on_shuffle(const Access& a, const uint32_t* members);

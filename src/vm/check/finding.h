@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vm/check/site.h"
+#include "vm/report/finding.h"
 
 namespace ridge::vm::check {
 

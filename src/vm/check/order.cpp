@@ -59,7 +59,7 @@ bool Checker::ordered(const Access& a, const Segment& then, uint32_t thread, con
 
 void Checker::on_barrier(const Access& a) {
   BlockState& b = a.b;
-  const uint32_t id = a.s.cluster ? 15 : a.w.src<uint32_t>(a.inst->a)[__builtin_ctz(a.w.mask)] & 15;
+  const uint32_t id = a.w.src<uint32_t>(a.inst->a)[__builtin_ctz(a.w.mask)] & 15;
   if (a.s.aligned && !a.s.writes) reach_barrier(a, id);
   if (a.s.writes) add_to(b.arrived[id], b, a.w.index, next_tick(a.ws));
 }
@@ -120,21 +120,7 @@ void Checker::barrier_opens(const Block& block, uint32_t id) {
       fenced |= ws.fenced_now;
       clock = join(clock, ws.clock);
     }
-    ++b.interval;
-    b.fine = false;
-    for (WarpState& ws : b.warps) {
-      next_tick(ws);
-      ws.met = ws.tick;
-      ws.turn = 0;
-      ws.lanes.reset();
-      ws.clock = clock;
-      ws.fenced_now = false;
-      ws.told = {};
-      if (!fenced) continue;
-      ws.fenced_interval = b.interval;
-      ws.fenced_clock = clock;
-    }
-    b.bound = segment_of(b, b.warps[0], 0);
+    begin_interval(b, clock, fenced);
   } else {
     b.fine = true;
     for (const Warp& w : block.warps)
@@ -145,6 +131,26 @@ void Checker::barrier_opens(const Block& block, uint32_t id) {
       }
   }
   b.arrived[id].clear();
+}
+
+// All threads of the block are ordered behind all that they did before. `clock` is what they know
+// of other blocks; with `fenced`, what they did is visible to those, too.
+void Checker::begin_interval(BlockState& b, const ClockRef& clock, bool fenced) {
+  ++b.interval;
+  b.fine = false;
+  for (WarpState& ws : b.warps) {
+    next_tick(ws);
+    ws.met = ws.tick;
+    ws.turn = 0;
+    ws.lanes.reset();
+    ws.clock = clock;
+    ws.fenced_now = false;
+    ws.told = {};
+    if (!fenced) continue;
+    ws.fenced_interval = b.interval;
+    ws.fenced_clock = clock;
+  }
+  b.bound = segment_of(b, b.warps[0], 0);
 }
 
 // --- lanes of a warp ---
@@ -286,6 +292,10 @@ void Checker::take_result(BlockState& b, WarpState& ws, const Warp& w) {
     if (at == done) return;
     done = at;
     if (ws.waits_in_shared) {
+      if (const auto peers = b.told_by_peers.find(uint32_t(at)); peers != b.told_by_peers.end()) {
+        ws.clock = join(ws.clock, peers->second);
+        ws.told = {};
+      }
       const auto told = b.tokens.find(uint32_t(at));
       if (told == b.tokens.end()) return;
       b.fine = true;
@@ -308,21 +318,31 @@ void Checker::take_result(BlockState& b, WarpState& ws, const Warp& w) {
 
 // --- mbarriers ---
 
-void Checker::arrive_at_token(const Access& a, uint32_t address) {
-  add_to(a.b.tokens[address], a.b, a.w.index, next_tick(a.ws));
+void Checker::arrive_at_token(BlockState& b, uint32_t warp, uint32_t address) {
+  add_to(b.tokens[address], b, warp, next_tick(b.warps[warp]));
 }
 
 void Checker::on_token(const Access& a) {
   uint64_t at[kWarpSize];
   uint64_t done = ~0ull;
   each_active(a.w.mask, [&](int i) {
-    at[i] = a.s.space == Space::shared ? uint32_t(a.w.src<uint32_t>(a.inst->a)[i] + a.inst->b)
-                                       : a.w.src<uint64_t>(a.inst->a)[i] +
-                                             uint64_t(int64_t(int32_t(a.inst->b))) - kSharedWindow;
-    if (at[i] + 8 > a.w.shared_size || at[i] == done) return;
+    const auto address = a.s.space == Space::shared
+                             ? uint32_t(a.w.src<uint32_t>(a.inst->a)[i] + a.inst->b)
+                             : uint32_t(a.w.src<uint64_t>(a.inst->a)[i] +
+                                        uint64_t(int64_t(int32_t(a.inst->b))) - kSharedWindow);
+    at[i] = address - a.w.shared_start;
+    if (at[i] == done) return;
     done = at[i];
-    if (a.s.act == Act::token_init) a.b.written[at[i] / 4] = a.b.written[at[i] / 4 + 1] = 15;
-    else if (a.s.act != Act::token_wait) arrive_at_token(a, uint32_t(at[i]));
+    if (at[i] + 8 > a.w.shared_size) {
+      if (a.s.act == Act::token_arrive) arrive_at_peer(a.w, address);
+      return;
+    }
+    if (a.s.act == Act::token_init) {
+      a.b.written[at[i] / 4] = a.b.written[at[i] / 4 + 1] = 15;
+      a.b.tokens[uint32_t(at[i])];  // somebody may wait there before anybody arrives
+    } else if (a.s.act != Act::token_wait) {
+      arrive_at_token(a.b, a.w.index, uint32_t(at[i]));
+    }
   });
   if (a.s.act != Act::token_wait) return;
   wait_for_result(a, a.w.mask, at, true);

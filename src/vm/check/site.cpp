@@ -58,8 +58,7 @@ Act act_of(Sync sync) {
     case Sync::lanes: return Act::lanes;
     case Sync::warp: return Act::meet;
     case Sync::block:
-    case Sync::block_arrive:
-    case Sync::cluster: return Act::barrier;
+    case Sync::block_arrive: return Act::barrier;
     case Sync::fence: return Act::fence;
     case Sync::copy_wait: return Act::copy_wait;
     case Sync::copy_arrive: return Act::copy_arrive;
@@ -67,11 +66,15 @@ Act act_of(Sync sync) {
     case Sync::token_arrive: return Act::token_arrive;
     case Sync::token_wait: return Act::token_wait;
     case Sync::none:
+    case Sync::cluster:  // cluster_barrier_opens follows
     case Sync::cluster_arrive:
     case Sync::proxy_fence:
     case Sync::copy_commit:
     case Sync::bulk_commit:
-    case Sync::bulk_wait: return Act::none;
+    case Sync::bulk_wait:
+    case Sync::product_fence:
+    case Sync::product_commit:
+    case Sync::product_wait: return Act::none;
   }
   return Act::none;
 }
@@ -85,8 +88,7 @@ Site sync_site(const Match& match) {
   switch (s.act) {
     case Act::fence: s.block_scope = form.scope == MemoryScope::cta; break;
     case Act::barrier:
-      s.cluster = facts.sync == Sync::cluster;
-      s.aligned = !s.cluster && (facts.aligned || form.aligned);
+      s.aligned = facts.aligned || form.aligned;
       s.writes = facts.counted;
       break;
     case Act::lanes:

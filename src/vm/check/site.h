@@ -53,7 +53,6 @@ struct Site {
   bool block_scope = false;
   bool aligned = false;  // a barrier that whole warps must reach together
   bool writes = false;   // of a barrier: it counts (bar.sync id, n); of a store: always
-  bool cluster = false;  // a barrier of the cluster, which is the block
   bool decides = false;  // it acts, and what speculated loads depend on is known before it
   bool is_volatile = false;
   bool in_step = false;    // a volatile load, not of a flag: its warp may be taken for ordered

@@ -112,6 +112,7 @@ struct BlockState {
   std::vector<uint32_t> known;   // warps by warps: up to which tick the first is behind the second
   std::array<std::vector<uint32_t>, 16> arrived;  // at barriers: what those who arrived knew
   std::unordered_map<uint32_t, std::vector<uint32_t>> tokens;  // at mbarriers and shared atomics
+  std::unordered_map<uint32_t, ClockRef> told_by_peers;        // at mbarriers, of other blocks
   std::array<uint32_t, 16> barrier_site{};  // the one somebody waits at; 0: nobody
   Act last_act = Act::none;
 

@@ -86,6 +86,7 @@ cudaError_t error_of(FaultKind kind) {
     case FaultKind::misaligned_address: return cudaErrorMisalignedAddress;
     case FaultKind::invalid_address_space: return cudaErrorInvalidAddressSpace;
     case FaultKind::invalid_pc: return cudaErrorInvalidPc;
+    case FaultKind::bulk_size:
     case FaultKind::illegal_instruction: return cudaErrorIllegalInstruction;
     case FaultKind::hardware_stack: return cudaErrorHardwareStackError;
     case FaultKind::assert_failed: return cudaErrorAssert;

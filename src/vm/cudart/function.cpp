@@ -57,6 +57,53 @@ int blocks_per_sm(const ResolvedFunction& f, int threads, size_t dynamic_shared)
   return occupancy(runtime().gpu(), kernel).blocks_per_sm;
 }
 
+dim3 required_cluster(const ResolvedFunction& f) {
+  const uint32_t* compiled = runtime().engine.info(f.kernel).required_cluster;
+  if (compiled[0]) return dim3(compiled[0], compiled[1], compiled[2]);
+  const auto& set = f.function->required_cluster;
+  return dim3(unsigned(set[0]), unsigned(set[1]), unsigned(set[2]));
+}
+
+int largest_cluster(const ResolvedFunction& f) {
+  constexpr int kPortable = 8, kLargest = 16;
+  return f.function->large_clusters ? kLargest : kPortable;
+}
+
+ClusterShape cluster_shape(const ResolvedFunction& f, const std::optional<dim3>& asked,
+                           const dim3& grid) {
+  const KernelInfo& info = runtime().engine.info(f.kernel);
+  const auto text = [](const dim3& d) {
+    return std::to_string(d.x) + " x " + std::to_string(d.y) + " x " + std::to_string(d.z);
+  };
+  const auto wrong = [](std::string why) {
+    return ClusterShape{{}, std::move(why), cudaErrorInvalidClusterSize};
+  };
+  const dim3 required = required_cluster(f);
+  const bool fixed = required.x || required.y || required.z;
+  if (!asked && !fixed)
+    return info.needs_cluster ? wrong("the kernel needs a launch with a cluster dimension")
+                              : ClusterShape{};
+  const dim3 size = asked.value_or(required);
+  if (asked && fixed && (size.x != required.x || size.y != required.y || size.z != required.z))
+    return wrong("clusters of " + text(size) + " blocks, but the kernel requires " +
+                 text(required));
+  const uint64_t blocks = uint64_t(size.x) * size.y * size.z;
+  if (blocks == 0) return wrong("clusters of 0 blocks, at least 1");
+  if (runtime().gpu().major < 9 && blocks > 1)
+    return {{}, "clusters of " + text(size) + " blocks; this GPU has none", cudaErrorNotSupported};
+  const auto most = uint64_t(largest_cluster(f));
+  if (blocks > most || (info.max_cluster && blocks > info.max_cluster))
+    return wrong(
+        "clusters of " + std::to_string(blocks) + " blocks, at most " +
+        std::to_string(info.max_cluster ? std::min<uint64_t>(info.max_cluster, most) : most) +
+        (f.function->large_clusters ? ""
+                                    : " without cudaFuncAttributeNonPortableClusterSizeAllowed"));
+  if (info.grid_of_clusters) return {size, {}, cudaSuccess};
+  if (grid.x % size.x || grid.y % size.y || grid.z % size.z)
+    return wrong("a grid of " + text(grid) + " blocks is no multiple of clusters of " + text(size));
+  return {size, {}, cudaSuccess};
+}
+
 // As the real runtime computes it: without the bytes each block reserves for the system.
 size_t shared_per_block(const ResolvedFunction& f, int blocks) {
   constexpr size_t kUnit = 128;

@@ -1,6 +1,9 @@
 // A kernel as the query functions see it: looked up, loaded and decoded.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "vm/cudart/api.h"
 #include "vm/cudart/modules.h"
 #include "vm/exec/engine.h"
@@ -23,6 +26,17 @@ int max_threads(const ResolvedFunction& function);
 bool has_registers_for(const ResolvedFunction& function, int threads);
 // Blocks of it that fit on one multiprocessor at a time.
 int blocks_per_sm(const ResolvedFunction& function, int threads, size_t dynamic_shared);
+// The blocks of its clusters: what the launch asks for, or what the kernel requires; 0: it has
+// none. cudaErrorInvalidClusterSize where this cannot be, with a reason for the user.
+struct ClusterShape {
+  dim3 size{0, 0, 0};
+  std::string why;
+  cudaError_t error = cudaSuccess;
+};
+ClusterShape cluster_shape(const ResolvedFunction& function, const std::optional<dim3>& asked,
+                           const dim3& grid);
+dim3 required_cluster(const ResolvedFunction& function);  // by the compiler or at run time
+int largest_cluster(const ResolvedFunction& function);
 // Dynamic shared memory each block could have if `blocks` of them shared a multiprocessor.
 size_t shared_per_block(const ResolvedFunction& function, int blocks);
 

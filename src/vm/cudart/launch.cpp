@@ -10,7 +10,6 @@
 #include "vm/cudart/events.h"
 #include "vm/cudart/failed_call.h"
 #include "vm/cudart/function.h"
-#include "vm/cudart/refuse.h"
 #include "vm/cudart/runtime.h"
 #include "vm/cudart/streams.h"
 #include "vm/cudart/work.h"
@@ -88,10 +87,8 @@ cudaError_t check(const LaunchRequest& request, const ResolvedFunction& function
                                                     std::to_string(required[0]) + ", " +
                                                     std::to_string(required[1]) + ", " +
                                                     std::to_string(required[2]) + ")");
-  if (const uint32_t* c = info.required_cluster; uint64_t(c[0]) * c[1] * c[2] > 1)
-    return cudaError_t(
-        refuse(("__cluster_dims__ of kernel " + report::function_name(info.name)).c_str(),
-               "thread block clusters"));
+  if (ClusterShape cluster = cluster_shape(function, request.cluster, request.grid); cluster.error)
+    return refuse_launch(cluster.error, std::move(cluster.why));
   if (!has_registers_for(function, int(threads)))
     return refuse_launch(
         cudaErrorLaunchOutOfResources,
@@ -132,6 +129,12 @@ cudaError_t prepare(const LaunchRequest& request, Launch* launch) {
   launch->dynamic_shared = uint32_t(request.dynamic_shared);
   launch->params = pack(info, request.arguments);
   launch->cooperative = request.cooperative;
+  const dim3 cluster = cluster_shape(function, request.cluster, request.grid).size;
+  launch->explicit_cluster = cluster.x != 0;
+  if (launch->explicit_cluster) launch->cluster = {cluster.x, cluster.y, cluster.z};
+  if (info.grid_of_clusters)
+    launch->grid = {request.grid.x * cluster.x, request.grid.y * cluster.y,
+                    request.grid.z * cluster.z};
   return cudaSuccess;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct LaunchRequest {
   size_t dynamic_shared = 0;
   cudaStream_t stream = nullptr;
   bool cooperative = false;
+  std::optional<dim3> cluster = {};  // the launch attribute
   std::vector<cudaLaunchAttribute> hints = {};
   std::vector<std::pair<cudaEvent_t, unsigned>> events = {};  // with flags: recorded behind it
 };

@@ -5,6 +5,7 @@
 
 #include "vm/cudart/device.h"
 #include "vm/cudart/events.h"
+#include "vm/cudart/function.h"
 #include "vm/cudart/refuse.h"
 #include "vm/cudart/runtime.h"
 
@@ -43,7 +44,8 @@ constexpr Row kRows[] = {
     {cudaLaunchAttributePriority, Effect::hint, true, "priority"},
     {cudaLaunchAttributeMemSyncDomainMap, Effect::hint, true, "memory sync domain map"},
     {cudaLaunchAttributeMemSyncDomain, Effect::hint, true, "memory sync domain"},
-    {cudaLaunchAttributePreferredClusterDimension, Effect::cluster, false,
+    // Larger clusters than those asked for, where there is room; the smaller ones are allowed.
+    {cudaLaunchAttributePreferredClusterDimension, Effect::hint, false,
      "preferred cluster dimension"},
     {cudaLaunchAttributeLaunchCompletionEvent, Effect::event, false, "launch completion event"},
     {cudaLaunchAttributeDeviceUpdatableKernelNode, Effect::refused, true,
@@ -76,12 +78,6 @@ cudaError_t check_hint(cudaLaunchAttributeID id, const Value& v) {
       return fine(int(v.sharedMemCarveout) >= -1 && int(v.sharedMemCarveout) <= 100);
     default: return cudaSuccess;
   }
-}
-
-cudaError_t check_cluster(const Row& row, const Value& v) {
-  const auto& c = v.clusterDim;
-  if (c.x == 1 && c.y == 1 && c.z == 1) return cudaSuccess;
-  return cudaError_t(refuse((std::string("launch attribute ") + row.name).c_str(), "clusters"));
 }
 
 // Both kinds of event may come as late as the kernel's end.
@@ -122,7 +118,9 @@ cudaError_t apply(const cudaLaunchAttribute& attribute, LaunchRequest& request) 
       if (row.of_nodes) keep(request.hints, attribute.id, v);
       return cudaSuccess;
     case Effect::cooperative: request.cooperative = v.cooperative != 0; return cudaSuccess;
-    case Effect::cluster: return check_cluster(row, v);
+    case Effect::cluster:
+      request.cluster = dim3(v.clusterDim.x, v.clusterDim.y, v.clusterDim.z);
+      return cudaSuccess;
     case Effect::event:
       return attribute.id == cudaLaunchAttributeProgrammaticEvent
                  ? add_event(v.programmaticEvent.event, v.programmaticEvent.flags, request)
@@ -133,15 +131,25 @@ cudaError_t apply(const cudaLaunchAttribute& attribute, LaunchRequest& request) 
   return cudaErrorInvalidValue;
 }
 
+static cudaError_t set_cluster(KernelWork& work, const Value& value) {
+  ResolvedFunction function;
+  if (const cudaError_t error = resolve_function(work.function, &function)) return error;
+  const Dim3& grid = work.launch.grid;
+  const dim3 asked(value.clusterDim.x, value.clusterDim.y, value.clusterDim.z);
+  const ClusterShape cluster = cluster_shape(function, asked, dim3(grid.x, grid.y, grid.z));
+  if (cluster.error) return cluster.error;
+  work.launch.cluster = {asked.x, asked.y, asked.z};
+  work.launch.explicit_cluster = true;
+  return cudaSuccess;
+}
+
 cudaError_t set_node_attribute(KernelWork& work, cudaLaunchAttributeID id, const Value& value) {
   const Row& row = row_of(id);
   if (!row.of_nodes) return cudaErrorInvalidValue;
   switch (row.effect) {
     case Effect::cooperative: work.launch.cooperative = value.cooperative != 0; return cudaSuccess;
     case Effect::refused: return refused(row);
-    case Effect::cluster:
-      if (const cudaError_t error = check_cluster(row, value)) return error;
-      break;
+    case Effect::cluster: return set_cluster(work, value);
     default:
       if (const cudaError_t error = check_hint(id, value)) return error;
   }
@@ -155,6 +163,8 @@ cudaError_t node_attribute(const KernelWork& work, cudaLaunchAttributeID id, Val
   const auto found = std::ranges::find(work.hints, id, &cudaLaunchAttribute::id);
   if (found != work.hints.end()) *value = found->val;
   else if (id == cudaLaunchAttributeCooperative) value->cooperative = work.launch.cooperative;
+  else if (id == cudaLaunchAttributeClusterDimension && work.launch.explicit_cluster)
+    value->clusterDim = {work.launch.cluster.x, work.launch.cluster.y, work.launch.cluster.z};
   else if (id == cudaLaunchAttributeMemSyncDomainMap) value->memSyncDomainMap = {0, 1};
   return cudaSuccess;
 }
@@ -162,6 +172,8 @@ cudaError_t node_attribute(const KernelWork& work, cudaLaunchAttributeID id, Val
 void copy_node_attributes(KernelWork& to, const KernelWork& from) {
   to.hints = from.hints;
   to.launch.cooperative = from.launch.cooperative;
+  to.launch.cluster = from.launch.cluster;
+  to.launch.explicit_cluster = from.launch.explicit_cluster;
 }
 
 }  // namespace ridge::vm::cudart

@@ -6,6 +6,7 @@
 // and damage is reported where it hurts.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -27,6 +28,10 @@ struct KernelHandle {
   Kernel* kernel = nullptr;     // null until first use, and again after a device reset
   int max_dynamic_shared = -1;  // cudaFuncSetAttribute; -1: the default limit
   int shared_carveout = -1;
+  bool large_clusters = false;  // of more than 8 blocks, the size every device with clusters has
+  int cluster_policy = 0;
+  std::array<int, 3> required_cluster =
+      {};  // set at run time; 0: what the compiler has said, if any
 };
 
 struct DeviceVariable {

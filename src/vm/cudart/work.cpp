@@ -120,6 +120,8 @@ void replace(Work& work, Work by) {
   if (old && kernel) {
     kernel->hints = std::move(old->hints);
     kernel->launch.cooperative = old->launch.cooperative;
+    kernel->launch.cluster = old->launch.cluster;
+    kernel->launch.explicit_cluster = old->launch.explicit_cluster;
   }
   work = std::move(by);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -15,6 +16,7 @@
 #include "core/status.h"
 #include "vm/isa/form.h"
 #include "vm/isa/inst.h"
+#include "vm/mem/windows.h"
 #include "vm/parse/module.h"
 
 namespace ridge::vm {
@@ -61,6 +63,19 @@ struct ImageSite {
   }
 };
 
+// The same for copies of tensors. An address is its base and its offset.
+struct TensorSite {
+  uint32_t flags = 0;
+  std::array<uint32_t, 2> map, shared, barrier;
+  std::array<uint32_t, 5> at;
+  std::array<uint32_t, 3> offsets;  // im2col
+  TensorSite() {
+    for (auto* fields : {&map, &shared, &barrier}) fields->fill(kNoOperand);
+    at.fill(kNoOperand);
+    offsets.fill(kNoOperand);
+  }
+};
+
 struct Code {
   const Function* function = nullptr;
   const Module* module = nullptr;
@@ -70,7 +85,14 @@ struct Code {
   std::vector<const Instruction*> merged;  // what each word of the merged loads came from
   std::vector<uint8_t> constant_storage;
   const uint8_t* constants = nullptr;  // 64-byte aligned, inside constant_storage
-  uint32_t frame_bytes = 0;            // registers of one activation
+  // Which of them are addresses in shared memory. Those of a block of another rank than 0 are
+  // others, so that such blocks have constants of their own, made when one first runs.
+  struct SharedConstant {
+    uint32_t offset, bytes;  // of one lane
+  };
+  std::vector<SharedConstant> shared_constants;
+  mutable std::array<std::atomic<const uint8_t*>, kMostRanks> ranked_constants{};
+  uint32_t frame_bytes = 0;  // registers of one activation
   uint32_t local_bytes = 0;  // per thread: parameters, results, call parameters, local variables
   struct Slot {
     uint32_t offset, bytes;
@@ -78,11 +100,22 @@ struct Code {
   std::vector<Slot> params, results;  // of a function, in its local frame
   std::vector<CallSite> calls;
   std::vector<ImageSite> images;
+  std::vector<TensorSite> tensors;
   std::vector<std::vector<uint32_t>> tables;  // brx: instruction indices
   uint32_t register_count = 0;  // 32-bit registers live at once, ptxas's measure, estimated
   // Instructions that the PTX text does not have (edit.h).
   std::deque<Instruction> inserted;
   std::deque<std::string> spellings;  // their mnemonics
+
+  Code() = default;
+  Code(const Code&) = delete;
+  ~Code();
+  const uint8_t* constants_of(uint32_t rank) const {
+    if (!rank) return constants;
+    const uint8_t* made = ranked_constants[rank].load(std::memory_order_acquire);
+    return made ? made : make_constants(rank);
+  }
+  const uint8_t* make_constants(uint32_t rank) const;
 
   const InstMeta& meta_of(const Inst* inst) const { return meta[size_t(inst - insts.data())]; }
 };

@@ -2,6 +2,7 @@
 #include <mutex>
 
 #include "core/align.h"
+#include "vm/decode/accumulators.h"
 #include "vm/decode/contract.h"
 #include "vm/decode/decoder.h"
 #include "vm/decode/merge.h"
@@ -61,7 +62,10 @@ void Decoder::run() {
   if (code_.module->optimised) contract(items_, tables_, registers_, code_);
   flow_ = build_flow(items_, function_, tables_);
   merge_shared_loads(items_, flow_, registers_);
+  const std::vector<int32_t> stands_for = place_accumulators(items_, flow_, registers_);
   slots_ = assign_slots(items_, flow_, registers_, kReservedBytes);
+  for (size_t r = 0; r < stands_for.size(); ++r)
+    slots_.offset[r] = slots_.offset[size_t(stands_for[r])];
   code_.frame_bytes = slots_.frame_bytes;
   code_.register_count = slots_.peak_words;
   emit_all();
@@ -197,6 +201,7 @@ void Decoder::find_registers(Item& item) {
   for (size_t k = 0; k < operands.size(); ++k) {
     const bool dest = k < specs.size() && specs[k].dest;
     collect(operands[k], dest ? item.defs : item.uses);
+    if (dest && specs[k].updated) collect(operands[k], item.uses);
     if (operands[k].second >= 0) item.defs.push_back(operands[k].second);
   }
 }

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,8 @@ class Decoder {
   void emit_copy(const Item& item);
   void emit_vector_atomic(const Item& item);
   void emit_wide_atomic(const Item& item);
+  // emit_tensor.cpp
+  void emit_tensor(const Item& item);
   // emit_image.cpp
   void emit_image(const Item& item);
 
@@ -64,7 +67,7 @@ class Decoder {
   uint32_t second_destination(const Operand& op);
   void flush_extensions();
   uint32_t predicate(int32_t reg, bool negated) const;
-  uint32_t constant(int lane_bytes, uint64_t value);
+  uint32_t constant(int lane_bytes, uint64_t value, bool is_shared_address = false);
   uint32_t immediate(const Operand& op, Type type);
   uint64_t symbol_value(const Operand& op) const;
   uint32_t temporary(int lane_bytes);
@@ -86,7 +89,7 @@ class Decoder {
   std::map<const Variable*, uint32_t> params_;  // a kernel's parameters
   FlowGraph flow_;
   Slots slots_;
-  std::map<std::pair<int, uint64_t>, uint32_t> constant_offsets_;
+  std::map<std::tuple<int, uint64_t, bool>, uint32_t> constant_offsets_;
   std::vector<uint8_t> constants_;
   const Item* current_ = nullptr;
   uint32_t temporaries_used_[9] = {};

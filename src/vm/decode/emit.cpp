@@ -181,12 +181,20 @@ void Decoder::emit_fragments(const Item& item) {
   Address at{0, 0, 0};
   std::vector<uint32_t> list;
   size_t fragment = 0;
+  // An integer that the instruction's text gives; `what` says which are allowed.
+  const auto literal = [&](const Operand& op, const char* what, auto allowed) {
+    if (op.kind != Operand::Kind::imm || !allowed(int64_t(op.bits)))
+      fail(std::string("this operand is ") + what, op.column);
+    return int64_t(op.bits);
+  };
   for (size_t k = 0; k < specs.size(); ++k) {
     const Operand& op = operands[k];
     const Type type = operand_type(specs[k], match.form);
     if (specs[k].address) {
       at = address(op, match.form.space);
-    } else if (specs[k].fragment) {
+    } else if (specs[k].fragment_or_descriptor && op.kind != Operand::Kind::vec) {
+      list.insert(list.end(), {source(op, Type::b64), kNoOperand, kNoOperand, kNoOperand});
+    } else if (specs[k].fragment || specs[k].fragment_or_descriptor) {
       const size_t need = match.handlers.fragments[fragment++];
       if (op.kind != Operand::Kind::vec || op.elems.size() != need)
         fail("this operand is a vector of " + std::to_string(need) +
@@ -195,10 +203,16 @@ void Decoder::emit_fragments(const Item& item) {
       for (const Operand& e : op.elems)
         list.push_back(specs[k].dest ? destination(e, type) : source(e, type));
     } else if (specs[k].literal) {
-      if (op.kind != Operand::Kind::imm || op.bits >= match.handlers.literals)
-        fail("this operand is a literal below " + std::to_string(match.handlers.literals),
-             op.column);
-      list.push_back(uint32_t(op.bits));
+      const int64_t most = match.handlers.literals;
+      const std::string what = "a literal below " + std::to_string(most);
+      list.push_back(
+          uint32_t(literal(op, what.c_str(), [&](int64_t x) { return x >= 0 && x < most; })));
+    } else if (specs[k].flag) {
+      list.push_back(
+          uint32_t(literal(op, "the literal 0 or 1", [](int64_t x) { return x == 0 || x == 1; })));
+    } else if (specs[k].sign) {
+      list.push_back(
+          literal(op, "the literal 1 or -1", [](int64_t x) { return x == 1 || x == -1; }) < 0);
     } else {
       list.push_back(specs[k].dest ? destination(op, type) : source(op, type));
     }
@@ -240,8 +254,10 @@ void Decoder::emit_mov(const Item& item) {
     if (!special)
       fail("the special register " + from.text + " is not supported by the software GPU",
            from.column);
-    push(whole == 8 ? internal::kSpecial64 : internal::kSpecial32, destination(to, type),
-         uint32_t(special->id));
+    push(type == Type::pred ? internal::kSpecialPredicate
+         : whole == 8       ? internal::kSpecial64
+                            : internal::kSpecial32,
+         destination(to, type), uint32_t(special->id));
   } else {
     emit_general(item, *item.match, item.match->handlers);
   }
@@ -304,6 +320,7 @@ void Decoder::emit_op(const Item& item) {
     case Encoding::image: emit_image(item); break;
     case Encoding::fragments: emit_fragments(item); break;
     case Encoding::copy: emit_copy(item); break;
+    case Encoding::tensor: emit_tensor(item); break;
     case Encoding::memory:
       if (facts.is_atomic() && form.vector > 1) emit_vector_atomic(item);
       else if (facts.is_atomic() && form.type() == Type::b128) emit_wide_atomic(item);

@@ -7,7 +7,7 @@
 namespace ridge::vm {
 
 // Several addresses, each in a space of its own. An address takes two fields, its base and its
-// offset; the other operands follow in the order written.
+// offset, and a vector one for each element, in the order written.
 void Decoder::emit_copy(const Item& item) {
   const Match& match = *item.match;
   const auto& specs = operand_specs(*match.row);
@@ -41,6 +41,13 @@ void Decoder::emit_copy(const Item& item) {
       }
       if (!is_size && op.kind == Operand::Kind::imm && op.bits > operands[2].bits)
         fail("the source is larger than the copy", op.column);
+    }
+    if (op.kind == Operand::Kind::vec) {  // the elements of a vector
+      if (int(op.elems.size()) != match.form.vector)
+        fail("the vector has the wrong number of elements", op.column);
+      for (const Operand& element : op.elems)
+        fields.push_back(source(element, operand_type(specs[k], match.form)));
+      continue;
     }
     const Sync sync = match.facts().sync;
     if ((sync == Sync::copy_wait || sync == Sync::bulk_wait) && op.kind != Operand::Kind::imm)

@@ -13,6 +13,9 @@ namespace {
 bool is_signed(Type type) {
   return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64;
 }
+bool is_shared_variable(const Variable* variable) {
+  return variable && variable->space == Space::shared;
+}
 bool is_32bit_space(Space space) {
   return space == Space::shared || space == Space::local || space == Space::param;
 }
@@ -29,15 +32,16 @@ uint64_t immediate_bits(const Operand& op, Type type) {
   return op.bits;
 }
 
-uint32_t Decoder::constant(int bytes, uint64_t value) {
+uint32_t Decoder::constant(int bytes, uint64_t value, bool is_shared_address) {
   if (bytes < 8) value &= (1ull << (8 * (bytes ? bytes : 4))) - 1;
-  const auto [it, fresh] = constant_offsets_.try_emplace({bytes, value}, 0);
+  const auto [it, fresh] = constant_offsets_.try_emplace({bytes, value, is_shared_address}, 0);
   if (fresh) {
     const size_t size = bytes ? size_t(bytes) * kWarpSize : 64;
     it->second = uint32_t(constants_.size());
     constants_.resize(constants_.size() + size);
     for (int i = 0; i < (bytes ? kWarpSize : 1); ++i)
       std::memcpy(constants_.data() + it->second + i * bytes, &value, size_t(bytes ? bytes : 4));
+    if (is_shared_address) code_.shared_constants.push_back({it->second, uint32_t(bytes)});
   }
   return it->second | kConstantBit;
 }
@@ -105,7 +109,7 @@ uint32_t Decoder::source(const Operand& op, Type type) {
         push(internal::kLocalAddress, temp, 0, uint32_t(symbol_value(op)));
         return temp;
       }
-      return constant(need, symbol_value(op));
+      return constant(need, symbol_value(op), is_shared_variable(op.variable));
     }
     case Operand::Kind::special: {
       const auto* special = internal::find_special(op.text);
@@ -113,6 +117,11 @@ uint32_t Decoder::source(const Operand& op, Type type) {
         fail("the special register " + op.text + " is not supported by the software GPU",
              op.column);
       if (special->is64 && need < 8) fail(op.text + " is 64 bits wide", op.column);
+      if (type == Type::pred) {
+        const uint32_t temp = temporary(4);
+        push(internal::kSpecialPredicate, temp, uint32_t(special->id));
+        return temp;
+      }
       const uint32_t temp = temporary(need);
       push(need == 8 ? internal::kSpecial64 : internal::kSpecial32, temp, uint32_t(special->id));
       return temp;
@@ -160,9 +169,10 @@ Decoder::Address Decoder::address(const Operand& op, Space space) {
   }
   if (op.variable) {
     const bool frame = is_frame_variable(op.variable);
+    const bool shared = is_shared_variable(op.variable);
     uint64_t at = symbol_value(op);
-    if (space == Space::generic && op.variable->space == Space::shared) at += kSharedWindow;
-    return {constant(need, at), 0, frame && !function_.entry ? 1u : 0u};
+    if (space == Space::generic && shared) at += kSharedWindow;
+    return {constant(need, at, shared), 0, frame && !function_.entry ? 1u : 0u};
   }
   return {constant(need, uint64_t(op.offset)), 0, 0};
 }

@@ -156,17 +156,17 @@ int lane_bytes(Type type) {
   return size <= 2 ? 2 : size;
 }
 
-Slots assign_slots(const std::vector<Item>& items, const FlowGraph& flow,
-                   const std::vector<Register>& registers, uint32_t reserved) {
-  const size_t count = registers.size(), blocks = flow.blocks.size();
-  const size_t words = (count + 63) / 64;
+// Upward-exposed uses and kills of each block, then the usual backward iteration.
+Liveness find_liveness(const std::vector<Item>& items, const FlowGraph& flow, size_t registers) {
+  const size_t blocks = flow.blocks.size(), words = (registers + 63) / 64;
   const auto bit = [](std::vector<uint64_t>& set, int32_t r) -> uint64_t& {
     return set[size_t(r) / 64];
   };
-
-  // Upward-exposed uses and kills of each block, then the usual backward iteration.
-  std::vector<std::vector<uint64_t>> live_in(blocks, std::vector<uint64_t>(words)),
-      live_out = live_in, kill = live_in;
+  Liveness liveness;
+  liveness.live_in.assign(blocks, std::vector<uint64_t>(words));
+  liveness.live_out = liveness.live_in;
+  auto &live_in = liveness.live_in, &live_out = liveness.live_out;
+  auto kill = live_in;
   for (size_t b = 0; b < blocks; ++b)
     for (uint32_t i = flow.blocks[b].begin; i < flow.blocks[b].end; ++i) {
       for (int32_t r : items[i].uses)
@@ -189,6 +189,14 @@ Slots assign_slots(const std::vector<Item>& items, const FlowGraph& flow,
       }
     }
   }
+  return liveness;
+}
+
+Slots assign_slots(const std::vector<Item>& items, const FlowGraph& flow,
+                   const std::vector<Register>& registers, uint32_t reserved) {
+  const size_t count = registers.size(), blocks = flow.blocks.size();
+  const size_t words = (count + 63) / 64;
+  const auto [live_in, live_out] = find_liveness(items, flow, count);
 
   // One interval per register, in item order.
   constexpr uint32_t kNever = ~0u;

@@ -46,6 +46,13 @@ uint64_t immediate_bits(const Operand& op, Type type);
 // predicate.
 int lane_bytes(Type type);
 
+// Which registers hold something that is still needed where a block begins and ends: one bit per
+// register, by block.
+struct Liveness {
+  std::vector<std::vector<uint64_t>> live_in, live_out;
+};
+Liveness find_liveness(const std::vector<Item>& items, const FlowGraph& flow, size_t registers);
+
 // A byte offset in the frame for every register; registers never live together may share one of
 // their own width, and only of their own: two widths in one place would let the lanes of divergent
 // fragments overlap.

@@ -20,7 +20,10 @@ struct KernelInfo {
   uint32_t max_registers = 255;
   uint32_t required_threads[3] = {0, 0, 0};
   uint32_t required_cluster[3] = {0, 0, 0};  // from .reqnctapercluster
-  int ptx_version = 0;                       // 90 for sm_90 PTX
+  uint32_t max_cluster = 0;                  // from .maxclusterrank; 0: no limit of its own
+  bool needs_cluster = false;                // from .explicitcluster
+  bool grid_of_clusters = false;  // from .blocksareclusters: a launch's grid counts these
+  int ptx_version = 0;            // 90 for sm_90 PTX
 };
 // Known after the body has been decoded.
 struct KernelUsage {

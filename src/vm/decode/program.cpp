@@ -134,6 +134,9 @@ KernelInfo describe(const Module& module, const Function& function, const GpuSpe
   if (function.maxnreg) info.max_registers = std::min(info.max_registers, function.maxnreg);
   for (int k = 0; k < 3; ++k) info.required_threads[k] = function.reqntid[k];
   for (int k = 0; k < 3; ++k) info.required_cluster[k] = function.reqnctapercluster[k];
+  info.max_cluster = function.maxclusterrank;
+  info.needs_cluster = function.explicitcluster;
+  info.grid_of_clusters = function.blocksareclusters;
   if (module.target.starts_with("sm_")) info.ptx_version = std::atoi(module.target.c_str() + 3);
   return info;
 }

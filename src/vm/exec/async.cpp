@@ -56,6 +56,30 @@ void land_lanes(const Warp& w, const AsyncEntry& entry, uint32_t lanes) {
   });
 }
 
+// A tensor copy's memory: what is not there any more is reported.
+bool tensor_is_there(Warp& w, const AsyncEntry& entry, int lane) {
+  TensorRow row;
+  if (!find_missing_row(entry.tensors[size_t(lane)], *w.worker->memory, row)) return true;
+  const uint64_t at = row.global + row.first;
+  const uint32_t bytes = row.last - row.first;
+  return as_if_at(w, entry, [&] {
+    return passes_on_a_gpu(w, entry.inst, uint32_t(lane), at, bytes, "cp.async.bulk.tensor") ||
+           raise(w, entry.inst, FaultKind::illegal_address, uint32_t(lane), at, bytes,
+                 "cp.async.bulk.tensor");
+  });
+}
+
+void land_tensors(const Warp& w, const AsyncEntry& entry, uint32_t lanes) {
+  const Allocations& memory = *w.worker->memory;
+  each_active(lanes, [&](int i) {
+    const TensorCopy& copy = entry.tensors[size_t(i)];
+    const bool held = !entry.held.empty() && !entry.held[size_t(i)].empty();
+    if (copy.loads) land_tensor_load(copy, shared_place(w, entry.shared[i]) - copy.shared, memory);
+    else
+      land_tensor_store(copy, held ? entry.held[size_t(i)].data() : w.shared + copy.shared, memory);
+  });
+}
+
 }  // namespace
 
 AsyncEntry& AsyncQueue::push(Warp& w, AsyncEntry::Kind kind, uint32_t lanes, const Inst* inst) {
@@ -84,19 +108,34 @@ bool AsyncQueue::land(Warp& w, AsyncEntry& entry, uint32_t lanes) {
   lanes &= entry.lanes;
   if (!lanes) return true;
   entry.lanes &= ~lanes;
-  if (w.worker->memory->epoch() != entry.epoch)
+  if (w.worker->memory->epoch() != entry.epoch && entry.kind != AsyncEntry::Kind::peer_store)
     for (uint32_t left = lanes; left; left &= left - 1) {
       const int i = __builtin_ctz(left);
-      if (!memory_is_there(w, entry, i))
+      if (!entry.tensors.empty()) {
+        if (!tensor_is_there(w, entry, i)) return false;
+      } else if (!memory_is_there(w, entry, i))
         return raise_at(w, entry, FaultKind::illegal_address, uint32_t(i), entry.global[i],
                         entry.size[i], "cp.async");
     }
   if (Observer* watching = w.block->grid->observer) watching->copy_lands(w, entry, lanes);
+  if (!entry.tensors.empty()) {
+    land_tensors(w, entry, lanes);
+    return true;
+  }
   if (entry.kind == AsyncEntry::Kind::bulk_load) {
     each_active(lanes, [&](int i) {
       if (entry.size[i])
-        std::memcpy(w.shared + entry.shared[i], w.worker->memory->place(entry.global[i]),
+        std::memcpy(shared_place(w, entry.shared[i]), w.worker->memory->place(entry.global[i]),
                     entry.size[i]);
+    });
+    return true;
+  }
+  if (entry.kind == AsyncEntry::Kind::peer_store) {
+    each_active(lanes, [&](int i) {
+      const bool in_memory = entry.held.empty();
+      entry.update(shared_place(w, entry.shared[i]),
+                   in_memory ? w.shared + entry.global[i] : entry.held[size_t(i)].data(),
+                   entry.size[i]);
     });
     return true;
   }
@@ -138,7 +177,9 @@ void AsyncQueue::hold_sources(const Warp& w, AsyncEntry& entry, uint32_t lanes) 
   each_active(lanes, [&](int i) {
     std::vector<uint8_t>& held = entry.held[size_t(i)];
     const uint8_t* from = w.shared + entry.shared[i];
-    if (held.empty()) held.assign(from, from + entry.size[i]);
+    const uint64_t bytes =
+        entry.tensors.empty() ? entry.size[i] : entry.tensors[size_t(i)].extent();
+    if (held.empty()) held.assign(from, from + bytes);
   });
 }
 
@@ -214,7 +255,8 @@ bool AsyncQueue::land_for_barrier(Warp& w, uint32_t barrier) {
     if (entry.kind == AsyncEntry::Kind::arrive)
       each_active(entry.lanes, [&](int i) { waited |= uint32_t(entry.shared[i] == barrier) << i; });
     if (entry.kind == AsyncEntry::Kind::copy && !land(w, entry, waited)) return false;
-    if (entry.kind != AsyncEntry::Kind::bulk_load) continue;
+    if (entry.kind != AsyncEntry::Kind::bulk_load && entry.kind != AsyncEntry::Kind::peer_store)
+      continue;
     for (uint32_t left = entry.lanes; left; left &= left - 1) {
       const int i = __builtin_ctz(left);
       if (entry.barrier[i] != barrier) continue;

@@ -5,15 +5,18 @@
 // what was there before, and does not work by luck.
 //
 // A warp's queue holds copies (cp.async), commits, arrivals (cp.async.mbarrier.arrive), bulk loads
-// and bulk stores in program order, each with the lanes that it is still open for. A commit closes
-// a group of copies for its lanes; bulk stores have groups of their own. An arrival happens once
-// its lane's earlier copies have landed; a bulk load lands and tells its barrier when somebody
-// waits there; a bulk store lands when its lane waits for its group, or when the block ends.
+// and bulk stores (of bytes or of boxes of a tensor) in program order, each with the lanes that it
+// is still open for. A commit closes a group of copies for its lanes; bulk stores have groups of
+// their own. An arrival happens once its lane's earlier copies have landed; a bulk load, and a
+// store to a peer of the cluster, lands and tells its barrier when somebody waits there; a bulk
+// store lands when its lane waits for its group, or when the block ends.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "vm/exec/tensor_copy.h"
 
 namespace ridge::vm {
 
@@ -22,24 +25,36 @@ struct Code;
 struct Inst;
 struct Warp;
 
-// What a bulk store does with the bytes at its destination; both lie in this process.
-using BulkUpdate = void (*)(void* to, const void* from, uint32_t bytes);
-
 struct AsyncEntry {
-  enum class Kind : uint8_t { copy, commit, arrive, bulk_load, bulk_store, bulk_commit };
+  enum class Kind : uint8_t {
+    copy,
+    commit,
+    arrive,
+    bulk_load,
+    bulk_store,
+    bulk_commit,
+    peer_store
+  };
   Kind kind = Kind::copy;
   uint8_t bytes = 0;           // copy: 4, 8 or 16 in shared memory
   uint32_t lanes = 0;          // not landed
   const Inst* inst = nullptr;  // what started it, and in which function: for reports
   const Code* code = nullptr;
-  uint64_t epoch = 0;           // of the allocations, when the global address was checked
-  uint32_t shared[32];          // address in shared memory; arrive: the barrier
-  uint64_t global[32];          // address in global memory
-  uint32_t size[32];            // bytes; copy: of the source, zeros follow up to `bytes`
-  uint32_t barrier[32];         // bulk_load: in shared memory
-  BulkUpdate update = nullptr;  // bulk_store
-  // bulk_store: the source as it was when a wait gave it free, by lane; empty before.
+  uint64_t epoch = 0;  // of the allocations, when the global address was checked
+  // Offset in the block's shared memory. arrive: the barrier's address; bulk_load, peer_store: the
+  // destination's, which may be a peer's.
+  uint32_t shared[32];
+  uint64_t
+      global[32];     // address in global memory; peer_store: offset of the source in shared memory
+  uint32_t size[32];  // bytes; copy: of the source, zeros follow up to `bytes`
+  uint32_t barrier[32];         // bulk_load, peer_store: a shared address
+  BulkUpdate update = nullptr;  // bulk_store, peer_store
+  // The source by lane. bulk_store: as it was when a wait gave it free, empty before. peer_store: a
+  // value from registers; empty: the source is memory.
   std::vector<std::vector<uint8_t>> held;
+  // bulk_load, bulk_store: by lane, where they copy boxes of tensors; empty where bytes. Their
+  // `size` is what the barrier is told, and their `global` means nothing.
+  std::vector<TensorCopy> tensors;
 };
 
 class AsyncQueue {

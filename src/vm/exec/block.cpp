@@ -230,6 +230,7 @@ BlockState run_block(Worker& worker, Block& block) {
     if (!alive) {
       for (Warp& w : block.warps)
         if (!w.async.empty() && !w.async.finish(w)) return BlockState::stopped;
+      if (!block.warpgroups.empty() && !warpgroups_agree(block)) return BlockState::stopped;
       return BlockState::done;
     }
     if (std::exchange(block.progressed, false) || moved) continue;
@@ -242,18 +243,21 @@ BlockState run_block(Worker& worker, Block& block) {
       if (!can_run) can_run = release_gathered(w, true);
     }
     if (can_run) continue;
-    worker.fault = {FaultKind::timeout, deadlock_finding(block)};
-    return BlockState::stopped;
+    return BlockState::waiting;
   }
 }
 
-void start_block(Worker& worker, Block& block, uint64_t index) {
+void start_block(Worker& worker, Block& block, Cluster& cluster, uint32_t rank, uint64_t index) {
   const GridRun& grid = *worker.grid;
   const Launch& launch = *grid.launch;
   const Code& code = *grid.code->code;
   const uint32_t threads = uint32_t(launch.block.count());
   const uint32_t warps = (threads + kWarpSize - 1) / kWarpSize;
   block.grid = &grid;
+  block.cluster = &cluster;
+  block.rank = rank;
+  block.left = false;
+  block.progressed = false;
   block.index = index;
   block.ctaid[0] = uint32_t(index % launch.grid.x);
   block.ctaid[1] = uint32_t(index / launch.grid.x % launch.grid.y);
@@ -262,6 +266,7 @@ void start_block(Worker& worker, Block& block, uint64_t index) {
   block.exited_threads = warps * kWarpSize - threads;
   if (block.open_barriers) block.barriers.fill(Barrier{});
   block.open_barriers = 0;
+  block.warpgroups.clear();
   // Warps' registers start a few lines apart so that the same slot of two warps is not in the same
   // cache set.
   const size_t stride = code.frame_bytes + 64 * (warps > 1);
@@ -281,6 +286,8 @@ void start_block(Worker& worker, Block& block, uint64_t index) {
     w.params = launch.params.data();
     w.shared = shared;
     w.shared_size = grid.shared_bytes;
+    w.shared_start = rank << kRankShift;
+    w.arrived = 0;
     w.local = local + local_stride * k;
     w.local_size = grid.code->local_bytes;
     if (!w.joins.empty()) {
@@ -300,6 +307,7 @@ void start_block(Worker& worker, Block& block, uint64_t index) {
     entry.lanes = w.present;
     entry.stack_tops.reset();
     w.async.clear();
+    w.products.clear();
     w.fragments.clear();
     Fragment f;
     f.pc = code.insts.data();

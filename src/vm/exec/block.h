@@ -10,7 +10,7 @@ namespace ridge::vm {
 inline void enter_frame(Warp& w, Frame* frame) {
   w.frame = frame;
   w.base[0] = frame->registers;
-  w.base[1] = const_cast<uint8_t*>(frame->code->constants);
+  w.base[1] = const_cast<uint8_t*>(frame->code->constants_of(w.shared_start >> kRankShift));
 }
 
 // Lets a group of parked fragments go whose member masks are complete. With any_place they need not
@@ -25,7 +25,8 @@ void release_joined(Warp& w);
 // Opens barrier `id` if everybody it waits for has arrived.
 void complete_barrier(Block& block, uint32_t id);
 
-// Prepares `block` to run block `index` of the grid; reuses its memory.
-void start_block(Worker& worker, Block& block, uint64_t index);
+// Prepares `block` to run block `index` of the grid, of this rank in its cluster; reuses its
+// memory.
+void start_block(Worker& worker, Block& block, Cluster& cluster, uint32_t rank, uint64_t index);
 
 }  // namespace ridge::vm

@@ -83,6 +83,8 @@ const Inst* ret(Warp& w, const Inst*) {
   Frame* frame = w.frame;
   Frame* caller = frame->caller;
   const Inst* pc = frame->return_pc;
+  // The function's registers end here, so ptxas waits for what is still to be written to them.
+  if (!w.products.empty()) w.products.finish(w);
   const CallSite& site = caller->code->calls[(pc - 1)->b];
   for (size_t k = 0; k < site.results.size() && k < frame->code->results.size(); ++k)
     copy_local(w, frame->local_base + frame->code->results[k].offset,

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "vm/exec/block.h"
+#include "vm/exec/cluster.h"
 #include "vm/exec/grid.h"
 #include "vm/isa/sync.h"
 
@@ -120,6 +121,7 @@ const Inst* exit_lanes(Warp& w, uint32_t lanes, const Inst* next) {
   if (!w.fragments.empty()) release_gathered(w, false);
   for (uint32_t open = w.block->open_barriers; open; open &= open - 1)
     complete_barrier(*w.block, uint32_t(__builtin_ctz(open)));
+  leave_cluster(w, lanes);
   return reschedule(w);  // fragments may have moved
 }
 

@@ -95,9 +95,9 @@ bool write_generic(Warp& w, int lane, uint64_t address, const void* bytes, uint3
     for (uint32_t k = 0; k < size; ++k) *local_byte(w, uint32_t(at) + k, lane) = from[k];
     return true;
   }
-  if (const uint64_t at = address - kSharedWindow; at < kWindowSize) {
-    if (at + size > w.shared_size) return false;
-    std::memcpy(w.shared + at, from, size);
+  if (const uint64_t at = address - kSharedWindow; at < kSharedWindowSize) {
+    if (wrong_shared(w, uint32_t(at), size)) return false;
+    std::memcpy(shared_place(w, uint32_t(at)), from, size);
     return true;
   }
   const auto home = w.worker->memory->find(address);

@@ -68,6 +68,9 @@ Code check(const Warp& w, const Launch& launch) {
       launch.grid.y > 65535 || launch.grid.z > 65535 || launch.block.z > 64 ||
       launch.dynamic_shared > uint64_t(gpu.shared_per_block_optin))
     return kInvalidConfiguration;
+  if (launch.grid.x % launch.cluster.x || launch.grid.y % launch.cluster.y ||
+      launch.grid.z % launch.cluster.z)
+    return kInvalidConfiguration;
   return kSuccess;
 }
 
@@ -77,6 +80,10 @@ struct Shape {
 
 // Memory for the child's parameters, which the thread fills before it launches.
 uint64_t prepare(Warp& w, int lane, Launch launch) {
+  if (const uint32_t* c = launch.kernel ? launch.kernel->info.required_cluster : nullptr; c && *c) {
+    launch.cluster = {c[0], c[1], c[2]};
+    launch.explicit_cluster = true;
+  }
   if (remember(w, lane, check(w, launch)) != kSuccess) return 0;
   auto& memory = w.worker->engine->memory();
   const uint64_t bytes = std::max(launch.kernel->info.param_bytes, 1u);

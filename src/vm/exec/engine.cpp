@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "core/occupancy.h"
-#include "vm/exec/grid.h"
 #include "vm/decode/program.h"
+#include "vm/exec/grid.h"
 #include "vm/exec/watch.h"
 
 namespace ridge::vm {
@@ -81,7 +81,7 @@ struct Engine::Impl {
       GridRun* grid = wanting.front();
       ++grid->helpers;
       // One more helper is enough for this launch once every block has been handed out.
-      if (grid->next.load() + 1 < grid->blocks)
+      if (grid->next.load() + 1 < grid->clusters)
         wanting.splice(wanting.end(), wanting, wanting.begin());
       else wanting.pop_front();
       lock.unlock();
@@ -103,7 +103,7 @@ struct Engine::Impl {
   }
 
   void run_on_all(GridRun& grid) {
-    const bool parallel = options.threads > 1 && grid.blocks > 1;
+    const bool parallel = options.threads > 1 && grid.clusters > 1;
     if (parallel) {
       const std::lock_guard lock(pool_mutex);
       wanting.push_back(&grid);
@@ -230,11 +230,13 @@ Fault Engine::run(const Launch& launch) {
   grid.engine = this;
   grid.id = impl_->next_grid++;
   grid.blocks = launch.grid.count();
+  grid.cluster_size = uint32_t(launch.cluster.count());
   grid.observer = observer();
-  if (grid.observer) {
+  if (grid.observer && grid.cluster_size == 1) {  // blocks of a cluster need each other
     grid.chosen = grid.observer->choose(grid);
     if (!grid.chosen.empty()) grid.blocks = grid.chosen.size();
   }
+  grid.clusters = grid.blocks / grid.cluster_size;
   grid.shared_bytes = grid.code->static_shared;
   if (launch.dynamic_shared)
     grid.shared_bytes = grid.code->dynamic_shared_offset + launch.dynamic_shared;
@@ -245,11 +247,12 @@ Fault Engine::run(const Launch& launch) {
                                      .registers_per_thread = int(usage->registers),
                                      .shared_bytes = grid.shared_bytes});
   const uint64_t threads = impl_->options.threads;
-  const uint64_t resident = uint64_t(fits.blocks_per_sm) * uint64_t(impl_->options.gpu.sm_count);
-  grid.extra_limit = launch.cooperative ? grid.blocks : resident - std::min(resident, threads);
+  const uint64_t resident =
+      uint64_t(fits.blocks_per_sm) * uint64_t(impl_->options.gpu.sm_count) / grid.cluster_size;
+  grid.extra_limit = launch.cooperative ? grid.clusters : resident - std::min(resident, threads);
   if (!launch.cooperative)
     grid.chunk =
-        std::clamp<uint64_t>(grid.blocks / (threads * kChunksPerWorker), 1, kMostBlocksAChunk);
+        std::clamp<uint64_t>(grid.clusters / (threads * kChunksPerWorker), 1, kMostBlocksAChunk);
   struct Workspace {
     Allocations& memory;
     std::optional<uint64_t> address;
@@ -271,7 +274,7 @@ Fault Engine::run(const Launch& launch) {
   impl_->run_on_all(grid);
   while (!grid.chosen.empty() && !grid.fault) {
     grid.chosen = grid.observer->choose(grid);
-    grid.blocks = grid.chosen.size();
+    grid.blocks = grid.clusters = grid.chosen.size();
     grid.next = 0;
     if (grid.blocks) impl_->run_on_all(grid);
   }

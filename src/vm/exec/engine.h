@@ -35,6 +35,7 @@ enum class FaultKind : uint8_t {
   invalid_address_space,  // 717
   invalid_pc,             // 718
   illegal_instruction,    // 715
+  bulk_size,              // 715; hardware silently copies less than was asked for
   hardware_stack,         // 714
   assert_failed,          // 710
   trap,                   // 719 launch failure
@@ -58,6 +59,8 @@ struct Launch {
   uint32_t dynamic_shared = 0;
   std::vector<uint8_t> params;  // packed as KernelInfo says
   bool cooperative = false;
+  Dim3 cluster;                   // blocks of a cluster
+  bool explicit_cluster = false;  // the launch or the kernel names the size, be it 1
 };
 
 struct EngineOptions {

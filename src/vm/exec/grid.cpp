@@ -1,7 +1,7 @@
 // Blocks of a grid over CPU threads, in launch order. A worker takes a chunk of neighbouring blocks
 // and runs them one after the other, each to its end; only when all warps of a block do nothing but
 // spin does it start another beside it, so that blocks may wait for each other up to the number the
-// GPU would keep resident.
+// GPU would keep resident. Where the launch has clusters, a worker takes whole ones.
 #include "vm/exec/grid.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "vm/exec/block.h"
+#include "vm/exec/cluster.h"
 
 namespace ridge::vm {
 namespace {
@@ -21,49 +21,51 @@ namespace {
 constexpr int kPatience = 64;
 constexpr uint64_t kWindow = 31;  // blocks that may overtake one under a seeded schedule
 
-// Blocks keep their memory between launches. A worker takes one along and gives its own back when
-// it is done. (Not a thread's own: glibc ends the process when it has no memory to note a
-// thread_local's destructor.)
-class SpareBlocks {
+// Blocks keep their memory between launches, but for the later ones of a cluster. A worker takes
+// one along and gives its own back when it is done. (Not a thread's own: glibc ends the process
+// when it has no memory to note a thread_local's destructor.)
+class SpareClusters {
  public:
-  SpareBlocks() {
+  SpareClusters() {
     mine_.reserve(kMine);
     Shared& all = shared();
     const std::lock_guard lock(all.mutex);
-    if (all.blocks.empty()) return;
-    mine_.push_back(std::move(all.blocks.back()));
-    all.blocks.pop_back();
+    if (all.clusters.empty()) return;
+    mine_.push_back(std::move(all.clusters.back()));
+    all.clusters.pop_back();
   }
-  ~SpareBlocks() {
+  ~SpareClusters() {
     Shared& all = shared();
     const std::lock_guard lock(all.mutex);
-    for (auto& block : mine_)
-      if (all.blocks.size() < all.blocks.capacity()) all.blocks.push_back(std::move(block));
+    for (auto& cluster : mine_) {
+      cluster->blocks.resize(1);
+      if (all.clusters.size() < all.clusters.capacity()) all.clusters.push_back(std::move(cluster));
+    }
   }
-  SpareBlocks(const SpareBlocks&) = delete;
+  SpareClusters(const SpareClusters&) = delete;
 
-  std::unique_ptr<Block> take() {
-    if (mine_.empty()) return std::make_unique<Block>();
-    auto block = std::move(mine_.back());
+  std::unique_ptr<Cluster> take() {
+    if (mine_.empty()) return std::make_unique<Cluster>();
+    auto cluster = std::move(mine_.back());
     mine_.pop_back();
-    return block;
+    return cluster;
   }
-  void give_back(std::unique_ptr<Block> block) {
-    if (mine_.size() < kMine) mine_.push_back(std::move(block));
+  void give_back(std::unique_ptr<Cluster> cluster) {
+    if (mine_.size() < kMine) mine_.push_back(std::move(cluster));
   }
 
  private:
   static constexpr size_t kMine = 4, kShared = 64;
   struct Shared {
-    Shared() { blocks.reserve(kShared); }
+    Shared() { clusters.reserve(kShared); }
     std::mutex mutex;
-    std::vector<std::unique_ptr<Block>> blocks;
+    std::vector<std::unique_ptr<Cluster>> clusters;
   };
   static Shared& shared() {
     static Shared& all = *new Shared;  // workers may outlive main
     return all;
   }
-  std::vector<std::unique_ptr<Block>> mine_;
+  std::vector<std::unique_ptr<Cluster>> mine_;
 };
 
 void run_blocks(GridRun& grid, unsigned index) {
@@ -72,31 +74,32 @@ void run_blocks(GridRun& grid, unsigned index) {
   worker.memory = &grid.engine->memory();
   worker.grid = &grid;
   worker.index = index;
-  SpareBlocks spare;
-  std::deque<std::unique_ptr<Block>> resident;
+  SpareClusters spare;
+  std::deque<std::unique_ptr<Cluster>> resident;
   int patience = 0;
-  uint64_t next = 0, end = 0;  // this worker's chunk of blocks
+  uint64_t next = 0, end = 0;  // this worker's chunk of clusters
   uint64_t done = 0;           // blocks done and not yet told to the grid
 
   const auto start_next = [&] {
     if (next == end) {
       grid.done.fetch_add(std::exchange(done, 0), std::memory_order_relaxed);
       next = grid.next.fetch_add(grid.chunk);
-      end = std::min(next + grid.chunk, grid.blocks);
-      if (next >= grid.blocks) {
+      end = std::min(next + grid.chunk, grid.clusters);
+      if (next >= grid.clusters) {
         next = end;
         return false;
       }
     }
-    auto block = spare.take();
+    auto cluster = spare.take();
     const uint64_t window = 1 + std::min<uint64_t>(grid.extra_limit, kWindow);
-    start_block(worker, *block,
-                !grid.chosen.empty() ? grid.chosen[next]
-                : grid.schedule      ? grid.schedule.block(next, grid.blocks, window)
-                                     : next);
+    start_cluster(worker, *cluster,
+                  !grid.chosen.empty() ? grid.chosen[next]
+                  : grid.schedule      ? grid.schedule.block(next, grid.clusters, window)
+                                       : next);
     ++next;
-    if (grid.observer) grid.observer->block_begins(*block);
-    resident.push_front(std::move(block));
+    if (grid.observer)
+      for (const auto& block : cluster->blocks) grid.observer->block_begins(*block);
+    resident.push_front(std::move(cluster));
     return true;
   };
   // A worker's own block always may start: the earliest unfinished block is then always under way,
@@ -107,6 +110,19 @@ void run_blocks(GridRun& grid, unsigned index) {
     return false;
   };
 
+  const auto end_front = [&] {
+    if (grid.observer)
+      for (const auto& block : resident.front()->blocks) grid.observer->block_ends(*block);
+    spare.give_back(std::move(resident.front()));
+    resident.pop_front();
+  };
+  // What a report of the time limit speaks of.
+  const auto unfinished = [&] {
+    for (const auto& block : resident.front()->blocks)
+      if (!block->left) return block.get();
+    return resident.front()->blocks[0].get();
+  };
+
   while (!grid.stop.load(std::memory_order_relaxed)) {
     if (resident.empty() && !start_next()) break;
     const uint64_t epoch = worker.memory->epoch();
@@ -114,15 +130,14 @@ void run_blocks(GridRun& grid, unsigned index) {
       worker.ranges.fill(CheckedRange{});
       worker.epoch = epoch;
     }
-    switch (run_block(worker, *resident.front())) {
+    switch (run_cluster(worker, *resident.front())) {
       case BlockState::done:
-        if (grid.observer) grid.observer->block_ends(*resident.front());
-        spare.give_back(std::move(resident.front()));
-        resident.pop_front();
+        end_front();
         if (!resident.empty()) grid.extra.fetch_sub(1);
-        ++done;
+        done += grid.cluster_size;
         patience = 0;
         break;
+      case BlockState::waiting:  // run_cluster does not say so
       case BlockState::stalled: {
         resident.push_back(std::move(resident.front()));
         resident.pop_front();
@@ -133,7 +148,7 @@ void run_blocks(GridRun& grid, unsigned index) {
       }
       case BlockState::stopped: {
         if (grid.timed_out.load() && !worker.fault)
-          worker.fault = {FaultKind::timeout, timeout_finding(grid, resident.front().get())};
+          worker.fault = {FaultKind::timeout, timeout_finding(grid, unfinished())};
         const std::lock_guard lock(grid.mutex);
         if (worker.fault && !grid.fault) grid.fault = worker.fault;
         grid.stop.store(true);
@@ -144,14 +159,9 @@ void run_blocks(GridRun& grid, unsigned index) {
   // The time may have run out between two turns, with no block running to notice.
   if (grid.timed_out.load() && !resident.empty()) {
     const std::lock_guard lock(grid.mutex);
-    if (!grid.fault)
-      grid.fault = {FaultKind::timeout, timeout_finding(grid, resident.front().get())};
+    if (!grid.fault) grid.fault = {FaultKind::timeout, timeout_finding(grid, unfinished())};
   }
-  while (!resident.empty()) {
-    if (grid.observer) grid.observer->block_ends(*resident.front());
-    spare.give_back(std::move(resident.front()));
-    resident.pop_front();
-  }
+  while (!resident.empty()) end_front();
   grid.done.fetch_add(done);
   grid.warp_instructions += worker.warp_instructions;
   grid.thread_instructions += worker.thread_instructions;

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <mutex>
 
-#include "vm/exec/children.h"
 #include "vm/decode/program.h"
+#include "vm/exec/children.h"
 #include "vm/exec/observer.h"
 #include "vm/exec/schedule.h"
 #include "vm/exec/warp.h"
@@ -20,16 +20,18 @@ struct GridRun {
   Engine* engine = nullptr;
   uint64_t id = 0;
   uint64_t blocks = 0;           // to run
+  uint32_t cluster_size = 1;     // blocks
+  uint64_t clusters = 0;         // to run
   std::vector<uint64_t> chosen;  // which, if not all of the launch
   uint32_t shared_bytes = 0;     // a block, static and dynamic
   uint64_t workspace = 0;        // cooperative launches: the grid barrier's memory
-  uint64_t extra_limit = 0;      // blocks that may be under way beside the one each worker runs
+  uint64_t extra_limit = 0;      // clusters that may be under way beside the one each worker runs
   bool counting = false;
   Observer* observer = nullptr;
   mutable Schedule schedule{Schedule::wanted_seed()};
   std::chrono::steady_clock::time_point start;
 
-  uint64_t chunk = 1;             // blocks a worker takes at a time
+  uint64_t chunk = 1;             // clusters a worker takes at a time
   std::atomic<bool> stop{false};  // a fault or the time limit: everybody leaves
   std::atomic<bool> timed_out{false};
   std::mutex mutex;  // guards fault
@@ -38,17 +40,19 @@ struct GridRun {
   Children children;
 
   // Written by every worker all the time: on a cache line of their own, away from what all read.
-  alignas(64) std::atomic<uint64_t> next{0};  // block to hand out
+  alignas(64) std::atomic<uint64_t> next{0};  // cluster to hand out
   std::atomic<uint64_t> done{0};
-  std::atomic<uint64_t> extra{0};  // blocks under way beside each worker's own
+  std::atomic<uint64_t> extra{0};  // clusters under way beside each worker's own
   std::atomic<uint64_t> warp_instructions{0}, thread_instructions{0};
 };
 
 // Runs blocks of the grid on this thread until none is left.
 void work(GridRun& grid, unsigned index);
 
-enum class BlockState : uint8_t { done, stalled, stopped };
-// Runs a block until it is done, or until all its warps only spin.
+// stalled: all warps that could run only spin. waiting: none can run before another block does
+// something.
+enum class BlockState : uint8_t { done, stalled, waiting, stopped };
+// Runs a block until it is done, or until it can do nothing alone.
 BlockState run_block(Worker& worker, Block& block);
 
 // Faults as findings (src/vm/exec/report.cpp).

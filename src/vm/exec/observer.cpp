@@ -57,6 +57,9 @@ class Observers final : public Observer {
   void barrier_opens(const Block& block, uint32_t id) override {
     tell(&Observer::barrier_opens, block, id);
   }
+  void cluster_barrier_opens(const Cluster& cluster) override {
+    tell(&Observer::cluster_barrier_opens, cluster);
+  }
   void lanes_meet(const Warp& w, uint32_t lanes) override { tell(&Observer::lanes_meet, w, lanes); }
   void copy_lands(const Warp& w, const AsyncEntry& entry, uint32_t lanes) override {
     tell(&Observer::copy_lands, w, entry, lanes);

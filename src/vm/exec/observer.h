@@ -13,6 +13,7 @@ namespace ridge::vm {
 class Allocations;
 struct AsyncEntry;
 struct Block;
+struct Cluster;
 struct GridRun;
 struct Inst;
 struct Warp;
@@ -68,11 +69,13 @@ class Observer {
   virtual void finish() = 0;
 
   // What orders the threads of a block, for those who ask whether something does. All of a block
-  // happens on one worker's thread.
+  // happens on one worker's thread, and so do all blocks of a cluster, which begin and end
+  // together.
   virtual void block_begins(const Block&) {}
   virtual void block_ends(const Block&) {}
   virtual void barrier_opens(const Block&, uint32_t /*id*/) {}  // its waiters are still there
-  virtual void lanes_meet(const Warp&, uint32_t /*lanes*/) {}   // the wait of a .sync is over
+  virtual void cluster_barrier_opens(const Cluster&) {}
+  virtual void lanes_meet(const Warp&, uint32_t /*lanes*/) {}  // the wait of a .sync is over
   virtual void copy_lands(const Warp&, const AsyncEntry&, uint32_t /*lanes*/) {}  // cp.async
 
   // What the host has the device do, on the thread that does it. Work without an order belongs to

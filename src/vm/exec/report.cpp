@@ -95,6 +95,7 @@ KindOfFault kind_of(FaultKind kind) {
     case FaultKind::invalid_address_space: return {"fault", "access in the wrong address space"};
     case FaultKind::invalid_pc: return {"fault", "invalid program counter"};
     case FaultKind::illegal_instruction: return {"fault", "illegal instruction"};
+    case FaultKind::bulk_size: return {"bulk-size", ""};
     case FaultKind::hardware_stack: return {"fault", "stack overflow"};
     case FaultKind::assert_failed: return {"assert", "device assertion failed"};
     case FaultKind::trap: return {"fault", "launch failure"};
@@ -158,7 +159,15 @@ Finding fault_finding(const Warp& w, const Inst* inst, FaultKind kind, uint32_t 
     f.first.act = what;
     if (address) f.first.act += format(" (0x%llx)", static_cast<unsigned long long>(address));
   }
-  if (kind == FaultKind::misaligned_address && size) {
+  if (kind == FaultKind::bulk_size) {  // the address is the size
+    f.address = 0;
+    f.first.act = format("cp.async.bulk of %u bytes", uint32_t(address));
+    f.notes.push_back(
+        format("hardware looks at bits 4 to 19 of the size only: it copies %u bytes "
+               "and says nothing",
+               uint32_t(address) & 0xffff0u));
+    f.fix = "copy multiples of 16 bytes, below 1 MiB at once, and the rest with loads and stores";
+  } else if (kind == FaultKind::misaligned_address && size) {
     f.notes.push_back(format("the address must be a multiple of %u", size));
     f.fix =
         "a vector access needs an address that is a multiple of its size: check the offset, "
@@ -190,9 +199,13 @@ Finding deadlock_finding(const Block& block) {
   for (const Warp& w : block.warps)
     for (const Fragment& fragment : w.fragments) {
       const bool barrier = fragment.state == Fragment::State::at_barrier;
+      const bool of_cluster = fragment.state == Fragment::State::at_cluster_barrier;
       const uint32_t first = w.index * kWarpSize + uint32_t(__builtin_ctz(fragment.mask));
-      const Place place = place_of(*fragment.frame->code, fragment.pc - (barrier ? 2 : 0));
-      const std::string where = barrier
+      const Place place = place_of(*fragment.frame->code, fragment.pc - (barrier      ? 2
+                                                                         : of_cluster ? 1
+                                                                                      : 0));
+      const std::string where = of_cluster ? "barrier.cluster.wait"
+                                : barrier
                                     ? format("barrier %u", unsigned(fragment.barrier))
                                     : format("a .sync instruction for lanes 0x%08x", fragment.need);
       const report::Party party{"wait at " + where, thread_text(block, first), place};

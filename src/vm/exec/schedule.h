@@ -16,6 +16,8 @@ class Schedule {
   explicit operator bool() const { return seed_ != 0; }
   // How many instructions a warp executes before another gets its turn.
   uint32_t turn();
+  // Whether what may happen at once or later happens at once.
+  bool early() { return draw() & 1; }
   void shuffle(std::span<uint32_t> order);
   // Which block comes k-th. Only neighbours change places, as many as `window`: blocks that wait
   // for earlier ones must find them under way.

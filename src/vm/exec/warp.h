@@ -17,12 +17,14 @@
 
 #include "vm/exec/async.h"
 #include "vm/exec/engine.h"
+#include "vm/exec/products.h"
 #include "vm/isa/inst.h"
 #include "vm/mem/windows.h"
 
 namespace ridge::vm {
 
 struct Block;
+struct Cluster;
 struct Worker;
 struct Code;
 struct GridRun;
@@ -69,7 +71,7 @@ struct Join {
 };
 
 struct Fragment {
-  enum class State : uint8_t { runnable, at_barrier, at_sync, asleep };
+  enum class State : uint8_t { runnable, at_barrier, at_cluster_barrier, at_sync, asleep };
   const Inst* pc = nullptr;
   uint32_t mask = 0;
   State state = State::runnable;
@@ -95,7 +97,8 @@ struct Warp {
   Stop stop = Stop::reschedule;
   uint8_t* shared = nullptr;
   uint32_t shared_size = 0;
-  uint32_t local_size = 0;  // bytes per thread
+  uint32_t shared_start = 0;  // the address of its first byte: the block's rank << kRankShift
+  uint32_t local_size = 0;    // bytes per thread
   // 4-byte words interleaved by lane: word w of lane l at (w * 32 + l) * 4.
   uint8_t* local = nullptr;
   Worker* worker = nullptr;
@@ -105,6 +108,7 @@ struct Warp {
   Frame* frame = nullptr;  // of the running fragment
   uint32_t present = 0;    // lanes that exist
   uint32_t exited = 0;     // lanes that are gone (or never were)
+  uint32_t arrived = 0;    // lanes that wait, or will, for this phase of the cluster's barrier
   uint32_t index = 0;      // in the block
   uint32_t current = 0;    // running fragment
   bool sync_open = false;  // the running .sync instruction has all its lanes: do not gather again
@@ -119,7 +123,8 @@ struct Warp {
   std::vector<std::unique_ptr<Frame>> spare_frames;  // of calls that have returned
   std::vector<std::unique_ptr<Join>> join_pool;
   std::vector<Join*> free_joins;
-  AsyncQueue async;  // copies under way
+  AsyncQueue async;       // copies under way
+  ProductQueue products;  // of wgmma, not made yet
 
   template <class T>
   T* reg(uint32_t operand) {
@@ -149,15 +154,29 @@ struct Barrier {
 
 struct Block {
   const GridRun* grid = nullptr;
+  Cluster* cluster = nullptr;
+  uint32_t rank = 0;  // in the cluster
+  bool left = false;  // all its threads are gone
   uint64_t index = 0;
   uint32_t ctaid[3] = {0, 0, 0};
   uint32_t threads = 0;
   uint32_t exited_threads = 0;  // of whole warps' lanes, absent ones included
   std::vector<Warp> warps;
+  std::vector<Warpgroup> warpgroups;  // those that use wgmma
   std::array<Barrier, 16> barriers;
   uint32_t open_barriers = 0;  // those somebody has arrived at, a bit each
   bool progressed = false;     // an mbarrier has changed: warps that wait for one may not be stuck
   Buffer registers, shared, local;
+};
+
+// Blocks that run together, on one worker, and see each other's shared memory. Without a cluster
+// launch every block is a cluster of its own.
+struct Cluster {
+  std::vector<std::unique_ptr<Block>> blocks;  // by rank
+  // barrier.cluster: live threads that have arrived in this phase, and those that have left for
+  // good (lanes that never were included). Who has left counts as arrived.
+  uint32_t arrived = 0, exited = 0;
+  bool moved = false;  // a block has let another one go on
 };
 
 // A range of memory an instruction was last seen to touch, already checked, and how far from its
@@ -200,6 +219,12 @@ bool check_range(Warp& w, const Inst* inst, uint64_t begin, uint64_t end);
 // Allocations::place.
 bool passes_on_a_gpu(Warp& w, const Inst* inst, uint32_t lane, uint64_t address, uint32_t size,
                      const char* what);
+
+// What is wrong with a shared address that is not in the block's own memory; null: it is a peer's.
+const char* wrong_shared(const Warp& w, uint32_t address, uint64_t bytes);
+// Where the byte at a shared address lies in this process: the block's own, or that of a peer,
+// which wrong_shared was asked about.
+uint8_t* shared_place(const Warp& w, uint32_t address);
 
 inline CheckedRange& range_of(const Warp& w, const Inst* inst) {
   return w.worker->ranges[(reinterpret_cast<uintptr_t>(inst) >> 5) & 63];

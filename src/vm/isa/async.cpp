@@ -2,6 +2,7 @@
 // (src/vm/exec/async.h). Addresses are checked when the copy starts.
 #include <algorithm>
 
+#include "vm/isa/bulk_update.h"
 #include "vm/isa/groups.h"
 #include "vm/isa/mbarrier.h"
 #include "vm/isa/memory.h"
@@ -29,7 +30,7 @@ const Inst* copy(Warp& w, const Inst* inst) {
   const uint32_t bytes = w.src<uint32_t>(more.x[1])[0];
   const uint32_t* destination = w.src<uint32_t>(inst->a);
   const uint64_t* source = w.src<uint64_t>(inst->c);
-  const uint32_t to_offset = inst->b;
+  const uint32_t to_offset = inst->b - w.shared_start;
   const uint64_t from_offset = uint64_t(int64_t(int32_t(more.x[0])));
   if (!check_window(w, inst, destination, int32_t(to_offset), bytes, w.shared_size,
                     "shared cp.async"))
@@ -78,45 +79,66 @@ const Inst* copy(Warp& w, const Inst* inst) {
 Handlers select_copy(const Form&) { return {copy, copy, true}; }
 
 // The copy of a block of bytes that cuda::memcpy_async makes. Fields: a, b = destination; c, x[0] =
-// source; x[1] = size; x[2], x[3] = the barrier that is told the bytes.
+// source; x[1] = size; x[2], x[3] = the barrier that is told the bytes; x[4] = the blocks of the
+// cluster that get them (multicast), each at the same offset, as its barrier.
+template <bool Multicast>
 const Inst* bulk_copy(Warp& w, const Inst* inst) {
   constexpr uint32_t kUnit = 16;  // bytes
   const Wide& more = wide(inst);
   const uint32_t* destination = w.src<uint32_t>(inst->a);
   const uint64_t* source = w.src<uint64_t>(inst->c);
-  const uint32_t* size = w.src<uint32_t>(more.x[1]);
+  const uint32_t* sizes = w.src<uint32_t>(more.x[1]);
   const uint32_t* barrier = w.src<uint32_t>(more.x[2]);
   const uint64_t from_offset = uint64_t(int64_t(int32_t(more.x[0])));
-  if (!check_window(w, inst, barrier, int32_t(more.x[3]), 8, w.shared_size, "shared mbarrier"))
+  uint8_t* places[kWarpSize];
+  if (!find_shared(w, inst, barrier, int32_t(more.x[3]), 8, "shared mbarrier", places))
     return nullptr;
+  const size_t ranks = w.block->cluster->blocks.size();
+  uint32_t receivers[kWarpSize], all = 0;  // by lane, one bit for each rank
   for (uint32_t left = w.mask; left; left &= left - 1) {
     const int i = __builtin_ctz(left);
-    const uint32_t to = destination[i] + inst->b;
+    const uint32_t to = destination[i] + inst->b, size = sizes[i];
     const uint64_t from = source[i] + from_offset;
     const auto fault = [&](FaultKind kind, uint64_t at, uint32_t bytes, const char* what) {
       return raise(w, inst, kind, uint32_t(i), at, bytes, what);
     };
-    if (size[i] % kUnit)
-      return fault(FaultKind::illegal_instruction, size[i], 0,
-                   "cp.async.bulk of a size that is no multiple of 16");
+    if (!check_bulk_size(w, inst, i, size)) return nullptr;
     if (to % kUnit) return fault(FaultKind::misaligned_address, to, kUnit, "shared cp.async.bulk");
     if (from % kUnit) return fault(FaultKind::misaligned_address, from, kUnit, "cp.async.bulk");
-    if (uint64_t(to) + size[i] > w.shared_size)
-      return fault(FaultKind::illegal_address, to, size[i], "shared cp.async.bulk");
-    if (size[i] && !check_range(w, inst, from, from + size[i]) &&
-        !passes_on_a_gpu(w, inst, uint32_t(i), from, size[i], "cp.async.bulk"))
-      return fault(FaultKind::illegal_address, from, size[i], "cp.async.bulk");
+    if (!check_shared(w, inst, i, to, size, "shared cp.async.bulk")) return nullptr;
+    if (size && !check_range(w, inst, from, from + size) &&
+        !passes_on_a_gpu(w, inst, uint32_t(i), from, size, "cp.async.bulk"))
+      return fault(FaultKind::illegal_address, from, size, "cp.async.bulk");
+    receivers[i] = 1u << (to >> kRankShift);
+    if constexpr (Multicast) {
+      receivers[i] = w.src<uint16_t>(more.x[4])[i];
+      if (receivers[i] >> ranks)
+        return fault(FaultKind::illegal_instruction, receivers[i], 0,
+                     "multicast to a block that the cluster does not have");
+    }
+    all |= receivers[i];
   }
-  AsyncEntry& entry = w.async.push(w, Kind::bulk_load, w.mask, inst);
-  for (int i = 0; i < kWarpSize; ++i) {
-    entry.shared[i] = destination[i] + inst->b;
-    entry.global[i] = source[i] + from_offset;
-    entry.size[i] = size[i];
-    entry.barrier[i] = barrier[i] + more.x[3];
+  for (; all; all &= all - 1) {
+    const auto rank = uint32_t(__builtin_ctz(all));
+    uint32_t lanes = 0;
+    each_active(w.mask, [&](int i) { lanes |= (receivers[i] >> rank & 1) << i; });
+    const auto at_rank = [&](uint32_t address) {
+      return Multicast ? address % uint32_t(kWindowSize) | rank << kRankShift : address;
+    };
+    AsyncEntry& entry = w.async.push(w, Kind::bulk_load, lanes, inst);
+    each_active(lanes, [&](int i) {
+      entry.shared[i] = at_rank(destination[i] + inst->b);
+      entry.global[i] = source[i] + from_offset;
+      entry.size[i] = sizes[i];
+      entry.barrier[i] = at_rank(barrier[i] + more.x[3]);
+    });
   }
   return inst + 2;
 }
-Handlers select_bulk_copy(const Form&) { return {bulk_copy, bulk_copy, true}; }
+Handlers select_bulk_copy(const Form& form) {
+  if (form.has("multicast::cluster")) return {bulk_copy<true>, bulk_copy<true>, true};
+  return {bulk_copy<false>, bulk_copy<false>, true};
+}
 
 const Inst* commit(Warp& w, const Inst* inst) {
   if (!w.async.empty()) w.async.push(w, Kind::commit, w.mask, inst);
@@ -140,7 +162,7 @@ Handlers select_wait_all(const Form&) { return {wait_all, wait_all}; }
 template <bool Generic, bool Increments>
 const Inst* arrive(Warp& w, const Inst* inst) {
   uint32_t at[kWarpSize];
-  if (!mbarrier::addresses(w, inst, Generic, at)) return nullptr;
+  if (!mbarrier::addresses(w, inst, Generic, false, at)) return nullptr;
   for (uint32_t left = Increments ? w.mask : 0; left; left &= left - 1) {
     const int i = __builtin_ctz(left);
     if (const char* wrong = mbarrier::add_pending(w, at[i]))
@@ -179,6 +201,9 @@ constexpr InstrDef kRows[] = {
      select_arrive},
     {"cp[async][bulk][shared::cta|shared::cluster][global][mbarrier::complete_tx::bytes]{%hint}",
      "[a]:shared,[b]:global,c:u32,[e]:shared", Unit::memory, kBulkCopy, select_bulk_copy},
+    {"cp[async][bulk][shared::cluster][global][mbarrier::complete_tx::bytes][multicast::cluster]"
+     "{%hint}",
+     "[a]:shared,[b]:global,c:u32,[e]:shared,f:u16", Unit::memory, kBulkCopy, select_bulk_copy},
 };
 #undef RIDGE_COPY
 

@@ -1,6 +1,6 @@
 // atom and red. Global memory is shared by all workers, so global atomics are the host's; a block
-// runs on one worker, so shared and local ones are plain. Lanes are served in order, which is one
-// of the orders hardware may take.
+// and its cluster run on one worker, so shared and local ones are plain. Lanes are served in order,
+// which is one of the orders hardware may take.
 #include "vm/isa/atomic_ops.h"
 #include "vm/isa/groups.h"
 #include "vm/isa/internal.h"
@@ -31,10 +31,9 @@ bool each_place(Warp& w, const Inst* inst, uint32_t bytes, Update update) {
     return true;
   };
   const auto in_shared = [&](const uint32_t* address, int32_t shift) {
-    if (!check_window(w, inst, address, shift, bytes, w.shared_size, "shared atomic")) return false;
-    each_active(w.mask, [&](int i) {
-      update(i, w.shared + uint32_t(address[i] + shift), std::false_type());
-    });
+    uint8_t* places[kWarpSize];
+    if (!find_shared(w, inst, address, shift, bytes, "shared atomic", places)) return false;
+    each_active(w.mask, [&](int i) { update(i, places[i], std::false_type()); });
     return true;
   };
   if constexpr (S == Space::global) {

@@ -1,8 +1,7 @@
-// Bulk stores: cp.async.bulk and cp.reduce.async.bulk from shared to global memory, in groups that
-// the thread can wait for (src/vm/exec/async.h).
-#include <cstring>
-
-#include "vm/isa/atomic_ops.h"
+// Bulk stores: cp.async.bulk and cp.reduce.async.bulk from shared memory. To global memory they
+// come in groups that the thread can wait for; to shared memory of the cluster they tell an
+// mbarrier (src/vm/exec/async.h).
+#include "vm/isa/bulk_update.h"
 #include "vm/isa/groups.h"
 #include "vm/isa/memory.h"
 
@@ -11,105 +10,95 @@ namespace {
 
 using Kind = AsyncEntry::Kind;
 
-void replace(void* to, const void* from, uint32_t bytes) { std::memcpy(to, from, bytes); }
+// Handlers::flags: the operation, and the type that it is done in; none: the bytes are copied.
+uint32_t flags_of(Operation operation, Type type) {
+  return uint32_t(operation) | uint32_t(type) << 8;
+}
+BulkUpdate update_of(uint32_t flags) {
+  const auto operation = Operation(flags & 0xff);
+  return operation == Operation::none ? replace_bytes : bulk_update(operation, Type(flags >> 8));
+}
 
-// Fields: a, b = destination; c, x[0] = source; x[1] = size.
-template <BulkUpdate Update>
-const Inst* bulk_store(Warp& w, const Inst* inst) {
-  constexpr uint32_t kUnit = 16;  // bytes
+constexpr uint32_t kUnit = 16;  // bytes
+
+// The lanes' sources: offsets in the block's own shared memory. False after a fault.
+bool find_sources(Warp& w, const Inst* inst, uint32_t* offsets) {
   const Wide& more = wide(inst);
+  const uint32_t *source = w.src<uint32_t>(inst->c), *size = w.src<uint32_t>(more.x[1]);
+  for (uint32_t left = w.mask; left; left &= left - 1) {
+    const int i = __builtin_ctz(left);
+    if (!check_bulk_size(w, inst, i, size[i])) return false;
+    const uint32_t from = offsets[i] = source[i] + more.x[0] - w.shared_start;
+    const bool misaligned = from % kUnit;
+    if (!misaligned && uint64_t(from) + size[i] <= w.shared_size) continue;
+    raise(w, inst, misaligned ? FaultKind::misaligned_address : FaultKind::illegal_address,
+          uint32_t(i), from, misaligned ? kUnit : size[i], "shared cp.async.bulk");
+    return false;
+  }
+  return true;
+}
+
+// To global memory. Fields: a, b = destination; c, x[0] = source; x[1] = size.
+const Inst* bulk_store(Warp& w, const Inst* inst) {
   const uint64_t* destination = w.src<uint64_t>(inst->a);
-  const uint32_t* source = w.src<uint32_t>(inst->c);
-  const uint32_t* size = w.src<uint32_t>(more.x[1]);
+  const uint32_t* size = w.src<uint32_t>(wide(inst).x[1]);
   const uint64_t to_offset = uint64_t(int64_t(int32_t(inst->b)));
+  uint32_t sources[kWarpSize];
+  if (!find_sources(w, inst, sources)) return nullptr;
   for (uint32_t left = w.mask; left; left &= left - 1) {
     const int i = __builtin_ctz(left);
     const uint64_t to = destination[i] + to_offset;
-    const uint32_t from = source[i] + more.x[0];
-    const auto fault = [&](FaultKind kind, uint64_t at, uint32_t bytes, const char* what) {
-      return raise(w, inst, kind, uint32_t(i), at, bytes, what);
-    };
-    if (size[i] % kUnit)
-      return fault(FaultKind::illegal_instruction, size[i], 0,
-                   "cp.async.bulk of a size that is no multiple of 16");
-    if (to % kUnit) return fault(FaultKind::misaligned_address, to, kUnit, "cp.async.bulk");
-    if (from % kUnit)
-      return fault(FaultKind::misaligned_address, from, kUnit, "shared cp.async.bulk");
-    if (uint64_t(from) + size[i] > w.shared_size)
-      return fault(FaultKind::illegal_address, from, size[i], "shared cp.async.bulk");
+    if (to % kUnit)
+      return raise(w, inst, FaultKind::misaligned_address, uint32_t(i), to, kUnit, "cp.async.bulk");
     if (size[i] && !check_range(w, inst, to, to + size[i]) &&
         !passes_on_a_gpu(w, inst, uint32_t(i), to, size[i], "cp.async.bulk"))
-      return fault(FaultKind::illegal_address, to, size[i], "cp.async.bulk");
+      return raise(w, inst, FaultKind::illegal_address, uint32_t(i), to, size[i], "cp.async.bulk");
   }
   AsyncEntry& entry = w.async.push(w, Kind::bulk_store, w.mask, inst);
-  entry.update = Update;
-  for (int i = 0; i < kWarpSize; ++i) {
-    entry.shared[i] = source[i] + more.x[0];
+  entry.update = update_of(wide(inst).flags);
+  each_active(w.mask, [&](int i) {
+    entry.shared[i] = sources[i];
     entry.global[i] = destination[i] + to_offset;
     entry.size[i] = size[i];
-  }
+  });
   return inst + 2;
 }
-Handlers select_store(const Form&) { return {bulk_store<replace>, bulk_store<replace>, true}; }
 
-// Unlike those of atom, additions of f32 keep subnormals, and a NaN in memory stays as it is.
-struct AddFloat {
-  float operator()(float old, float b, float) const { return Add::sum(old, b); }
-  double operator()(double old, double b, double) const {
-    return old != old ? old : b != b ? b : old + b;
+// To shared memory of the cluster. Fields: the same, and x[2], x[3] = the barrier that is told the
+// bytes.
+const Inst* bulk_to_peer(Warp& w, const Inst* inst) {
+  const Wide& more = wide(inst);
+  const uint32_t *destination = w.src<uint32_t>(inst->a), *size = w.src<uint32_t>(more.x[1]);
+  const uint32_t* barrier = w.src<uint32_t>(more.x[2]);
+  uint32_t sources[kWarpSize];
+  uint8_t* places[kWarpSize];
+  if (!find_shared(w, inst, barrier, int32_t(more.x[3]), 8, "shared mbarrier", places) ||
+      !find_sources(w, inst, sources))
+    return nullptr;
+  for (uint32_t left = w.mask; left; left &= left - 1) {
+    const int i = __builtin_ctz(left);
+    const uint32_t to = destination[i] + inst->b;
+    if (to % kUnit)
+      return raise(w, inst, FaultKind::misaligned_address, uint32_t(i), to, kUnit,
+                   "shared cp.async.bulk");
+    if (!check_shared(w, inst, i, to, size[i], "shared cp.async.bulk")) return nullptr;
   }
-};
+  AsyncEntry& entry = w.async.push(w, Kind::peer_store, w.mask, inst);
+  entry.update = update_of(more.flags);
+  each_active(w.mask, [&](int i) {
+    entry.shared[i] = destination[i] + inst->b;
+    entry.global[i] = sources[i];
+    entry.size[i] = size[i];
+    entry.barrier[i] = barrier[i] + more.x[3];
+  });
+  return inst + 2;
+}
 
-template <class T, class Op>
-void reduce(void* to, const void* from, uint32_t bytes) {
-  const auto at = reinterpret_cast<uint64_t>(to);
-  for (uint32_t k = 0; k < bytes; k += sizeof(T)) {
-    const T value = load_as<T>(static_cast<const uint8_t*>(from) + k);
-    update_global<T, Op>(at + k, value, value);
-  }
-}
-template <class T, class Op>
-Handlers reduction() {
-  return {bulk_store<reduce<T, Op>>, bulk_store<reduce<T, Op>>, true};
-}
-
-template <class T>
-Handlers select_integer(Operation operation) {
-  switch (operation) {
-    case Operation::add: return reduction<T, Add>();
-    case Operation::min: return reduction<T, Min>();
-    case Operation::max: return reduction<T, Max>();
-    case Operation::inc: return reduction<T, Inc>();
-    case Operation::dec: return reduction<T, Dec>();
-    case Operation::bit_and: return reduction<T, And>();
-    case Operation::bit_or: return reduction<T, Or>();
-    case Operation::bit_xor: return reduction<T, Xor>();
-    default: return {};
-  }
-}
-template <bool Brain16>
-Handlers select_half(Operation operation) {
-  switch (operation) {
-    case Operation::add: return reduction<uint16_t, AddHalf<Brain16>>();
-    case Operation::min: return reduction<uint16_t, MinMaxHalf<Brain16, false>>();
-    case Operation::max: return reduction<uint16_t, MinMaxHalf<Brain16, true>>();
-    default: return {};
-  }
-}
-Handlers select_reduce(const Form& form) {
-  switch (form.type()) {
-    case Type::u32:
-    case Type::b32: return select_integer<uint32_t>(form.operation);
-    case Type::u64:
-    case Type::b64: return select_integer<uint64_t>(form.operation);
-    case Type::s32: return select_integer<int32_t>(form.operation);
-    case Type::s64: return select_integer<int64_t>(form.operation);
-    case Type::f32: return reduction<float, AddFloat>();
-    case Type::f64: return reduction<double, AddFloat>();
-    case Type::f16: return select_half<false>(form.operation);
-    case Type::bf16: return select_half<true>(form.operation);
-    default: return {};
-  }
+Handlers select_store(const Form& form) {
+  const Handler handler = form.has("shared::cluster") ? bulk_to_peer : bulk_store;
+  if (form.operation == Operation::none) return {handler, handler, true};
+  if (!bulk_update(form.operation, form.type())) return {};
+  return {handler, handler, true, flags_of(form.operation, form.type())};
 }
 
 const Inst* commit(Warp& w, const Inst* inst) {
@@ -129,24 +118,37 @@ Handlers select_wait(const Form& form) {
 }
 
 constexpr Facts kStore{.access = AccessKind::bulk_store, .encoding = Encoding::copy};
+constexpr Facts kToPeer{.access = AccessKind::peer_store, .encoding = Encoding::copy};
 constexpr Facts kCommit{.sync = Sync::bulk_commit, .encoding = Encoding::copy};
 constexpr Facts kWait{.sync = Sync::bulk_wait, .encoding = Encoding::copy, .fences = true};
 #define RIDGE_REDUCE "cp[reduce][async][bulk][global][shared::cta][bulk_group]{%hint}"
 #define RIDGE_OPERANDS "[a]:global,[b]:shared,c:u32"
+#define RIDGE_TO_PEER "[shared::cluster][shared::cta][mbarrier::complete_tx::bytes]"
+#define RIDGE_PEER_OPERANDS "[a]:shared,[b]:shared,c:u32,[e]:shared"
 constexpr InstrDef kRows[] = {
+    {"cp[async][bulk]" RIDGE_TO_PEER, RIDGE_PEER_OPERANDS, Unit::memory, kToPeer, select_store},
+    {"cp[reduce][async][bulk]" RIDGE_TO_PEER "[add][u32|s32|u64]", RIDGE_PEER_OPERANDS,
+     Unit::memory, kToPeer, select_store},
+    {"cp[reduce][async][bulk]" RIDGE_TO_PEER "[min|max][u32|s32]", RIDGE_PEER_OPERANDS,
+     Unit::memory, kToPeer, select_store},
+    {"cp[reduce][async][bulk]" RIDGE_TO_PEER "[inc|dec][u32]", RIDGE_PEER_OPERANDS, Unit::memory,
+     kToPeer, select_store},
+    {"cp[reduce][async][bulk]" RIDGE_TO_PEER "[and|or|xor][b32]", RIDGE_PEER_OPERANDS, Unit::memory,
+     kToPeer, select_store},
     {"cp[async][bulk][global][shared::cta][bulk_group]{%hint}", RIDGE_OPERANDS, Unit::memory,
      kStore, select_store},
-    {RIDGE_REDUCE "[add][u32|s32|u64|f32|f64]", RIDGE_OPERANDS, Unit::memory, kStore,
-     select_reduce},
-    {RIDGE_REDUCE "[add][noftz][f16|bf16]", RIDGE_OPERANDS, Unit::memory, kStore, select_reduce},
+    {RIDGE_REDUCE "[add][u32|s32|u64|f32|f64]", RIDGE_OPERANDS, Unit::memory, kStore, select_store},
+    {RIDGE_REDUCE "[add][noftz][f16|bf16]", RIDGE_OPERANDS, Unit::memory, kStore, select_store},
     {RIDGE_REDUCE "[min|max][u32|s32|u64|s64|f16|bf16]", RIDGE_OPERANDS, Unit::memory, kStore,
-     select_reduce},
-    {RIDGE_REDUCE "[inc|dec][u32]", RIDGE_OPERANDS, Unit::memory, kStore, select_reduce},
-    {RIDGE_REDUCE "[and|or|xor][b32|b64]", RIDGE_OPERANDS, Unit::memory, kStore, select_reduce},
+     select_store},
+    {RIDGE_REDUCE "[inc|dec][u32]", RIDGE_OPERANDS, Unit::memory, kStore, select_store},
+    {RIDGE_REDUCE "[and|or|xor][b32|b64]", RIDGE_OPERANDS, Unit::memory, kStore, select_store},
     {"cp[async][bulk][commit_group]", "", Unit::memory, kCommit, select_commit},
     {"cp[async][bulk][wait_group]{read}", "a:u32", Unit::memory, kWait, select_wait},
 };
 #undef RIDGE_REDUCE
+#undef RIDGE_TO_PEER
+#undef RIDGE_PEER_OPERANDS
 #undef RIDGE_OPERANDS
 
 }  // namespace

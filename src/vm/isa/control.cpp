@@ -103,16 +103,11 @@ const Inst* bar_warp_sync(Warp& w, const Inst* inst) {
 }
 Handlers select_bar_warp(const Form&) { return {bar_warp_sync, bar_warp_sync}; }
 
-// A cluster of one block: its barrier is met by the block's own threads.
-template <bool Waits>
-const Inst* cluster_barrier(Warp& w, const Inst* inst) {
-  if constexpr (Waits) return arrive_at_barrier(w, inst, inst + 1, {.id = 15, .count = 0}, 0);
-  (void)w;
-  return inst + 1;
-}
+const Inst* cluster_arrive(Warp& w, const Inst* inst) { return arrive_at_cluster(w, inst + 1); }
+const Inst* cluster_wait(Warp& w, const Inst* inst) { return wait_for_cluster(w, inst + 1); }
 Handlers select_cluster_barrier(const Form& form) {
-  if (form.has("wait")) return {cluster_barrier<true>, cluster_barrier<true>};
-  return {cluster_barrier<false>, cluster_barrier<false>};
+  if (form.has("wait")) return {cluster_wait, cluster_wait};
+  return {cluster_arrive, cluster_arrive};
 }
 
 // --- fences, traps, sleep ---

@@ -21,6 +21,10 @@ enum class AccessKind : uint8_t {
   copy,          // cp.async: from global to shared memory
   bulk_copy,     // cp.async.bulk to shared memory
   bulk_store,    // cp.async.bulk and cp.reduce.async.bulk from shared memory
+  tensor_load,   // cp.async.bulk.tensor to shared memory
+  tensor_store,  // cp.async.bulk.tensor and cp.reduce.async.bulk.tensor from shared memory
+  tensor_map,    // a CUtensorMap is changed
+  peer_store,    // the same to shared memory of the cluster; st.async, red.async
   barrier_word,  // an mbarrier object
   sample,        // tex, tld4
   query_image,   // txq, suq
@@ -48,6 +52,9 @@ enum class Sync : uint8_t {
   copy_arrive,  // cp.async.mbarrier.arrive
   bulk_commit,  // cp.async.bulk groups
   bulk_wait,
+  product_fence,  // wgmma groups
+  product_commit,
+  product_wait,
   token_init,   // mbarrier objects
   token_arrive,
   token_wait,
@@ -58,7 +65,8 @@ enum class Encoding : uint8_t {
   operands,  // in the order written
   memory,    // an address and data registers
   fragments,
-  copy,  // several addresses
+  copy,    // several addresses
+  tensor,  // a tensor map with coordinates, and what a copy of a tensor has besides
   move,
   image,
 };

@@ -15,6 +15,17 @@ struct NamedSet {
   std::string_view name;
   std::string_view members;
 };
+// Shapes of wgmma: 64 rows, every multiple of 8 columns up to 256; those of integers.
+#define RIDGE_SHAPES(k)                                                                         \
+  "m64n8" k "|m64n16" k "|m64n24" k "|m64n32" k "|m64n40" k "|m64n48" k "|m64n56" k "|m64n64" k \
+  "|m64n72" k "|m64n80" k "|m64n88" k "|m64n96" k "|m64n104" k "|m64n112" k "|m64n120" k        \
+  "|m64n128" k "|m64n136" k "|m64n144" k "|m64n152" k "|m64n160" k "|m64n168" k "|m64n176" k    \
+  "|m64n184" k "|m64n192" k "|m64n200" k "|m64n208" k "|m64n216" k "|m64n224" k "|m64n232" k    \
+  "|m64n240" k "|m64n248" k "|m64n256" k
+#define RIDGE_INTEGER_SHAPES(k)                                                                 \
+  "m64n8" k "|m64n16" k "|m64n24" k "|m64n32" k "|m64n48" k "|m64n64" k "|m64n80" k "|m64n96" k \
+  "|m64n112" k "|m64n128" k "|m64n144" k "|m64n160" k "|m64n176" k "|m64n192" k "|m64n208" k    \
+  "|m64n224" k "|m64n240" k "|m64n256" k
 constexpr NamedSet kTypeSets[] = {
     {"int", "u16|s16|u32|s32|u64|s64"},
     {"integer", "u8|u16|u32|u64|s8|s16|s32|s64"},
@@ -41,7 +52,16 @@ constexpr NamedSet kTypeSets[] = {
     {"l2evict", "L2::evict_first|L2::evict_last|L2::evict_normal"},
     {"prefetch", "L2::64B|L2::128B|L2::256B"},
     {"hint", "L2::cache_hint"},
+    {"m64k8", RIDGE_SHAPES("k8")},
+    {"m64k16", RIDGE_SHAPES("k16")},
+    {"m64k32", RIDGE_SHAPES("k32")},
+    {"m64k64", RIDGE_SHAPES("k64")},
+    {"m64k32i", RIDGE_INTEGER_SHAPES("k32")},
+    {"m64k64i", RIDGE_INTEGER_SHAPES("k64")},
+    {"m64k256i", RIDGE_INTEGER_SHAPES("k256")},
 };
+#undef RIDGE_SHAPES
+#undef RIDGE_INTEGER_SHAPES
 
 struct ModifierGroup {
   bool required = false;
@@ -253,7 +273,8 @@ const Match* find_instruction(std::string_view mnemonic, std::string* error, int
   const auto rows = index().find(root);
   std::string later;
   for (const Reserved& reserved : kReserved)
-    if ((entry->spelling + '.').starts_with(std::string(reserved.prefix) + '.'))
+    if ((entry->spelling + '.').starts_with(std::string(reserved.prefix) + '.') &&
+        entry->spelling.find(reserved.modifier) != std::string::npos)
       later = " yet (" + std::string(reserved.what) + ")";
   if (rows == index().end()) {
     *error =

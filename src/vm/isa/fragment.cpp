@@ -42,10 +42,10 @@ std::optional<TensorForm> tensor_form(const Form& form) {
       shaped = shaped || read_shape(modifier, t);
     }
   }
-  if (!shaped || count == 0 || count == 3) return std::nullopt;
+  if (!shaped || count == 0) return std::nullopt;
   t.d = types[0];
-  t.c = types[count - 1];
-  if (count == 4) {
+  t.c = types[count == 3 ? 0 : count - 1];
+  if (count >= 3) {
     t.a = types[1];
     t.b = types[2];
   } else if (count == 1) {

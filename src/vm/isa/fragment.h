@@ -87,8 +87,8 @@ struct TensorForm {
     return f;
   }
 };
-// Reads the shape ("m16n8k16"), and the types as d, a, b, c when there are four, d and c when there
-// are two, and all four the same when there is one.
+// Reads the shape ("m16n8k16"), and the types as d, a, b, c when there are four, d, a, b when there
+// are three, d and c when there are two, and all four the same when there is one.
 std::optional<TensorForm> tensor_form(const Form& form);
 
 }  // namespace ridge::vm

@@ -21,8 +21,8 @@ extern const Handlers kReturn;  // from a function
 extern const Handlers kCall;
 extern const Handlers kBranchTable;  // a = index register, b = table, c = the join's offset
 
-// mov d, %special: a = a Special; 32 bits or 64.
-extern const Handlers kSpecial32, kSpecial64;
+// mov d, %special: a = a Special; 32 bits or 64, or a predicate.
+extern const Handlers kSpecial32, kSpecial64, kSpecialPredicate;
 // mov d, a local variable: d = b + the frame's base.
 extern const Handlers kLocalAddress;
 
@@ -80,8 +80,22 @@ enum class Special : uint32_t {
   aggr_smem_size,
   envreg1,
   envreg2,
+  cluster_ctarank,
+  cluster_nctarank,
+  is_explicit_cluster,
+  cluster_ctaid_x,
+  cluster_ctaid_y,
+  cluster_ctaid_z,
+  cluster_nctaid_x,
+  cluster_nctaid_y,
+  cluster_nctaid_z,
+  clusterid_x,
+  clusterid_y,
+  clusterid_z,
+  nclusterid_x,
+  nclusterid_y,
+  nclusterid_z,
   zero,
-  one,
 };
 struct SpecialDef {
   std::string_view name;

@@ -198,7 +198,8 @@ inline bool load_shared_at(Warp& w, const Inst* inst, const uint32_t* address, i
   constexpr uint32_t kBytes = sizeof(M) * V;
 #if defined(__AVX2__)
   SharedOffsets at;
-  if ((Full || !is_few(w.mask)) && shared_offsets<Full>(w, address, offset, kBytes, kBytes, at)) {
+  if ((Full || !is_few(w.mask)) &&
+      shared_offsets<Full>(w, address, offset - int32_t(w.shared_start), kBytes, kBytes, at)) {
     const auto place = [&, shared = w.shared](int i) -> const uint8_t* {
       return shared + at.of[i];
     };
@@ -208,8 +209,9 @@ inline bool load_shared_at(Warp& w, const Inst* inst, const uint32_t* address, i
     return true;
   }
 #endif
-  if (!check_window(w, inst, address, offset, kBytes, w.shared_size, "shared load")) return false;
-  load_by_lane<M, V>(w, inst, [&](int i) { return w.shared + uint32_t(address[i] + offset); });
+  uint8_t* places[kWarpSize];
+  if (!find_shared(w, inst, address, offset, kBytes, "shared load", places)) return false;
+  load_by_lane<M, V>(w, inst, [&](int i) { return places[i]; });
   return true;
 }
 
@@ -218,15 +220,17 @@ inline bool store_shared_at(Warp& w, const Inst* inst, const uint32_t* address, 
   constexpr uint32_t kBytes = sizeof(M) * V;
 #if defined(__AVX2__)
   if constexpr (Full && V == 1 && sizeof(M) == 4)
-    if (store_shared_row(w, inst, address, offset)) return true;
+    if (store_shared_row(w, inst, address, offset - int32_t(w.shared_start))) return true;
   SharedOffsets at;
-  if ((Full || !is_few(w.mask)) && shared_offsets<Full>(w, address, offset, kBytes, kBytes, at)) {
+  if ((Full || !is_few(w.mask)) &&
+      shared_offsets<Full>(w, address, offset - int32_t(w.shared_start), kBytes, kBytes, at)) {
     store_all<M, V>(w, inst, [&, shared = w.shared](int i) { return shared + at.of[i]; });
     return true;
   }
 #endif
-  if (!check_window(w, inst, address, offset, kBytes, w.shared_size, "shared store")) return false;
-  store_by_lane<M, V>(w, inst, [&](int i) { return w.shared + uint32_t(address[i] + offset); });
+  uint8_t* places[kWarpSize];
+  if (!find_shared(w, inst, address, offset, kBytes, "shared store", places)) return false;
+  store_by_lane<M, V>(w, inst, [&](int i) { return places[i]; });
   return true;
 }
 

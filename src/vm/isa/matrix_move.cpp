@@ -23,15 +23,15 @@ bool find_rows(Warp& w, const Inst* inst, uint8_t** rows, const char* what) {
     const uint64_t* address = w.src<uint64_t>(inst->a);
     for (int i = 0; i < 8 * N; ++i) {
       const uint64_t at = address[i] + uint64_t(int64_t(int32_t(inst->b)));
-      if (at - kSharedWindow >= kWindowSize) {
+      if (at - kSharedWindow >= kSharedWindowSize) {
         raise(w, inst, FaultKind::invalid_address_space, uint32_t(i), at, kRowBytes, what);
         return false;
       }
-      relative[i] = uint32_t(at - kSharedWindow);
+      relative[i] = uint32_t(at - kSharedWindow) - w.shared_start;
     }
   } else {
     const uint32_t* address = w.src<uint32_t>(inst->a);
-    for (int i = 0; i < 8 * N; ++i) relative[i] = address[i] + inst->b;
+    for (int i = 0; i < 8 * N; ++i) relative[i] = address[i] + inst->b - w.shared_start;
   }
   w.mask = kLanesUsed;  // the others' addresses are not looked at
   const bool fine = check_window(w, inst, relative, 0, kRowBytes, w.shared_size, what);

@@ -10,49 +10,63 @@
 namespace ridge::vm {
 namespace {
 
-constexpr uint32_t kCountMask = 0xfffff;  // the largest count; PTX's limit for tx-count, too
+constexpr uint64_t kCountMask = 0xfffff, kTxMask = 0x1fffff;  // 20 and 21 bits
+constexpr int kExpectedAt = 1, kTxAt = 21, kPendingAt = 43, kParityAt = 63;
 
 struct Object {
   uint32_t pending = 0, expected = 0;
   int64_t tx = 0;
   uint32_t parity = 0;
-  bool valid = false;
 
   static Object of(uint64_t bits) {
-    return {uint32_t(bits) & kCountMask, uint32_t(bits >> 20) & kCountMask,
-            int32_t(uint32_t(bits >> 40) << 11) >> 11, uint32_t(bits >> 62) & 1, (bits >> 63) != 0};
+    const auto count = [&](int at) { return uint32_t(-(bits >> at) & kCountMask); };
+    const auto tx = int64_t(bits << (64 - kPendingAt + 1)) >> (64 - kPendingAt + 1 + kTxAt);
+    return {count(kPendingAt), count(kExpectedAt), -tx, uint32_t(bits >> kParityAt)};
   }
   uint64_t bits() const {
-    return uint64_t(pending) | uint64_t(expected) << 20 | (uint64_t(tx) & 0x1fffff) << 40 |
-           uint64_t(parity) << 62 | uint64_t(valid) << 63;
+    return (-uint64_t(expected) & kCountMask) << kExpectedAt | (uint64_t(-tx) & kTxMask) << kTxAt |
+           (-uint64_t(pending) & kCountMask) << kPendingAt | uint64_t(parity) << kParityAt;
   }
 };
 
-// PTX allows counts from 1 to kCountMask. Hardware counts upwards to 2^20, where the phase's parity
-// stands, and takes any number without complaint: what is above goes into the parity.
-Object initial(uint32_t count) {
-  const uint32_t missing = kCountMask + 1 - count;
-  const uint32_t pending = (kCountMask + 1 - (missing & kCountMask)) & kCountMask;
-  return {pending, pending, 0, missing >> 20 & 1, true};
+// PTX allows counts from 1 to 2^20 - 1. Hardware counts upwards and takes any number without
+// complaint: what is above goes into the next field.
+uint64_t initial(uint32_t count) {
+  const uint64_t field = (kCountMask + 1 - count) & kTxMask;  // 21 bits
+  return field << kPendingAt | field << kExpectedAt;
 }
 
-uint64_t read(const Warp& w, uint32_t address) { return load_as<uint64_t>(w.shared + address); }
+uint64_t read(const Warp& w, uint32_t address) {
+  return load_as<uint64_t>(shared_place(w, address));
+}
 void write(Warp& w, uint32_t address, uint64_t bits) {
-  std::memcpy(w.shared + address, &bits, sizeof bits);
+  std::memcpy(shared_place(w, address), &bits, sizeof bits);
 }
 
 constexpr const char* kInvalid = "the mbarrier has not been initialised";
 constexpr const char* kTooMany = "more arrivals than the mbarrier's phase expects";
 constexpr const char* kTxRange = "the mbarrier's tx-count is out of range";
 
+// The object at an address, and what is wrong with it. Memory that holds no live object has
+// whatever bits were there; an H200 refuses these two.
+const char* find(const Warp& w, uint32_t address, Object& object) {
+  const uint64_t bits = read(w, address);
+  object = Object::of(bits);
+  return bits == 0 || bits == ~0ull ? kInvalid : nullptr;
+}
+
 // Stores the object, and begins the next phase when nothing is left to come in this one.
 const char* finish(Warp& w, uint32_t address, Object object) {
-  if (object.tx > int64_t(kCountMask) || object.tx < -int64_t(kCountMask)) return kTxRange;
+  if (object.tx > int64_t(kCountMask) + 1 || object.tx < -int64_t(kCountMask)) return kTxRange;
   if (object.pending == 0 && object.tx == 0) {
     object.parity ^= 1;
     object.pending = object.expected;
   }
-  w.block->progressed = true;
+  // Who waits is of the block that owns the object.
+  Cluster& cluster = *w.block->cluster;
+  Block& owner = *cluster.blocks[address >> kRankShift];
+  owner.progressed = true;
+  cluster.moved |= &owner != w.block;
   write(w, address, object.bits());
   return nullptr;
 }
@@ -62,32 +76,34 @@ const char* finish(Warp& w, uint32_t address, Object object) {
 namespace mbarrier {
 
 const char* arrive(Warp& w, uint32_t address, const Arrival& arrival) {
-  Object object = Object::of(read(w, address));
-  if (!object.valid) return kInvalid;
+  Object object;
+  if (const char* wrong = find(w, address, object)) return wrong;
   if (arrival.count > object.pending) return kTooMany;
   object.pending -= arrival.count;
   if (arrival.drops) object.expected -= std::min(arrival.count, object.expected);
+  if (arrival.expect_tx > kCountMask) return kTxRange;
   object.tx += arrival.expect_tx;
   return finish(w, address, object);
 }
 
 const char* expect_tx(Warp& w, uint32_t address, uint32_t bytes) {
-  Object object = Object::of(read(w, address));
-  if (!object.valid) return kInvalid;
+  Object object;
+  if (const char* wrong = find(w, address, object)) return wrong;
+  if (bytes > kCountMask) return kTxRange;
   object.tx += bytes;
   return finish(w, address, object);
 }
 
 const char* complete_tx(Warp& w, uint32_t address, uint32_t bytes) {
-  Object object = Object::of(read(w, address));
-  if (!object.valid) return kInvalid;
+  Object object;
+  if (const char* wrong = find(w, address, object)) return wrong;
   object.tx -= bytes;
   return finish(w, address, object);
 }
 
 const char* add_pending(Warp& w, uint32_t address) {
-  Object object = Object::of(read(w, address));
-  if (!object.valid) return kInvalid;
+  Object object;
+  if (const char* wrong = find(w, address, object)) return wrong;
   if (object.pending == kCountMask) return "the mbarrier's count is out of range";
   ++object.pending;
   write(w, address, object.bits());
@@ -100,30 +116,44 @@ const char* add_pending(Warp& w, uint32_t address) {
 
 namespace mbarrier {
 
-bool addresses(Warp& w, const Inst* inst, bool generic, uint32_t* out) {
+bool addresses(Warp& w, const Inst* inst, bool generic, bool of_peers, uint32_t* out) {
   const int32_t offset = int32_t(inst->b);
-  if (!generic) {
-    const uint32_t* address = w.src<uint32_t>(inst->a);
-    each_active(w.mask, [&](int i) { out[i] = address[i] + uint32_t(offset); });
-  } else {
-    const uint64_t* address = w.src<uint64_t>(inst->a);
-    for (uint32_t left = w.mask; left; left &= left - 1) {
-      const int i = __builtin_ctz(left);
-      const uint64_t at = address[i] + uint64_t(int64_t(offset));
-      if (at - kSharedWindow >= kWindowSize) {
+  for (uint32_t left = w.mask; left; left &= left - 1) {
+    const int i = __builtin_ctz(left);
+    if (!generic) {
+      out[i] = w.src<uint32_t>(inst->a)[i] + uint32_t(offset);
+    } else {
+      const uint64_t at = w.src<uint64_t>(inst->a)[i] + uint64_t(int64_t(offset));
+      if (at - kSharedWindow >= kSharedWindowSize) {
         raise(w, inst, FaultKind::invalid_address_space, uint32_t(i), at, 8,
               "mbarrier outside shared memory");
         return false;
       }
       out[i] = uint32_t(at - kSharedWindow);
     }
+    if (!of_peers && out[i] - w.shared_start >= kWindowSize) {
+      raise(w, inst, FaultKind::illegal_address, uint32_t(i), out[i], 8, "shared mbarrier");
+      return false;
+    }
   }
-  return check_window(w, inst, out, 0, 8, w.shared_size, "shared mbarrier");
+  uint8_t* places[kWarpSize];
+  return find_shared(w, inst, out, 0, 8, "shared mbarrier", places);
 }
 
 }  // namespace mbarrier
 
 namespace {
+
+// Lands the copies, of any warp of the cluster, that tell this barrier; false after a fault.
+bool land_all(Warp& w, uint32_t barrier) {
+  for (const auto& block : w.block->cluster->blocks)
+    for (Warp& other : block->warps)
+      if (!other.async.empty() && !other.async.land_for_barrier(other, barrier)) {
+        w.stop = Stop::fault;
+        return false;
+      }
+  return true;
+}
 
 enum class Op : uint8_t {
   init,
@@ -142,7 +172,8 @@ template <Op O, bool Generic>
 const Inst* update(Warp& w, const Inst* inst) {
   using namespace mbarrier;
   uint32_t at[kWarpSize];
-  if (!mbarrier::addresses(w, inst, Generic, at)) return nullptr;
+  constexpr bool kOfPeers = O != Op::init && O != Op::inval;
+  if (!mbarrier::addresses(w, inst, Generic, kOfPeers, at)) return nullptr;
   constexpr bool kHasValue = O != Op::inval && O != Op::arrive_one && O != Op::drop_one;
   constexpr bool kTx = O == Op::arrive_tx || O == Op::drop_tx;
   constexpr bool kDrops = O == Op::drop || O == Op::drop_one || O == Op::drop_tx;
@@ -154,8 +185,11 @@ const Inst* update(Warp& w, const Inst* inst) {
     const uint32_t value = values ? values[i] : 1;
     const char* wrong = nullptr;
     switch (O) {
-      case Op::init: write(w, at[i], initial(value).bits()); break;
-      case Op::inval: break;  // its bits stay, and work on, as on an H200
+      case Op::init: write(w, at[i], initial(value)); break;
+      // Its bits stay, and work on, as on an H200. What it waits for is over.
+      case Op::inval:
+        if (!land_all(w, at[i])) return nullptr;
+        break;
       case Op::expect_tx: wrong = expect_tx(w, at[i], value); break;
       case Op::complete_tx: wrong = complete_tx(w, at[i], value); break;
       default:
@@ -191,7 +225,10 @@ uint32_t over(const Warp& w, const Inst* inst, const uint32_t* at) {
 template <bool Parity, bool Generic>
 const Inst* wait(Warp& w, const Inst* inst) {
   uint32_t at[kWarpSize];
-  if (!mbarrier::addresses(w, inst, Generic, at)) return nullptr;
+  if (!mbarrier::addresses(w, inst, Generic, false, at)) return nullptr;
+  for (uint32_t left = w.mask; left; left &= left - 1)
+    if (const int i = __builtin_ctz(left); read(w, at[i]) == ~0ull)
+      return raise(w, inst, FaultKind::trap, uint32_t(i), at[i], 0, kInvalid);
   uint32_t done = over<Parity>(w, inst, at);
   if (done != w.mask) {
     uint32_t last = ~0u;
@@ -199,11 +236,7 @@ const Inst* wait(Warp& w, const Inst* inst) {
       const uint32_t barrier = at[__builtin_ctz(left)];
       if (barrier == last) continue;
       last = barrier;
-      for (Warp& other : w.block->warps)
-        if (!other.async.empty() && !other.async.land_for_barrier(other, barrier)) {
-          w.stop = Stop::fault;
-          return nullptr;
-        }
+      if (!land_all(w, barrier)) return nullptr;
     }
     done = over<Parity>(w, inst, at);
   }

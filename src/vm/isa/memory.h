@@ -78,9 +78,18 @@ struct GlobalPlaces {
 // required alignment.
 GlobalPlaces check_global(Warp& w, const Inst* inst, const uint64_t* address, int64_t offset,
                           uint32_t bytes, const char* what);
-// The same for a 32-bit space of `limit` bytes.
+// The same for a 32-bit space of `limit` bytes that begins at address 0.
 bool check_window(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset,
                   uint32_t bytes, uint32_t limit, const char* what);
+
+// Whether [at, at + bytes) lies in the block's shared memory or in that of a peer of its cluster;
+// false after a fault.
+bool check_shared(Warp& w, const Inst* inst, int lane, uint32_t at, uint32_t bytes,
+                  const char* what);
+// Where the lanes' bytes of shared memory lie, in the block's own or in that of a peer of its
+// cluster; false after a fault.
+bool find_shared(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset, uint32_t bytes,
+                 const char* what, uint8_t** places);
 
 // Splits a generic access into its spaces and runs each with its lanes: `run(space, offsets)`,
 // where `offsets` are 32-bit addresses in the window for shared, local and param, and null for
@@ -104,14 +113,15 @@ inline bool by_space(Warp& w, const uint64_t* address, int64_t offset, Run run) 
     }
     if (!near) return run(Space::global, nullptr);
     constexpr uint64_t kApart = (1ull << 32) / kWindowSize;
-    if (!elsewhere && window % kApart == 0 && window / kApart < 3)
-      return run(kSpaces[window / kApart], relative);
+    const uint64_t which = window / kApart, part = window % kApart;
+    if (!elsewhere && which < 3 && part < (which == 0 ? kMostRanks : 1))
+      return run(kSpaces[which], relative);
   }
   uint32_t windows[3] = {0, 0, 0}, global = 0;
   each_active(all, [&](int i) {
     const uint64_t at = address[i] + shift;
     const uint64_t which = at >> 32;
-    if (which < 3 && uint32_t(at) < kWindowSize) {
+    if (which < 3 && uint32_t(at) < (which == 0 ? kSharedWindowSize : kWindowSize)) {
       windows[which] |= 1u << i;
       relative[i] = uint32_t(at);
     } else {

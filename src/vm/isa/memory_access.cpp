@@ -91,4 +91,36 @@ bool check_window(Warp& w, const Inst* inst, const uint32_t* address, int32_t of
                      [&](int, uint32_t at) { return uint64_t(at) + bytes <= limit; });
 }
 
+bool check_shared(Warp& w, const Inst* inst, int lane, uint32_t at, uint32_t bytes,
+                  const char* what) {
+  const uint32_t own = at - w.shared_start;
+  if (uint64_t(own) + bytes <= w.shared_size) return true;
+  if (own < kWindowSize || w.block->cluster->blocks.size() == 1) {
+    raise(w, inst, FaultKind::illegal_address, uint32_t(lane), own, bytes, what);
+    return false;
+  }
+  const char* wrong = wrong_shared(w, at, bytes);
+  if (wrong) raise(w, inst, FaultKind::trap, uint32_t(lane), at, 0, wrong);
+  return !wrong;
+}
+
+bool find_shared(Warp& w, const Inst* inst, const uint32_t* address, int32_t offset, uint32_t bytes,
+                 const char* what, uint8_t** places) {
+  for (uint32_t left = w.mask; left; left &= left - 1) {
+    const int i = __builtin_ctz(left);
+    const uint32_t at = address[i] + uint32_t(offset), own = at - w.shared_start;
+    if (at & (bytes - 1)) {
+      raise(w, inst, FaultKind::misaligned_address, uint32_t(i), at, bytes, what);
+      return false;
+    }
+    if (uint64_t(own) + bytes <= w.shared_size) {
+      places[i] = w.shared + own;
+      continue;
+    }
+    if (!check_shared(w, inst, i, at, bytes, what)) return false;
+    places[i] = shared_place(w, at);
+  }
+  return true;
+}
+
 }  // namespace ridge::vm

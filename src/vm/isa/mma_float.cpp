@@ -18,7 +18,7 @@ template <Type K, bool HalfC, bool HalfD>
 void multiply_any(const DenseProduct& x) {
   constexpr int kC = HalfC ? 2 : 4, kD = HalfD ? 2 : 4;
   // Hardware has no operation with C in f32 and D in f16: that is rounded twice.
-  constexpr Output kOutput = HalfC && HalfD ? Output::f16 : Output::f32;
+  constexpr Rule kRule{.half = HalfC && HalfD};
   Rows a;
   Columns b;
   Sums sums[2];
@@ -34,12 +34,12 @@ void multiply_any(const DenseProduct& x) {
       const auto c = x.sources<kC>(x.c + kC * (r + t));
       if constexpr (HalfC) load_half_sums(sums[r + t], c.at);
       else load_sums(sums[r + t], c.at);
-      multiply_add(a, b, int(8 * x.steps), sums[r + t], kOutput);
+      multiply_add(a, b, int(8 * x.steps), sums[r + t], kRule);
     }
   }
   for (uint32_t t = 0; t < x.row_tiles * x.column_tiles; ++t) {  // may lie where a source did
     const auto d = x.results<kD>(x.d + kD * t);
-    if constexpr (HalfD) store_half_sums(sums[t], d.at);
+    if constexpr (HalfD) store_half_sums(sums[t], d.at, !kRule.half);
     else store_sums(sums[t], d.at);
   }
 }
@@ -61,28 +61,11 @@ const Inst* multiply_halves(Warp& w, const Inst* inst) {
   return after_fragments(inst);
 }
 
-struct Value {
-  float value;
-  int16_t exponent;
-};
+// The 8-bit formats are converted to f16, where e4m3's subnormals are ordinary numbers.
 Value value_in(Element e, uint32_t word, uint32_t part) {
-  const auto half = [](uint16_t bits) {
-    const float x = half_to_float(bits);
-    return Value{x, exponent_of(x, -14)};
-  };
-  switch (e) {
-    case Element::f16: return half(uint16_t(word >> (16 * part)));
-    case Element::bf16: {
-      const float x = brain_to_float(uint16_t(word >> (16 * part)));
-      return {x, exponent_of(x, -126)};
-    }
-    case Element::e4m3: return half(half_from_e4m3(uint8_t(word >> (8 * part))));
-    case Element::e5m2: return half(half_from_e5m2(uint8_t(word >> (8 * part))));
-    default: {  // tf32: the low bits are not looked at
-      const float x = float_of(word & 0xffffe000u);
-      return {x, exponent_of(x, -126)};
-    }
-  }
+  const uint32_t bits = word >> (uint32_t(bits_of(e)) * part);
+  if (e == Element::e4m3) return value_of(Element::f16, half_from_e4m3(uint8_t(bits)));
+  return value_of(e, bits);
 }
 
 // Which operation an element of depth k takes part in, and where.
@@ -114,6 +97,7 @@ void round_to_halves(Sums& sums) {
   uint16_t bits[16];
   for (auto& row : sums.at) {
     narrow<Type::f16, 16>(row, bits);
+    for (uint16_t& x : bits) x = x == 0x8000 ? 0 : x;  // no result is -0
     widen<Type::f16, 16>(bits, row);
   }
 }
@@ -135,7 +119,6 @@ const Inst* multiply_floats(Warp& w, const Inst* inst) {
                                 Sparse ? more[1] : 0);
   const uint32_t per = 32 / uint32_t(bits_of(form.a)), column_tiles = g.columns / 8;
   const bool half = form.c == Element::f16;  // and so is D
-  const Output output = half ? Output::f16 : Output::f32;
 
   Rows a[2];
   if (Sparse)
@@ -174,7 +157,7 @@ const Inst* multiply_floats(Warp& w, const Inst* inst) {
     if (schedule.adds_c_last()) std::memset(&sums[t], 0, sizeof(Sums));
     else sums[t] = addend;
     for (uint32_t op = 0; op < schedule.operations(); ++op) {
-      multiply_add(a[op], b[t][op], schedule.depth(), sums[t], output);
+      multiply_add(a[op], b[t][op], schedule.depth(), sums[t], {.half = half});
       if (half) round_to_halves(sums[t]);
     }
     if (schedule.adds_c_last())
@@ -185,7 +168,7 @@ const Inst* multiply_floats(Warp& w, const Inst* inst) {
   for (uint32_t t = 0; t < column_tiles; ++t) {
     uint32_t* registers[4];
     for (uint32_t i = 0; i < n; ++i) registers[i] = w.reg<uint32_t>(d[n * t + i]);
-    if (half) store_half_sums(sums[t], registers);
+    if (half) store_half_sums(sums[t], registers, false);
     else store_sums(sums[t], registers);
   }
   return after_fragments(inst);

@@ -1,4 +1,4 @@
-// Data movement between registers: mov, cvta, isspacep, prefetch and the decoder's own width
+// Data movement between registers: mov, cvta, isspacep, mapa, prefetch and the decoder's own width
 // changes.
 #include "vm/isa/groups.h"
 #include "vm/isa/memory.h"
@@ -53,13 +53,26 @@ Handlers select_cvta(const Form& form) {
   }
 }
 
+// The block's own shared memory, or that of its cluster.
+template <bool OfCluster>
+const Inst* isspacep_shared(Warp& w, const Inst* inst) {
+  const uint64_t* a = w.src<uint64_t>(inst->a);
+  const uint64_t start = kSharedWindow + (OfCluster ? 0 : w.shared_start);
+  const uint64_t size =
+      OfCluster ? w.block->cluster->blocks.size() << kRankShift : size_t(kWindowSize);
+  uint32_t bits = 0;
+  for (int i = 0; i < kWarpSize; ++i) bits |= uint32_t(a[i] - start < size) << i;
+  w.set_pred(inst->d, bits);
+  return inst + 1;
+}
 template <uint64_t Window>
 const Inst* isspacep(Warp& w, const Inst* inst) {
   const uint64_t* a = w.src<uint64_t>(inst->a);
   uint32_t bits = 0;
   for (int i = 0; i < kWarpSize; ++i) {
     const uint64_t window = (a[i] - kSharedWindow) >> 32;
-    const bool in_window = window < 3 && uint32_t(a[i] - kSharedWindow) < kWindowSize;
+    const bool in_window = window < 3 && uint32_t(a[i] - kSharedWindow) <
+                                             (window == 0 ? kSharedWindowSize : kWindowSize);
     const bool is = Window ? in_window && a[i] - Window < kWindowSize : !in_window;
     bits |= uint32_t(is) << i;
   }
@@ -70,11 +83,39 @@ Handlers select_isspacep(const Form& form) {
   switch (form.space) {
     case Space::global:
     case Space::constant: return {isspacep<0>, isspacep<0>};
-    case Space::shared: return {isspacep<kSharedWindow>, isspacep<kSharedWindow>};
+    case Space::shared:
+      if (form.has("shared::cluster")) return {isspacep_shared<true>, isspacep_shared<true>};
+      return {isspacep_shared<false>, isspacep_shared<false>};
     case Space::local: return {isspacep<kLocalWindow>, isspacep<kLocalWindow>};
     case Space::param: return {isspacep<kParamWindow>, isspacep<kParamWindow>};
     default: return {};
   }
+}
+
+// The same place in the shared memory of the block of rank b; and the rank of an address's block.
+template <class T, bool Full>
+const Inst* mapa(Warp& w, const Inst* inst) {
+  const T* a = w.src<T>(inst->a);
+  const uint32_t* rank = w.src<uint32_t>(inst->b);
+  each_lane<Full>(w.reg<T>(inst->d), w.mask, [&](int i) {
+    return T(a[i] & ~(T(0xff) << kRankShift)) | T(rank[i]) << kRankShift;
+  });
+  return inst + 1;
+}
+Handlers select_mapa(const Form& form) {
+  if (form.type() == Type::u64) return {mapa<uint64_t, true>, mapa<uint64_t, false>};
+  return {mapa<uint32_t, true>, mapa<uint32_t, false>};
+}
+template <class T, bool Full>
+const Inst* getctarank(Warp& w, const Inst* inst) {
+  const T* a = w.src<T>(inst->a);
+  each_lane<Full>(w.reg<uint32_t>(inst->d), w.mask,
+                  [&](int i) { return uint32_t(a[i]) >> kRankShift; });
+  return inst + 1;
+}
+Handlers select_getctarank(const Form& form) {
+  if (form.type() == Type::u64) return {getctarank<uint64_t, true>, getctarank<uint64_t, false>};
+  return {getctarank<uint32_t, true>, getctarank<uint32_t, false>};
 }
 
 // There is no cache to fill; a prefetch of a bad address is not an error on hardware either.
@@ -99,6 +140,8 @@ constexpr InstrDef kRows[] = {
      "d,a", Unit::alu, kRegs, select_cvta},
     {"isspacep[global|shared|shared::cta|shared::cluster|local|const|param|param::entry]",
      "d:pred,a:b64", Unit::alu, kRegs, select_isspacep},
+    {"mapa{shared::cluster}[u32|u64]", "d,a,b:u32", Unit::alu, kRegs, select_mapa},
+    {"getctarank{shared::cluster}[u32|u64]", "d:u32,a", Unit::alu, kRegs, select_getctarank},
     {"prefetch{global|local}[L1|L2|L2::evict_last|L2::evict_normal]", "[a]", Unit::memory, kHint,
      select_prefetch},
     {"prefetchu[L1]", "[a]", Unit::memory, kHint, select_prefetch},

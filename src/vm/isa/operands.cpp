@@ -22,14 +22,21 @@ OperandSpec parse_spec(std::string_view text) {
   spec.address = role.front() == '[';
   spec.vector = role.size() > 1 && role.back() == '4';
   spec.fragment = role.size() > 1 && role.back() == '*';
+  spec.fragment_or_descriptor = role.size() > 1 && role.back() == '@';
   spec.literal = role.size() > 1 && role.back() == '#';
-  spec.dest = role.front() == 'd' || role.front() == 'p';
+  spec.flag = role.size() > 1 && role.back() == '?';
+  spec.sign = role.size() > 1 && role.back() == '~';
+  spec.updated = role.front() == 'x';
+  spec.dest = role.front() == 'd' || role.front() == 'p' || spec.updated;
   if (role.front() == 'p') {
     spec.type_index = -1;
     spec.type = Type::pred;
   }
   if (spec.address && !type.empty()) {
-    spec.space = type == "shared" ? Space::shared : Space::global;
+    spec.tensor = type == "tensor";
+    spec.space = type == "shared"   ? Space::shared
+                 : type == "global" ? Space::global
+                                    : Space::generic;
   } else if (type == "w") {
     spec.type_index = -2;
   } else if (type.size() == 1 && type[0] >= '0' && type[0] <= '9') {

@@ -1,5 +1,6 @@
-// Instructions whose rows are still to come, by the first words of their spelling: named here so
-// that a program which needs one is told so in plain words.
+// Instructions whose rows are still to come, by the first words of their spelling and perhaps a
+// modifier: named here so that a program which needs one is told so in plain words. The last one
+// that fits counts.
 #pragma once
 
 #include <string_view>
@@ -9,17 +10,13 @@ namespace ridge::vm {
 struct Reserved {
   std::string_view prefix;
   std::string_view what;
+  std::string_view modifier = {};  // with its dot
 };
 inline constexpr Reserved kReserved[] = {
-    {"wgmma", "Hopper's tensor cores"},
     {"cp.async.bulk", "bulk and tensor copies"},
     {"cp.reduce", "bulk and tensor copies"},
-    {"st.async", "thread block clusters"},
-    {"red.async", "thread block clusters"},
     {"multimem", "multicast memory"},
-    {"mapa", "thread block clusters"},
-    {"getctarank", "thread block clusters"},
-    {"tensormap", "tensor copies"},
+    {"cp.async.bulk.tensor", "tensor copies to several blocks of a cluster", ".multicast::cluster"},
 };
 
 }  // namespace ridge::vm

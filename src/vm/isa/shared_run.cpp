@@ -9,14 +9,14 @@ template <int N>
 bool run_by_lane(Warp& w, const Inst* inst) {
   const uint32_t* address = w.src<uint32_t>(inst->a);
   const int32_t offset = int32_t(inst->b);
+  uint8_t* places[N][kWarpSize];
   for (uint32_t k = 0, order = wide(inst).flags; k < N; ++k, order >>= 4)
-    if (!check_window(w, inst, address, offset + 4 * int32_t(order & 15), 4, w.shared_size,
-                      "shared load"))
+    if (!find_shared(w, inst, address, offset + 4 * int32_t(order & 15), 4, "shared load",
+                     places[order & 15]))
       return false;
   each_active(w.mask, [&](int i) {
-    const uint8_t* p = w.shared + uint32_t(address[i] + uint32_t(offset));
     for (int k = 0; k < N; ++k)
-      w.reg<uint32_t>(data_register(inst, k))[i] = load_as<uint32_t>(p + 4 * k);
+      w.reg<uint32_t>(data_register(inst, k))[i] = load_as<uint32_t>(places[k][i]);
   });
   return true;
 }
@@ -26,7 +26,8 @@ const Inst* run(Warp& w, const Inst* inst) {
 #if defined(__AVX2__)
   SharedOffsets at;
   if ((Full || !is_few(w.mask)) &&
-      shared_offsets<Full>(w, w.src<uint32_t>(inst->a), int32_t(inst->b), 4 * N, 4, at)) {
+      shared_offsets<Full>(w, w.src<uint32_t>(inst->a), int32_t(inst->b - w.shared_start), 4 * N, 4,
+                           at)) {
     load_shared_words<N, Full>(w, inst, at);
     return inst + 2;
   }

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "core/align.h"
 #include "vm/exec/grid.h"
 #include "vm/isa/internal.h"
 #include "vm/isa/lane.h"
@@ -57,24 +58,25 @@ constexpr SpecialDef kSpecials[] = {
     // A cooperative launch's workspace address, low and high word.
     {"%envreg1", Special::envreg1, false},
     {"%envreg2", Special::envreg2, false},
-    // Without cluster launches every block is a cluster of one.
-    {"%cluster_ctarank", Special::zero, false},
-    {"%cluster_nctarank", Special::one, false},
-    {"%is_explicit_cluster", Special::zero, false},
-    {"%cluster_ctaid.x", Special::zero, false},
-    {"%cluster_ctaid.y", Special::zero, false},
-    {"%cluster_ctaid.z", Special::zero, false},
-    {"%cluster_nctaid.x", Special::one, false},
-    {"%cluster_nctaid.y", Special::one, false},
-    {"%cluster_nctaid.z", Special::one, false},
-    {"%clusterid.x", Special::ctaid_x, false},
-    {"%clusterid.y", Special::ctaid_y, false},
-    {"%clusterid.z", Special::ctaid_z, false},
-    {"%nclusterid.x", Special::nctaid_x, false},
-    {"%nclusterid.y", Special::nctaid_y, false},
-    {"%nclusterid.z", Special::nctaid_z, false},
+    {"%cluster_ctarank", Special::cluster_ctarank, false},
+    {"%cluster_nctarank", Special::cluster_nctarank, false},
+    {"%is_explicit_cluster", Special::is_explicit_cluster, false},
+    {"%cluster_ctaid.x", Special::cluster_ctaid_x, false},
+    {"%cluster_ctaid.y", Special::cluster_ctaid_y, false},
+    {"%cluster_ctaid.z", Special::cluster_ctaid_z, false},
+    {"%cluster_nctaid.x", Special::cluster_nctaid_x, false},
+    {"%cluster_nctaid.y", Special::cluster_nctaid_y, false},
+    {"%cluster_nctaid.z", Special::cluster_nctaid_z, false},
+    {"%clusterid.x", Special::clusterid_x, false},
+    {"%clusterid.y", Special::clusterid_y, false},
+    {"%clusterid.z", Special::clusterid_z, false},
+    {"%nclusterid.x", Special::nclusterid_x, false},
+    {"%nclusterid.y", Special::nclusterid_y, false},
+    {"%nclusterid.z", Special::nclusterid_z, false},
     {"%current_graph_exec", Special::zero, true},  // no kernel is launched by a device graph
 };
+
+constexpr uint32_t kSharedUnit = 128;  // bytes; blocks get multiples of it
 
 // Cycles of the pretended GPU's clock, so that programs which spin for so many cycles spin for that
 // long.
@@ -86,7 +88,7 @@ uint64_t cycles(const Warp& w) {
 uint64_t value(const Warp& w, Special which, uint32_t lane) {
   const GridRun& grid = *w.block->grid;
   const uint32_t thread = w.index * kWarpSize + lane;
-  const Dim3& n = grid.launch->block;
+  const Dim3 &n = grid.launch->block, &c = grid.launch->cluster;
   switch (which) {
     case Special::tid_x: return thread % n.x;
     case Special::tid_y: return thread / n.x % n.y;
@@ -118,11 +120,26 @@ uint64_t value(const Warp& w, Special which, uint32_t lane) {
     case Special::globaltimer_lo: return nanoseconds();
     case Special::globaltimer_hi: return nanoseconds() >> 32;
     case Special::dynamic_smem_size: return grid.launch->dynamic_shared;
-    case Special::total_smem_size:
-    case Special::aggr_smem_size: return w.shared_size;
+    case Special::total_smem_size: return round_up(w.shared_size, kSharedUnit);
+    case Special::aggr_smem_size:
+      return round_up(w.shared_size, kSharedUnit) + uint32_t(grid.gpu->shared_reserved_per_block);
     case Special::envreg1: return uint32_t(grid.workspace >> 32);
     case Special::envreg2: return uint32_t(grid.workspace);
-    case Special::one: return 1;
+    case Special::cluster_ctarank: return w.block->rank;
+    case Special::cluster_nctarank: return grid.cluster_size;
+    case Special::is_explicit_cluster: return grid.launch->explicit_cluster;
+    case Special::cluster_ctaid_x: return w.block->ctaid[0] % c.x;
+    case Special::cluster_ctaid_y: return w.block->ctaid[1] % c.y;
+    case Special::cluster_ctaid_z: return w.block->ctaid[2] % c.z;
+    case Special::cluster_nctaid_x: return c.x;
+    case Special::cluster_nctaid_y: return c.y;
+    case Special::cluster_nctaid_z: return c.z;
+    case Special::clusterid_x: return w.block->ctaid[0] / c.x;
+    case Special::clusterid_y: return w.block->ctaid[1] / c.y;
+    case Special::clusterid_z: return w.block->ctaid[2] / c.z;
+    case Special::nclusterid_x: return grid.launch->grid.x / c.x;
+    case Special::nclusterid_y: return grid.launch->grid.y / c.y;
+    case Special::nclusterid_z: return grid.launch->grid.z / c.z;
     default: return 0;
   }
 }
@@ -168,6 +185,11 @@ const Inst* special(Warp& w, const Inst* inst) {
   return inst + 1;
 }
 
+const Inst* special_predicate(Warp& w, const Inst* inst) {
+  w.set_pred(inst->d, value(w, Special(inst->a), 0) ? kAllLanes : 0);
+  return inst + 1;
+}
+
 }  // namespace
 
 const SpecialDef* find_special(std::string_view name) {
@@ -188,5 +210,6 @@ const SpecialDef* find_special(std::string_view name) {
 }
 const Handlers kSpecial32 = {special<uint32_t>, special<uint32_t>};
 const Handlers kSpecial64 = {special<uint64_t>, special<uint64_t>};
+const Handlers kSpecialPredicate = {special_predicate, special_predicate};
 
 }  // namespace ridge::vm::internal

@@ -43,4 +43,8 @@ struct BarrierUse {
 const Inst* arrive_at_barrier(Warp& w, const Inst* inst, const Inst* next, const BarrierUse& use,
                               uint32_t votes);
 
+// barrier.cluster (src/vm/exec/cluster.cpp).
+const Inst* arrive_at_cluster(Warp& w, const Inst* next);
+const Inst* wait_for_cluster(Warp& w, const Inst* next);
+
 }  // namespace ridge::vm

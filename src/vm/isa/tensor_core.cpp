@@ -42,14 +42,15 @@ int64_t in_units(const Term& t, int unit) {
   return t.negative ? -int64_t(size) : int64_t(size);
 }
 
-// sum * 2^unit, cut off to 24 bits; with `odd` the last bit says that something was lost, so that a
-// second rounding to fewer bits is as good as one.
-float cut_off(int64_t sum, int unit, bool odd) {
+// sum * 2^unit, cut off to f32, or to fewer bits where the rule is narrow; for f16 the last bit
+// says that something was lost, so that a second rounding to fewer bits is as good as one.
+float cut_off(int64_t sum, int unit, Rule rule) {
   if (sum == 0) return 0.0f;
   const bool negative = sum < 0;
   uint64_t size = negative ? uint64_t(-sum) : uint64_t(sum);
   const int top = 63 - std::countl_zero(size) + unit;  // exponent of the leading bit
-  const int drop = std::max(top - 23, -149) - unit;    // bits below the result's last
+  const int kept = rule.narrow && !rule.half ? kNarrowFraction : 23;
+  const int drop = std::max(top, -126) - kept - unit;  // bits below the result's last
   bool lost = false;
   if (drop > 0) {
     lost = drop > 63 || (size & ((1ull << drop) - 1)) != 0;
@@ -57,19 +58,20 @@ float cut_off(int64_t sum, int unit, bool odd) {
   } else {
     size <<= -drop;
   }
+  size <<= 23 - kept;
   uint32_t bits;
   if (top > 127) bits = 0x7f800000u;
   else if (top < -126) bits = uint32_t(size);
   else bits = uint32_t(top + 127) << 23 | (uint32_t(size) & 0x7fffff);
-  if (odd && lost) bits |= 1;
-  return float_of(bits | (negative ? 0x80000000u : 0u));
+  if (rule.half && lost) bits |= 1;
+  return float_of(bits == 0 ? 0 : bits | (negative ? 0x80000000u : 0u));
 }
 
-float element(const Rows& a, const Columns& b, int depth, int i, int lane, float c, bool odd) {
+float element(const Rows& a, const Columns& b, int depth, int i, int lane, float c, Rule rule) {
   const int half = lane & 1;
-  int highest = -126;  // nothing is aligned below f32's least exponent
+  int highest = kLeastExponent;
   bool special = (bits_of(c) & 0x7f800000u) == 0x7f800000u;
-  if (c != 0) highest = std::max<int>(highest, exponent_of(c, -126));
+  if (c != 0) highest = std::max<int>(highest, exponent_of(c, rule.half ? -14 : -126));
   for (int k = 0; k < depth; ++k) {
     const int e = a.exponent[i][k][half] + b.exponent[k][lane];
     if (e > kSpecialSum) special = true;
@@ -82,7 +84,7 @@ float element(const Rows& a, const Columns& b, int depth, int i, int lane, float
         sum += double(a.value[i][k][half]) * double(b.value[k][lane]);
     return sum != sum ? float_of(kNan32) : float(sum);
   }
-  const int unit = highest - kFraction;
+  const int unit = highest - (rule.narrow ? kNarrowFraction : kFraction);
   int64_t sum = in_units(term_of(c), unit);
   for (int k = 0; k < depth; ++k) {
     if (a.exponent[i][k][half] + b.exponent[k][lane] <= kZeroSum) continue;
@@ -90,12 +92,12 @@ float element(const Rows& a, const Columns& b, int depth, int i, int lane, float
     sum += in_units({x.negative != y.negative, x.significand * y.significand, x.scale + y.scale},
                     unit);
   }
-  return cut_off(sum, unit, odd);
+  return cut_off(sum, unit, rule);
 }
 
-void one_by_one(const Rows& a, const Columns& b, int depth, int i, Sums& c, bool odd) {
+void one_by_one(const Rows& a, const Columns& b, int depth, int i, Sums& c, Rule rule) {
   for (int lane = 0; lane < 16; ++lane)
-    c.at[i][lane] = element(a, b, depth, i, lane, c.at[i][lane], odd);
+    c.at[i][lane] = element(a, b, depth, i, lane, c.at[i][lane], rule);
 }
 
 // --- a row pair at a time ---
@@ -213,11 +215,12 @@ struct V {
 #pragma GCC pop_options
 #pragma GCC diagnostic pop
 
-using MultiplyAdd = void (*)(const Rows&, const Columns&, int, Sums&, bool);
+using MultiplyAdd = void (*)(const Rows&, const Columns&, int, int, int, Sums&, Rule);
 const MultiplyAdd kMultiplyAdd = has_avx512() ? avx512::multiply_add : avx2::multiply_add;
 #else
-void kMultiplyAdd(const Rows& a, const Columns& b, int depth, Sums& c, bool odd) {
-  for (int i = 0; i < 8; ++i) one_by_one(a, b, depth, i, c, odd);
+void kMultiplyAdd(const Rows& a, const Columns& b, int depth, int first, int last, Sums& c,
+                  Rule rule) {
+  for (int i = first; i < last; ++i) one_by_one(a, b, depth, i, c, rule);
 }
 #endif
 
@@ -255,8 +258,22 @@ int16_t exponent_of(float value, int least) {
   return int16_t(std::max(std::max(field, 1) - 127, least));
 }
 
-void multiply_add(const Rows& a, const Columns& b, int depth, Sums& c, Output output) {
-  kMultiplyAdd(a, b, depth, c, output == Output::f16);
+Value value_of(Element e, uint32_t bits) {
+  const auto at_least = [](float x, int least) { return Value{x, exponent_of(x, least)}; };
+  switch (e) {
+    case Element::f16: return at_least(half_to_float(uint16_t(bits)), -14);
+    case Element::bf16: return at_least(brain_to_float(uint16_t(bits)), -126);
+    case Element::e4m3: return at_least(half_to_float(half_from_e4m3(uint8_t(bits))), -6);
+    case Element::e5m2: return at_least(half_to_float(half_from_e5m2(uint8_t(bits))), -14);
+    default: return at_least(float_of(bits & 0xffffe000u), -126);  // tf32: not the low bits
+  }
+}
+
+void multiply_add(const Rows& a, const Columns& b, int depth, Sums& c, Rule rule) {
+  kMultiplyAdd(a, b, depth, 0, 8, c, rule);
+}
+void multiply_add_pair(const Rows& a, const Columns& b, int depth, int i, Sums& c, Rule rule) {
+  kMultiplyAdd(a, b, depth, i, i + 1, c, rule);
 }
 
 template <Type K>
@@ -319,11 +336,12 @@ void load_half_sums(Sums& c, const uint32_t* const* registers) {
     widen<Type::f16, 16>(raw, c.at[i]);
   }
 }
-void store_half_sums(const Sums& d, uint32_t* const* registers) {
+void store_half_sums(const Sums& d, uint32_t* const* registers, bool negative_zero) {
   for (int i = 0; i < 8; ++i) {
     uint16_t raw[16];
     narrow<Type::f16, 16>(d.at[i], raw);
-    const S16 x = load<S16>(raw);
+    S16 x = load<S16>(raw);
+    if (!negative_zero) x = x == int16_t(0x8000) ? S16{} : x;
     store(registers[0] + 4 * i, __builtin_shufflevector(x, x, 0, 2, 4, 6, 8, 10, 12, 14));
     store(registers[1] + 4 * i, __builtin_shufflevector(x, x, 1, 3, 5, 7, 9, 11, 13, 15));
   }

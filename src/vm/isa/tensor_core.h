@@ -2,23 +2,27 @@
 // most 32.
 //
 // The hardware does not add one product after the other. Products are exact; they and C are aligned
-// to the largest exponent among them, cut off (towards zero) kFraction bits below it, added as
-// integers, and the sum is cut off to f32 or rounded to the nearest f16. Exponents are those of the
-// factors, added: a product of significands of up to 4 is not normalised first, and a subnormal
-// factor counts as its format's least exponent. A sum of zero is +0; any NaN is the canonical one.
-// Published measurements of H100 (Xie et al. 2025, Khattak and Mikaitis 2025) agree on this, and
-// ptxas shows how each PTX instruction is made of such operations.
+// to the largest exponent among them, cut off (towards zero) so many bits below it as the rule
+// says, added as integers, and the sum is cut off to f32 or rounded to the nearest f16. Exponents
+// are those of the factors, added: a product of significands of up to 4 is not normalised first,
+// and a subnormal factor counts as its format's least exponent. A result of zero is +0; any NaN is
+// the canonical one. docs/hopper_facts.md has the measurements. Published measurements of H100 (Xie
+// et al. 2025, Khattak and Mikaitis 2025) agree on this, and ptxas shows how each PTX instruction
+// is made of such operations.
 //
 // Rows r and r + 8 are computed together, so the operands are stored side by side that way.
 #pragma once
 
 #include <cstdint>
 
+#include "vm/isa/fragment.h"
 #include "vm/isa/half.h"
 
 namespace ridge::vm::tensor {
 
-inline constexpr int kFraction = 25;
+inline constexpr int kFraction = 25, kNarrowFraction = 13;
+// Nothing is aligned to an exponent below this one.
+inline constexpr int kLeastExponent = -133;
 inline constexpr int kDepth = 32;
 
 // Exponents beside the values, so that sums of two tell what a product is: above kSpecialSum an
@@ -49,11 +53,26 @@ struct Sums {  // C and D: [row % 8][2 * column + row / 8]
   alignas(64) float at[8][16];
 };
 
-enum class Output { f32, f16 };  // f16: still in f32, rounded so that rounding to f16 is correct
-void multiply_add(const Rows& a, const Columns& b, int depth, Sums& c, Output output);
+struct Rule {
+  // C and D are f16. D is still in f32, rounded so that rounding it to f16 is correct.
+  bool half = false;
+  // kNarrowFraction bits below the largest exponent, and as many in an f32 result: wgmma on 8-bit
+  // formats.
+  bool narrow = false;
+};
+void multiply_add(const Rows& a, const Columns& b, int depth, Sums& c, Rule rule);
+// Only rows i and i + 8, with columns of their own: those that rows i + 8 are multiplied with stand
+// at odd places.
+void multiply_add_pair(const Rows& a, const Columns& b, int depth, int i, Sums& c, Rule rule);
 
 // A value and its exponent in a format whose least normal exponent is `least`.
 int16_t exponent_of(float value, int least);
+struct Value {
+  float value;
+  int16_t exponent;
+};
+// An element of wgmma's; the bits above it are not looked at.
+Value value_of(Element e, uint32_t bits);
 
 #if defined(__AVX2__)
 inline bool has_avx512() {
@@ -73,8 +92,9 @@ void load_columns(Columns& b, int k, const uint32_t* tile);
 // Four registers of f32: rows 0-7 even and odd columns, rows 8-15 even and odd columns.
 void load_sums(Sums& c, const uint32_t* const* registers);
 void store_sums(const Sums& d, uint32_t* const* registers);
-// Two registers of f16x2: rows 0-7, rows 8-15.
+// Two registers of f16x2: rows 0-7, rows 8-15. `negative_zero`: D was f32, and rounding it to f16
+// is another instruction, which keeps the sign of zero.
 void load_half_sums(Sums& c, const uint32_t* const* registers);
-void store_half_sums(const Sums& d, uint32_t* const* registers);
+void store_half_sums(const Sums& d, uint32_t* const* registers, bool negative_zero);
 
 }  // namespace ridge::vm::tensor

@@ -25,11 +25,6 @@ struct alignas(64) DenseRows {
   uint8_t distance[4][64];  // [row / 8 * Steps + k / 8][row % 4][row / 4 % 2][k % 8]
   int top;                  // exponent at distance 0
 };
-struct alignas(64) DenseColumns {
-  float value[16][8];       // [k][even columns, odd ones]
-  uint8_t distance[2][64];  // [k / 8][k % 4][k / 4 % 2][even columns, odd ones]
-  int top;
-};
 // C and D: [row / 8][row / 4 % 2][odd columns][row % 4 * 4 + column / 2]
 struct alignas(64) DenseSums {
   float at[2][2][2][16];
@@ -162,15 +157,14 @@ inline bool load(DenseColumns& b, const uint32_t* const* registers) {
   return b.top >= 0;
 }
 
-inline void load(DenseSums& c, const uint32_t* const* registers) {
+// D in vectors, as DenseSums has them.
+struct Results {
+  __m512 at[2][2][2];
+};
+inline void store(const Results& d, uint32_t* const* registers) {
   for (int h = 0; h < 2; ++h)
     for (int q = 0; q < 2; ++q)
-      for (int p = 0; p < 2; ++p) write(c.at[h][q][p], read(registers[2 * h + p] + 16 * q));
-}
-inline void store(const DenseSums& d, uint32_t* const* registers) {
-  for (int h = 0; h < 2; ++h)
-    for (int q = 0; q < 2; ++q)
-      for (int p = 0; p < 2; ++p) write(registers[2 * h + p] + 16 * q, read(d.at[h][q][p]));
+      for (int p = 0; p < 2; ++p) _mm512_storeu_ps(registers[2 * h + p] + 16 * q, d.at[h][q][p]);
 }
 // f16 ones lie in pairs, an even column's and an odd one's.
 inline void load_halves(DenseSums& c, const uint32_t* const* registers) {
@@ -181,29 +175,60 @@ inline void load_halves(DenseSums& c, const uint32_t* const* registers) {
       _mm512_store_ps(c.at[h][q][1], _mm512_cvtph_ps(_mm512_cvtepi32_epi16(odd)));
     }
 }
-inline void store_halves(const DenseSums& d, uint32_t* const* registers) {
+inline void store_halves(const Results& d, uint32_t* const* registers, bool negative_zero) {
+  constexpr __mmask16 kAll = 0xffff;
+  const __m256i kMinusZero = _mm256_set1_epi16(INT16_MIN);
   for (int h = 0; h < 2; ++h)
     for (int q = 0; q < 2; ++q) {
       const auto narrowed = [&](int p) {
-        return _mm512_cvtepu16_epi32(
-            _mm512_cvtps_ph(_mm512_load_ps(d.at[h][q][p]), _MM_FROUND_TO_NEAREST_INT));
+        const __m256i x = _mm512_cvtps_ph(d.at[h][q][p], _MM_FROUND_TO_NEAREST_INT);
+        return _mm512_cvtepu16_epi32(_mm256_maskz_mov_epi16(
+            negative_zero ? kAll : _mm256_cmpneq_epi16_mask(x, kMinusZero), x));
       };
       write(registers[h] + 16 * q,
             _mm512_or_si512(narrowed(0), _mm512_slli_epi32(narrowed(1), 16)));
     }
 }
 
+// What a step along K takes of A: element k of four rows, four times each; and distances of eight
+// rows, eight times each.
+template <int I>
+inline __m512 row(const DenseRows& a, int four, int k) {
+  return _mm512_permute_ps(_mm512_load_ps(a.value[four][k / 4]), 0x55 * I);
+}
+template <int I>
+inline __m512 row(const WideRows& a, int four, int k) {
+  return _mm512_load_ps(a.value[four][k + I]);
+}
+template <int Steps, int K>
+inline __m512i distances(const DenseRows& a, int h, int s) {
+  return _mm512_shuffle_epi8(read(a.distance[h * Steps + s]), read(kRepeated<K>.at));
+}
+template <int Steps, int K>
+inline __m512i distances(const WideRows& a, int h, int s) {
+  return read(a.distance[h][8 * s + K]);
+}
+inline void widen_rows(const DenseRows& from, WideRows& to) {
+  const auto step = [&]<int... i>(std::integer_sequence<int, i...>) {
+    for (int four = 0; four < 4; ++four)
+      (_mm512_store_ps(to.value[four][i], row<i % 4>(from, four, i - i % 4)), ...);
+    for (int h = 0; h < 2; ++h)
+      (write(to.distance[h][i], distances<2, i % 8>(from, h, i / 8)), ...);
+  };
+  step(std::make_integer_sequence<int, 16>());
+  to.top = from.top;
+}
+
 // Largest exponents of the products, where kToTops expects them; 0 where all are zero.
-template <Type K, int Steps>
-inline __m512i exponents(const DenseRows& a, const DenseColumns& b, int h, __mmask64& bad) {
+template <Type K, int Steps, class A>
+inline __m512i exponents(const A& a, const DenseColumns& b, int h, __mmask64& bad) {
   __m512i least = all_bytes(kNothing);
   for (int s = 0; s < Steps; ++s) {
-    const __m512i rows = read(a.distance[h * Steps + s]);
     const auto step = [&]<int... k>(std::integer_sequence<int, k...>) {
-      ((least = _mm512_min_epu8(
-            least, _mm512_adds_epu8(_mm512_shuffle_epi8(rows, read(kRepeated<k>.at)),
-                                    _mm512_set1_epi64(vm::load<int64_t>(b.distance[s] + k % 4 * 16 +
-                                                                        k / 4 * 8))))),
+      ((least =
+            _mm512_min_epu8(least, _mm512_adds_epu8(distances<Steps, k>(a, h, s),
+                                                    _mm512_set1_epi64(vm::load<int64_t>(
+                                                        b.distance[s] + k % 4 * 16 + k / 4 * 8))))),
        ...);
     };
     step(std::make_integer_sequence<int, 8>());
@@ -222,10 +247,13 @@ struct Block {
 
   template <int Four>
   void begin(const float* c, __m512i exponents) {
-    addend = _mm512_load_ps(c);
+    addend = _mm512_loadu_ps(c);
     const __m512i tops = _mm512_shuffle_epi8(exponents, read(kToTops<Four>.at));
-    exponent = _mm512_max_epi32(_mm512_and_si512(_mm512_castps_si512(addend), all(0x7f800000)),
-                                _mm512_srli_epi32(tops, 1));
+    __m512i own = _mm512_and_si512(_mm512_castps_si512(addend), all(0x7f800000));
+    if constexpr (Odd)  // the least exponent of f16, in which C is
+      own = _mm512_mask_max_epi32(own, _mm512_test_epi32_mask(own, own), own,
+                                  all((kBias - 14) << kMantissa));
+    exponent = _mm512_max_epi32(own, _mm512_srli_epi32(tops, 1));
     to_units = _mm512_castsi512_ps(
         _mm512_sub_epi32(all(int(uint32_t(2 * kBias + kFraction) << kMantissa)), exponent));
     unit = _mm512_castsi512_ps(_mm512_sub_epi32(exponent, all(kFraction << kMantissa)));
@@ -236,7 +264,7 @@ struct Block {
     sum = _mm512_add_epi32(sum, _mm512_cvttps_epi32(_mm512_mul_ps(product, to_units)));
   }
   // Sixteen products cannot overflow, but with C they can: `bad` is then negative.
-  void end(float* d, __m512i& bad, __m512i& highest) {
+  __m512 end(__m512i& bad, __m512i& highest) {
     highest = _mm512_max_epi32(highest, exponent);
     const __m512i c = _mm512_cvttps_epi32(_mm512_mul_ps(addend, to_units));
     const __m512i total = _mm512_add_epi32(sum, c);
@@ -249,21 +277,37 @@ struct Block {
           _mm512_castps_si512(cut), _mm512_cmpneq_epi32_mask(_mm512_cvttps_epi32(cut), total),
           _mm512_castps_si512(cut), all(1)));
     // Below kLeast there is nothing but C.
-    _mm512_store_ps(
-        d, _mm512_mask_add_ps(_mm512_mul_ps(cut, unit),
+    return _mm512_mask_add_ps(_mm512_mul_ps(cut, unit),
                               _mm512_cmplt_epi32_mask(exponent, all(kLeast << kMantissa)), addend,
-                              _mm512_setzero_ps()));
+                              _mm512_setzero_ps());
   }
 };
 
-// False where this arithmetic does not do; C is lost then.
-template <Type K, int Steps, bool Odd>
-bool multiply_add(const DenseRows& a, const DenseColumns& b, DenseSums& c) {
+// C where it lies, as in DenseSums.
+struct Addends {
+  const float* at[2][2][2];
+};
+inline Addends addends(const DenseSums& c) {
+  Addends a;
+  for (int i = 0; i < 8; ++i) a.at[i / 4][i / 2 % 2][i % 2] = c.at[i / 4][i / 2 % 2][i % 2];
+  return a;
+}
+inline Addends addends(const uint32_t* const* registers) {
+  Addends a;
+  for (int i = 0; i < 8; ++i)
+    a.at[i / 4][i / 2 % 2][i % 2] =
+        reinterpret_cast<const float*>(registers[i / 4 * 2 + i % 2] + 16 * (i / 2 % 2));
+  return a;
+}
+// False where this arithmetic does not do; D is of no use then.
+template <Type K, int Steps, bool Odd, class A>
+[[gnu::always_inline]] inline bool multiply_add(const A& a, const DenseColumns& b, const Addends& c,
+                                                Results& d) {
   if (K == Type::bf16 && (a.top + b.top - kBias - kFar < kLeast || a.top + b.top - kBias > 253))
     return false;
   __mmask64 untrusted = 0;
   __m512i bad = all(0), highest = all(0);
-  for (int h = 0; h < 2; ++h) {
+  const auto eight_rows = [&]<int h>() {
     const __m512i tops = exponents<K, Steps>(a, b, h, untrusted);
     const auto four_rows = [&]<int q>() {
       Block<Odd> even, odd;
@@ -271,23 +315,24 @@ bool multiply_add(const DenseRows& a, const DenseColumns& b, DenseSums& c) {
       odd.template begin<2 * q + 1>(c.at[h][q][1], tops);
 #pragma GCC unroll 1  // or B is kept in more registers than there are
       for (int k = 0; k < 8 * Steps; k += 4) {
-        const __m512 rows = _mm512_load_ps(a.value[2 * h + q][k / 4]);
         const auto step = [&]<int i>() {
-          const __m512 row = _mm512_permute_ps(rows, 0x55 * i);
-          even.add(row, b.value[k + i]);
-          odd.add(row, b.value[k + i] + 4);
+          const __m512 x = row<i>(a, 2 * h + q, k);
+          even.add(x, b.value[k + i]);
+          odd.add(x, b.value[k + i] + 4);
         };
         step.template operator()<0>();
         step.template operator()<1>();
         step.template operator()<2>();
         step.template operator()<3>();
       }
-      even.end(c.at[h][q][0], bad, highest);
-      odd.end(c.at[h][q][1], bad, highest);
+      d.at[h][q][0] = even.end(bad, highest);
+      d.at[h][q][1] = odd.end(bad, highest);
     };
     four_rows.template operator()<0>();
     four_rows.template operator()<1>();
-  }
+  };
+  eight_rows.template operator()<0>();
+  eight_rows.template operator()<1>();
   return untrusted == 0 &&
          (_mm512_movepi32_mask(bad) | _mm512_cmpge_epi32_mask(highest, all(0x7f800000))) == 0;
 }
@@ -296,22 +341,46 @@ template <Type K, int Steps>
 bool multiply(const DenseProduct& x) {
   DenseRows a;
   DenseColumns b;
-  DenseSums sums[2];
+  Results results[2];
   for (uint32_t r = 0; r < x.row_tiles; ++r) {
     if (!load<K, Steps>(a, x.sources<2 * Steps>(x.a + 2 * Steps * r).at)) return false;
     for (uint32_t t = 0; t < x.column_tiles; ++t) {
       if (r == 0 && !load<K, Steps>(b, x.sources<Steps>(x.b + Steps * t).at)) return false;
-      DenseSums& c = sums[r + t];
-      if (x.half_c) load_halves(c, x.sources<2>(x.c + 2 * (r + t)).at);
-      else load(c, x.sources<4>(x.c + 4 * (r + t)).at);
-      if (!(x.half_c && x.half_d ? multiply_add<K, Steps, true>(a, b, c)
-                                 : multiply_add<K, Steps, false>(a, b, c)))
+      DenseSums halves;
+      if (x.half_c) load_halves(halves, x.sources<2>(x.c + 2 * (r + t)).at);
+      const Addends c = x.half_c ? addends(halves) : addends(x.sources<4>(x.c + 4 * (r + t)).at);
+      if (!(x.half_c && x.half_d ? multiply_add<K, Steps, true>(a, b, c, results[r + t])
+                                 : multiply_add<K, Steps, false>(a, b, c, results[r + t])))
         return false;
     }
   }
   for (uint32_t t = 0; t < x.row_tiles * x.column_tiles; ++t)
-    if (x.half_d) store_halves(sums[t], x.results<2>(x.d + 2 * t).at);
-    else store(sums[t], x.results<4>(x.d + 4 * t).at);
+    if (x.half_d) store_halves(results[t], x.results<2>(x.d + 2 * t).at, !x.half_c);
+    else store(results[t], x.results<4>(x.d + 4 * t).at);
+  return true;
+}
+template <Type K>
+bool multiply_tile(const WideRows& a, const DenseColumns& b, bool half, bool adds,
+                   uint32_t* const* d) {
+  static constexpr DenseSums kZeros{};
+  Results results;
+  if (half) {
+    DenseSums halves;
+    if (adds) load_halves(halves, d);
+    if (!multiply_add<K, 2, true>(a, b, addends(adds ? halves : kZeros), results)) return false;
+    store_halves(results, d, false);
+  } else {
+    if (!multiply_add<K, 2, false>(a, b, adds ? addends(d) : addends(kZeros), results))
+      return false;
+    store(results, d);
+  }
+  return true;
+}
+template <Type K>
+bool load_wide(WideRows& a, const uint32_t* const* tiles) {
+  DenseRows rows;
+  if (!load<K, 2>(rows, tiles)) return false;
+  widen_rows(rows, a);
   return true;
 }
 #pragma GCC pop_options
@@ -326,13 +395,45 @@ bool multiply_dense(const DenseProduct& x) {
   if (!kSupported) return false;
   return x.steps == 2 ? multiply<K, 2>(x) : multiply<K, 1>(x);
 }
+template <Type K>
+bool load_dense(WideRows& a, const uint32_t* const* tiles) {
+  return kSupported && load_wide<K>(a, tiles);
+}
+template <Type K>
+bool load_dense(DenseColumns& b, const uint32_t* const* tiles) {
+  return kSupported && load<K, 2>(b, tiles);
+}
+template <Type K>
+bool multiply_dense(const WideRows& a, const DenseColumns& b, bool half, bool adds,
+                    uint32_t* const* d) {
+  return multiply_tile<K>(a, b, half, adds, d);
+}
 #else
 template <Type K>
 bool multiply_dense(const DenseProduct&) {
   return false;
 }
+template <Type K>
+bool load_dense(WideRows&, const uint32_t* const*) {
+  return false;
+}
+template <Type K>
+bool load_dense(DenseColumns&, const uint32_t* const*) {
+  return false;
+}
+template <Type K>
+bool multiply_dense(const WideRows&, const DenseColumns&, bool, bool, uint32_t* const*) {
+  return false;
+}
 #endif
-template bool multiply_dense<Type::f16>(const DenseProduct&);
-template bool multiply_dense<Type::bf16>(const DenseProduct&);
+#define RIDGE_DENSE(K)                                                              \
+  template bool multiply_dense<K>(const DenseProduct&);                             \
+  template bool load_dense<K>(WideRows&, const uint32_t* const*);                   \
+  template bool load_dense<K>(DenseColumns&, const uint32_t* const*);               \
+  template bool multiply_dense<K>(const WideRows&, const DenseColumns&, bool, bool, \
+                                  uint32_t* const*);
+RIDGE_DENSE(Type::f16)
+RIDGE_DENSE(Type::bf16)
+#undef RIDGE_DENSE
 
 }  // namespace ridge::vm::tensor

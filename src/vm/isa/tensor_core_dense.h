@@ -45,4 +45,28 @@ struct DenseProduct {
 template <Type K>
 bool multiply_dense(const DenseProduct& product);
 
+// --- the same in steps, for operands that serve several products; a depth of 16 ---
+
+// A in the form that costs least to use, if more to make.
+struct alignas(64) WideRows {
+  float value[4][16][16];       // [row / 4][k][row % 4, four times]
+  uint8_t distance[2][16][64];  // [row / 8][k][row % 4][row / 4 % 2, eight times]; below `top`
+  int top;
+};
+struct alignas(64) DenseColumns {
+  float value[16][8];       // [k][even columns, odd ones]
+  uint8_t distance[2][64];  // [k / 8][k % 4][k / 4 % 2][even columns, odd ones]; below `top`
+  int top;                  // exponent at distance 0
+};
+// From fragments' registers: four of A, two of B. False as above; the operand is then of no use.
+template <Type K>
+bool load_dense(WideRows& a, const uint32_t* const* tiles);
+template <Type K>
+bool load_dense(DenseColumns& b, const uint32_t* const* tiles);
+// D = A B, or D = A B + D if it `adds`, for the registers of a tile of D, which is f16 (`half`) or
+// f32. False as above.
+template <Type K>
+bool multiply_dense(const WideRows& a, const DenseColumns& b, bool half, bool adds,
+                    uint32_t* const* d);
+
 }  // namespace ridge::vm::tensor

@@ -44,8 +44,9 @@ bool find_tile(Warp& w, const Inst* inst, const TensorForm& form, uint32_t strid
   uint64_t base = form.option & kShared
                       ? kSharedWindow + uint32_t(w.src<uint32_t>(inst->a)[0] + uint32_t(offset))
                       : w.src<uint64_t>(inst->a)[0] + uint64_t(offset);
-  const bool shared = base - kSharedWindow < (form.option & kShared ? 1ull << 32 : kWindowSize);
-  if (shared) base -= kSharedWindow;
+  const bool shared =
+      base - kSharedWindow < (form.option & kShared ? 1ull << 32 : kSharedWindowSize);
+  if (shared) base = uint32_t(base - kSharedWindow) - w.shared_start;
   const uint64_t span = (lines - 1) * tile.pitch / 8 + bytes;
   tile.at = shared ? w.shared + base : w.worker->memory->place(base);
   if (((base | tile.pitch / 8) & (alignment - 1)) == 0 && base + span > base &&

@@ -24,6 +24,7 @@ constexpr Title kTitles[] = {
     {"out-of-bounds", "illegal memory access"},
     {"use-after-free", "use after free"},
     {"misaligned", "misaligned memory access"},
+    {"bulk-size", "a bulk copy of a size that hardware cuts off"},
     {"deadlock", "the kernel cannot finish"},
     {"timeout", "the kernel ran past the time limit"},
     {"leak", "leak"},

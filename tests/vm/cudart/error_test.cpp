@@ -86,9 +86,12 @@ TEST_F(ErrorTest, CooperativeLaunchesMustBeResident) {
 }
 
 TEST_F(ErrorTest, LaunchAttributes) {
-  bool cooperative = false;
+  bool cooperative = false, explicit_cluster = false;
+  Dim3 cluster;
   const TestKernel k("k", [&](const Launch& launch) {
     cooperative = launch.cooperative;
+    explicit_cluster = launch.explicit_cluster;
+    cluster = launch.cluster;
     return Fault{};
   });
   cudaLaunchAttribute attributes[2] = {};
@@ -102,11 +105,18 @@ TEST_F(ErrorTest, LaunchAttributes) {
   EXPECT_EQ(cudaLaunchKernelExC(&config, k.handle(), nullptr), cudaSuccess);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_TRUE(cooperative);
+  EXPECT_FALSE(explicit_cluster);
   attributes[0].id = cudaLaunchAttributeClusterDimension;
   attributes[0].val.clusterDim = {2, 1, 1};
   ::testing::internal::CaptureStderr();
-  EXPECT_EQ(cudaLaunchKernelExC(&config, k.handle(), nullptr), cudaErrorNotSupported);
-  EXPECT_NE(::testing::internal::GetCapturedStderr().find("cluster dimension"), std::string::npos);
+  EXPECT_EQ(cudaLaunchKernelExC(&config, k.handle(), nullptr), cudaErrorInvalidClusterSize);
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("no multiple of clusters"),
+            std::string::npos);
+  config.gridDim = dim3(4);
+  EXPECT_EQ(cudaLaunchKernelExC(&config, k.handle(), nullptr), cudaSuccess);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_TRUE(explicit_cluster);
+  EXPECT_EQ(cluster.count(), 2u);
   attributes[0].id = cudaLaunchAttributeID(55);
   EXPECT_EQ(cudaLaunchKernelExC(&config, k.handle(), nullptr), cudaErrorInvalidValue);
 }
@@ -123,7 +133,8 @@ TEST_F(ErrorTest, AFaultIsStickyUntilReset) {
   EXPECT_EQ(bad.launch(), cudaSuccess);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
   EXPECT_EQ(bad.launch(), cudaErrorIllegalAddress);
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "ridge: error: the report of the fault [fault]\n");  // once
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "ridge: error: the report of the fault [fault]\n");  // once
   EXPECT_EQ(cudaGetLastError(), cudaErrorIllegalAddress);
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);  // the thread's memory, not the device's
   void* p = nullptr;
@@ -243,7 +254,8 @@ TEST_F(ErrorTest, RefusedFunctionsSayTheirName) {
   EXPECT_EQ(cudaImportExternalMemory(&memory, nullptr), cudaErrorNotSupported);
   EXPECT_EQ(cudaImportExternalMemory(&memory, nullptr), cudaErrorNotSupported);
   const std::string said = ::testing::internal::GetCapturedStderr();
-  EXPECT_EQ(said.find("ridge: error: cudaImportExternalMemory is not supported by the software GPU"), 0u);
+  EXPECT_EQ(
+      said.find("ridge: error: cudaImportExternalMemory is not supported by the software GPU"), 0u);
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }

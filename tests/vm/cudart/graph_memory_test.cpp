@@ -352,7 +352,7 @@ TEST_F(GraphMemoryTest, KernelNodesHaveAttributes) {
             cudaErrorInvalidValue);
   value.clusterDim = {2, 1, 1};
   EXPECT_EQ(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeClusterDimension, &value),
-            cudaErrorNotSupported);
+            cudaErrorInvalidClusterSize);
   EXPECT_EQ(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeSynchronizationPolicy, &value),
             cudaErrorInvalidValue);
   EXPECT_EQ(cudaGraphKernelNodeGetAttribute(empty, cudaLaunchAttributePriority, &back),
@@ -413,8 +413,8 @@ TEST_F(GraphMemoryTest, LaunchAttributesAreDoneOrRefused) {
   EXPECT_EQ(launched(cudaLaunchAttributeSynchronizationPolicy), cudaErrorInvalidValue);
   EXPECT_EQ(launched(cudaLaunchAttributeID(99)), cudaErrorInvalidValue);
   attribute.val.clusterDim = {2, 1, 1};
-  EXPECT_EQ(launched(cudaLaunchAttributeClusterDimension), cudaErrorNotSupported);
-  EXPECT_EQ(launched(cudaLaunchAttributePreferredClusterDimension), cudaErrorNotSupported);
+  EXPECT_EQ(launched(cudaLaunchAttributeClusterDimension), cudaErrorInvalidClusterSize);
+  EXPECT_EQ(launched(cudaLaunchAttributePreferredClusterDimension), cudaSuccess);
   attribute.val.clusterDim = {1, 1, 1};
   EXPECT_EQ(launched(cudaLaunchAttributeClusterDimension), cudaSuccess);
 }

@@ -51,6 +51,35 @@ TEST_F(Modules, ArgumentsMayComeInOneBuffer) {
             CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_F(Modules, LaunchesInClusters) {
+  const Module module;
+  const Floats in(ramp(100)), out(std::vector<float>(100));
+  CUdeviceptr from = in.address, to = out.address;
+  float a = 2;
+  unsigned n = 100;
+  void* params[] = {&from, &to, &a, &n};
+  CUlaunchAttribute attribute{};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  attribute.value.clusterDim = {2, 1, 1};
+  CUlaunchConfig config{};
+  config.gridDimX = 4;
+  config.blockDimX = 32;
+  config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  const CUfunction scale = module.function("scale");
+  EXPECT_OK(cuLaunchKernelEx(&config, scale, params, nullptr));
+  EXPECT_EQ(out.values()[99], 199);
+  int clusters = 0, size = 0;
+  EXPECT_OK(cuOccupancyMaxActiveClusters(&clusters, scale, &config));
+  EXPECT_GT(clusters, 0);
+  EXPECT_OK(cuOccupancyMaxPotentialClusterSize(&size, scale, &config));
+  EXPECT_EQ(size, 8);
+  config.gridDimX = 3;
+  EXPECT_EQ(cuLaunchKernelEx(&config, scale, params, nullptr), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  EXPECT_EQ(cuOccupancyMaxActiveClusters(&clusters, scale, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_F(Modules, ABadLaunchIsRefused) {
   const Module module;
   const CUfunction wild = module.function("wild");

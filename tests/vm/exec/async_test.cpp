@@ -242,7 +242,6 @@ TEST_F(BadCopy, DoesNotDecode) {
            std::pair{"cp.async.bulk.wait_group %r1;", "needs a constant"},
            std::pair{"cp.async.bulk.tensor.1d.shared::cta.global [%r3], [%rd1, {%r1}], [%r4];",
                      "yet (bulk and tensor copies)"},
-           std::pair{"st.async.b32 [%r3], %r1, [%r4];", "yet (thread block clusters)"},
        }) {
     const Fault fault = run(copy);
     EXPECT_EQ(fault.kind, FaultKind::unsupported);

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <random>
 
+#include "../hopper/probe/values.h"
 #include "core/mix.h"
 #include "run_fragments.h"
 
@@ -120,6 +121,43 @@ TEST(MmaH200, RandomRegistersGiveTheSameBits) {
   for (size_t i = 0; i < std::size(kRecorded); ++i)
     EXPECT_EQ(hash_of(kRecorded[i], Random(i * 7919 + 1)), kRecorded[i].hash)
         << kRecorded[i].spelling << " " << kRecorded[i].selector;
+}
+
+// Products and sums near the smallest f32, where exponents have a least one and where a result of
+// zero is never -0. The inputs are those of `run_mma` in tests/vm/hopper/probe/misc_record.cu, the
+// hashes are in records/misc.txt there.
+TEST(MmaH200, TinyNumbersGiveTheSameBits) {
+  struct {
+    const char* spelling;
+    hopper::Kind kind;
+    uint64_t seed, hash;
+  } const rows[] = {
+      {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", hopper::Kind::bf16, 0,
+       0xd79c2408000717fc},
+      {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", hopper::Kind::tf32, 1000,
+       0x03fc18321cf95089},
+  };
+  for (const auto& row : rows) {
+    std::vector<uint32_t> output;
+    for (uint64_t round = 0; round < 64; ++round) {
+      hopper::Stream stream(row.seed + round);
+      Registers d(4, false), a(4, false), b(2, false), c(4, false);
+      const auto fill = [&](Registers& registers, hopper::Kind kind, hopper::Role role) {
+        uint32_t words[32];
+        for (size_t i = 0; i < registers.size(); ++i) {
+          hopper::fill(reinterpret_cast<uint8_t*>(words), sizeof words, kind, role, hopper::kUnder,
+                       stream);
+          std::copy(std::begin(words), std::end(words), registers[i].begin());
+        }
+      };
+      fill(a, row.kind, hopper::Role::factor);
+      fill(b, row.kind, hopper::Role::factor);
+      fill(c, hopper::Kind::f32, hopper::Role::addend);
+      run(row.spelling, d, {&a, &b, &c});
+      for (size_t i = 0; i < 4; ++i) output.insert(output.end(), d[i].begin(), d[i].end());
+    }
+    EXPECT_EQ(hopper::hash_bytes(output.data(), output.size() * 4), row.hash) << row.spelling;
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "core/align.h"
 #include "core/occupancy.h"
 #include "vm/cudart/runtime.h"
+#include "vm/driver/launch_config.h"
 #include "vm/driver/result.h"
 
 using namespace ridge::vm::driver;
@@ -177,6 +178,24 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction func
                                           CUoccupancyB2DSize shared_of, size_t shared, int limit) {
   return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, function, shared_of, shared, limit,
                                                    0);
+}
+
+CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
+                                      const CUlaunchConfig* config) {
+  return context_call([&] {
+    if (!config) return cudaErrorInvalidValue;
+    const cudaLaunchConfig_t same = runtime_config(*config);
+    return cudaOccupancyMaxActiveClusters(clusters, function, &same);
+  });
+}
+
+CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction function,
+                                            const CUlaunchConfig* config) {
+  return context_call([&] {
+    if (!config) return cudaErrorInvalidValue;
+    const cudaLaunchConfig_t same = runtime_config(*config);
+    return cudaOccupancyMaxPotentialClusterSize(size, function, &same);
+  });
 }
 
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction function, int blocks,

@@ -2,6 +2,7 @@
 #include "vm/cudart/launch.h"
 
 #include "vm/driver/arguments.h"
+#include "vm/driver/launch_config.h"
 
 using namespace ridge::vm::driver;
 
@@ -46,18 +47,12 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* c, CUfunction function, void** params,
                           void** extra) {
-  static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
   return context_call([&] {
     Arguments arguments;
     if (!c) return cudaErrorInvalidValue;
     if (!function) return kInvalidHandle;
     if (const cudaError_t error = arguments.read(function, params, extra)) return error;
-    const cudaLaunchConfig_t same{.gridDim = {c->gridDimX, c->gridDimY, c->gridDimZ},
-                                  .blockDim = {c->blockDimX, c->blockDimY, c->blockDimZ},
-                                  .dynamicSmemBytes = c->sharedMemBytes,
-                                  .stream = c->hStream,
-                                  .attrs = reinterpret_cast<cudaLaunchAttribute*>(c->attrs),
-                                  .numAttrs = c->numAttrs};
+    const cudaLaunchConfig_t same = runtime_config(*c);
     return cudaLaunchKernelExC(&same, function, arguments.pointers());
   });
 }

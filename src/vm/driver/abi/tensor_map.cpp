@@ -1,7 +1,7 @@
-// Tensor maps: checked as documented, and encoded into vm/mem/tensor_map.h.
+// Tensor maps: refused where an H200's driver refuses them (docs/hopper_facts.md, section 4), and
+// encoded by vm/mem/tensor_map.h.
 #include "vm/mem/tensor_map.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "vm/cudart/config.h"
@@ -9,12 +9,13 @@
 
 using namespace ridge::vm::driver;
 using ridge::vm::TensorMap;
+using ridge::vm::TensorMapBytes;
 
 namespace {
 
-constexpr size_t kMaxRank = 5;
+constexpr uint64_t kMostCopied = 228 * 1024;  // bytes
 
-// What the three kinds of map have in common.
+// What tiled and im2col maps have in common.
 struct Tensor {
   CUtensorMapDataType type;
   cuuint32_t rank;
@@ -28,112 +29,65 @@ struct Tensor {
   CUtensorMapFloatOOBfill oob_fill;
 };
 
-uint64_t bits_of(CUtensorMapDataType type) {
-  switch (type) {
-    case CU_TENSOR_MAP_DATA_TYPE_UINT8: return 8;
-    case CU_TENSOR_MAP_DATA_TYPE_UINT16:
-    case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
-    case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16: return 16;
-    case CU_TENSOR_MAP_DATA_TYPE_UINT64:
-    case CU_TENSOR_MAP_DATA_TYPE_INT64:
-    case CU_TENSOR_MAP_DATA_TYPE_FLOAT64: return 64;
-    case CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B:
-    case CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B: return 4;
-    case CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B: return 6;
-    default: return 32;
-  }
-}
+bool is_floating(CUtensorMapDataType type) { return type >= CU_TENSOR_MAP_DATA_TYPE_FLOAT16; }
 
-bool is_floating(CUtensorMapDataType type) {
-  return type >= CU_TENSOR_MAP_DATA_TYPE_FLOAT16 && type <= CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
-}
-
-// 16 packed values in 16 bytes of shared memory, with gaps.
-bool is_gapped(CUtensorMapDataType type) {
-  return type == CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B ||
-         type == CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B;
-}
-
-bool is_packed(CUtensorMapDataType type) {
-  return type == CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B || is_gapped(type);
-}
-
-uint64_t swizzle_span(CUtensorMapSwizzle swizzle) {
-  switch (swizzle) {
-    case CU_TENSOR_MAP_SWIZZLE_NONE: return UINT64_MAX;
-    case CU_TENSOR_MAP_SWIZZLE_32B: return 32;
-    case CU_TENSOR_MAP_SWIZZLE_64B: return 64;
-    default: return 128;
-  }
-}
-
-bool swizzle_fits_type(CUtensorMapSwizzle swizzle, CUtensorMapDataType type) {
-  if (!is_gapped(type)) return true;
-  return swizzle == CU_TENSOR_MAP_SWIZZLE_NONE || swizzle == CU_TENSOR_MAP_SWIZZLE_128B ||
-         swizzle == CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B ||
-         (swizzle == CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B &&
-          type == CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B);
-}
-
+// Types of 4 and 6 bits and swizzles of larger atoms belong to newer chips.
 bool enumerators_exist(const Tensor& t) {
-  return t.type >= 0 && t.type <= CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B && t.interleave >= 0 &&
+  return t.type >= 0 && t.type <= CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ && t.interleave >= 0 &&
          t.interleave <= CU_TENSOR_MAP_INTERLEAVE_32B && t.swizzle >= 0 &&
-         t.swizzle <= CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B && t.l2_promotion >= 0 &&
+         t.swizzle <= CU_TENSOR_MAP_SWIZZLE_128B && t.l2_promotion >= 0 &&
          t.l2_promotion <= CU_TENSOR_MAP_L2_PROMOTION_L2_256B && t.oob_fill >= 0 &&
          t.oob_fill <= CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
 }
 
-bool sizes_fit(const Tensor& t) {
-  for (cuuint32_t i = 0; i < t.rank; ++i)
-    if (!t.sizes[i] || t.sizes[i] > (uint64_t(1) << 32)) return false;
-  if (is_gapped(t.type)) return t.sizes[0] % 128 == 0;
-  return t.type != CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B || t.sizes[0] % 2 == 0;
+bool is_aligned_address(const void* address, uint32_t interleave) {
+  const auto bits = reinterpret_cast<uintptr_t>(address);
+  return bits % (interleave == 2 ? 32 : 16) == 0 && bits >> 57 == 0;
 }
 
-// `inner` is the bytes of a box's innermost row.
-bool is_valid(const Tensor& t, const CUtensorMap* map, cuuint32_t least_rank, uint64_t inner) {
-  if (!map || reinterpret_cast<uintptr_t>(map) % 64 || !t.address || !t.sizes ||
-      !t.element_strides || !enumerators_exist(t))
-    return false;
+bool is_valid(const Tensor& t, const CUtensorMap* out, cuuint32_t least_rank) {
+  if (!out || !t.sizes || !t.strides || !t.element_strides || !enumerators_exist(t)) return false;
   const bool plain = t.interleave == CU_TENSOR_MAP_INTERLEAVE_NONE;
-  if (t.rank < (plain ? least_rank : 3) || t.rank > kMaxRank) return false;
-  if (t.rank > 1 && !t.strides) return false;
-  const bool wide = t.interleave == CU_TENSOR_MAP_INTERLEAVE_32B || is_gapped(t.type);
-  const uint64_t unit = wide ? 32 : 16;
-  if (reinterpret_cast<uintptr_t>(t.address) % unit || !sizes_fit(t)) return false;
-  for (cuuint32_t i = 0; i + 1 < t.rank; ++i)
-    if (t.strides[i] % unit || t.strides[i] >= (uint64_t(1) << 40)) return false;
-  for (cuuint32_t i = plain ? 1 : 0; i < t.rank; ++i)
-    if (!t.element_strides[i] || t.element_strides[i] > 8) return false;
-  if (plain && inner > swizzle_span(t.swizzle)) return false;
-  if (t.interleave == CU_TENSOR_MAP_INTERLEAVE_32B && t.swizzle != CU_TENSOR_MAP_SWIZZLE_32B)
-    return false;
-  if (!plain && t.type == CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B) return false;
-  if (!swizzle_fits_type(t.swizzle, t.type)) return false;
-  return t.oob_fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE ||
-         (is_floating(t.type) && !is_packed(t.type));
+  if (t.rank < (plain ? least_rank : 3) || t.rank > TensorMap::kMaxRank) return false;
+  if (!is_aligned_address(t.address, t.interleave)) return false;
+  const uint64_t unit = t.interleave == CU_TENSOR_MAP_INTERLEAVE_32B ? 32 : 16;
+  for (cuuint32_t k = 0; k < t.rank; ++k) {
+    if (!t.sizes[k] || t.sizes[k] > uint64_t(1) << 32) return false;
+    if (!t.element_strides[k] || t.element_strides[k] > 8) return false;
+    if (k && (t.strides[k - 1] % unit || t.strides[k - 1] >> 40)) return false;
+  }
+  return t.oob_fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE || is_floating(t.type);
 }
 
-TensorMap encode(const Tensor& t, TensorMap::Mode mode) {
+TensorMap map_of(const Tensor& t) {
   TensorMap map;
-  map.mode = mode;
-  map.data_type = uint8_t(t.type);
-  map.rank = uint8_t(t.rank);
+  map.address = reinterpret_cast<uintptr_t>(t.address);
+  map.rank = t.rank;
+  set_type(map, cuuint32_t(t.type));
   map.interleave = uint8_t(t.interleave);
   map.swizzle = uint8_t(t.swizzle);
   map.l2_promotion = uint8_t(t.l2_promotion);
-  map.oob_fill = uint8_t(t.oob_fill);
-  map.address = reinterpret_cast<uintptr_t>(t.address);
-  for (cuuint32_t i = 0; i < t.rank; ++i) {
-    map.size_minus_one[i] = uint32_t(t.sizes[i] - 1);
-    map.element_strides[i] = uint8_t(t.element_strides[i]);
-    if (i + 1 < t.rank) map.strides[i] = t.strides[i];
+  map.fills_with_nan = t.oob_fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+  for (cuuint32_t k = 0; k < t.rank; ++k) {
+    map.size[k] = t.sizes[k];
+    map.step[k] = t.element_strides[k];
+    if (k) map.stride[k] = t.strides[k - 1];
   }
   return map;
 }
 
-cudaError_t hand_over(const TensorMap& map, CUtensorMap* out) {
-  std::memcpy(out, &map, sizeof map);
+// The innermost row of a box, or a pixel's channels.
+bool row_fits(const TensorMap& map) {
+  if (!map.box[0] || map.box[0] > 256) return false;
+  if (map.interleave) return true;
+  const uint32_t bytes = map.box[0] * map.element_bytes();
+  return bytes % 16 == 0 && (!map.swizzle || bytes <= map.swizzle_span());
+}
+
+cudaError_t hand_over(const TensorMap& map, uint64_t copied_bytes, CUtensorMap* out) {
+  if (copied_bytes > kMostCopied) return cudaErrorInvalidValue;
+  const TensorMapBytes bytes = encode(map);
+  std::memcpy(out, &bytes, sizeof bytes);
   return cudaSuccess;
 }
 
@@ -144,29 +98,6 @@ CUresult tensor_call(Body&& body) {
     if (ridge::vm::cudart::config().gpu.major < 9) return cudaErrorNotSupported;
     return body();
   });
-}
-
-cudaError_t encode_im2col(const Tensor& t, TensorMap::Mode mode, CUtensorMap* out, const int* lower,
-                          const int* upper, size_t corners, cuuint32_t channels,
-                          cuuint32_t pixels) {
-  const uint64_t inner = channels * bits_of(t.type) / 8;
-  if (!is_valid(t, out, 3, inner) || t.rank < 3 || !lower || !upper) return cudaErrorInvalidValue;
-  if (channels > 256 || (is_gapped(t.type) && channels != 128)) return cudaErrorInvalidValue;
-  if (pixels > 1024 && mode != TensorMap::Mode::im2col_wide_128) return cudaErrorInvalidValue;
-  const int limit = corners == 1 ? 32768 : corners == 2 ? 128 : 16;
-  TensorMap map = encode(t, mode);
-  for (size_t i = 0; i < corners; ++i) {
-    for (const int corner : {lower[i], upper[i]})
-      if (corner < -limit || corner >= limit) return cudaErrorInvalidValue;
-    // The box reaches from `lower` to the tensor's last pixel plus `upper`; it may not be empty.
-    const auto size = int64_t(t.sizes[1 + i]);
-    if (size + upper[i] - lower[i] <= 0) return cudaErrorInvalidValue;
-    map.lower_corner[i] = int16_t(lower[i]);
-    map.upper_corner[i] = int16_t(upper[i]);
-  }
-  map.box[0] = uint16_t(channels);
-  map.pixels_per_column = pixels;
-  return hand_over(map, out);
 }
 
 }  // namespace
@@ -182,17 +113,15 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* out, CUtensorMapDataType type, cuui
   return tensor_call([&] {
     const Tensor t{type,       rank,    address,      sizes,   strides, element_strides,
                    interleave, swizzle, l2_promotion, oob_fill};
-    if (!box) return cudaErrorInvalidValue;
-    const uint64_t inner = box[0] * bits_of(type) / 8;
-    if (!is_valid(t, out, 1, inner)) return cudaErrorInvalidValue;
-    if (interleave == CU_TENSOR_MAP_INTERLEAVE_NONE && inner % 16) return cudaErrorInvalidValue;
-    if (is_gapped(type) && box[0] != 128) return cudaErrorInvalidValue;
-    TensorMap map = encode(t, TensorMap::Mode::tiled);
-    for (cuuint32_t i = 0; i < rank; ++i) {
-      if (!box[i] || box[i] > 256) return cudaErrorInvalidValue;
-      map.box[i] = uint16_t(box[i]);
+    if (!is_valid(t, out, 1) || !box) return cudaErrorInvalidValue;
+    TensorMap map = map_of(t);
+    uint64_t bytes = map.element_bytes();
+    for (cuuint32_t k = 0; k < rank; ++k) {
+      if (!box[k] || box[k] > 256) return cudaErrorInvalidValue;
+      map.box[k] = box[k];
+      bytes *= box[k];
     }
-    return hand_over(map, out);
+    return row_fits(map) ? hand_over(map, bytes, out) : cudaErrorInvalidValue;
   });
 }
 
@@ -206,47 +135,48 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap* out, CUtensorMapDataType type, cuu
   return tensor_call([&] {
     const Tensor t{type,       rank,    address,      sizes,   strides, element_strides,
                    interleave, swizzle, l2_promotion, oob_fill};
-    return encode_im2col(t, TensorMap::Mode::im2col, out, lower, upper,
-                         rank >= 3 && rank <= kMaxRank ? rank - 2 : 1, channels, pixels);
+    if (!is_valid(t, out, 3) || !lower || !upper) return cudaErrorInvalidValue;
+    if (!pixels || pixels > 1024) return cudaErrorInvalidValue;
+    TensorMap map = map_of(t);
+    map.im2col = true;
+    map.box[0] = channels;
+    map.pixels = pixels;
+    const int limit = rank == 3 ? 32768 : rank == 4 ? 128 : 16;
+    for (cuuint32_t k = 0; k + 2 < rank; ++k) {
+      for (const int corner : {lower[k], upper[k]})
+        if (corner < -limit || corner >= limit) return cudaErrorInvalidValue;
+      // The box reaches from `lower` to the tensor's last pixel plus `upper`; it may not be empty.
+      const uint64_t size = sizes[k + 1];
+      if (size >= 0xffffffff || int64_t(size) - 1 + upper[k] < lower[k])
+        return cudaErrorInvalidValue;
+      map.lower[k] = lower[k];
+      map.upper[k] = upper[k];
+    }
+    const uint64_t bytes = uint64_t(channels) * pixels * map.element_bytes();
+    return row_fits(map) ? hand_over(map, bytes, out) : cudaErrorInvalidValue;
   });
 }
 
-CUresult cuTensorMapEncodeIm2colWide(
-    CUtensorMap* out, CUtensorMapDataType type, cuuint32_t rank, void* address,
-    const cuuint64_t* sizes, const cuuint64_t* strides, int lower, int upper, cuuint32_t channels,
-    cuuint32_t pixels, const cuuint32_t* element_strides, CUtensorMapInterleave interleave,
-    CUtensorMapIm2ColWideMode mode, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2_promotion,
-    CUtensorMapFloatOOBfill oob_fill) {
-  return tensor_call([&] {
-    if (ridge::vm::cudart::config().gpu.major < 10)
-      return cudaErrorNotSupported;  // it came with sm_100
-    const Tensor t{type,       rank,    address,      sizes,   strides, element_strides,
-                   interleave, swizzle, l2_promotion, oob_fill};
-    const bool swizzle_known = swizzle == CU_TENSOR_MAP_SWIZZLE_64B ||
-                               swizzle == CU_TENSOR_MAP_SWIZZLE_128B ||
-                               swizzle == CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B;
-    if (!swizzle_known || mode < 0 || mode > CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128)
-      return cudaErrorInvalidValue;
-    return encode_im2col(t,
-                         mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W
-                             ? TensorMap::Mode::im2col_wide
-                             : TensorMap::Mode::im2col_wide_128,
-                         out, &lower, &upper, 1, channels, pixels);
-  });
+// It came with sm_100.
+CUresult cuTensorMapEncodeIm2colWide(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*,
+                                     const cuuint64_t*, const cuuint64_t*, int, int, cuuint32_t,
+                                     cuuint32_t, const cuuint32_t*, CUtensorMapInterleave,
+                                     CUtensorMapIm2ColWideMode, CUtensorMapSwizzle,
+                                     CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+  return tensor_call([] { return cudaErrorNotSupported; });
 }
 
 CUresult cuTensorMapReplaceAddress(CUtensorMap* map, void* address) {
   return tensor_call([&] {
-    TensorMap inside;
-    if (!map || reinterpret_cast<uintptr_t>(map) % 64) return cudaErrorInvalidValue;
-    std::memcpy(static_cast<void*>(&inside), map, sizeof inside);
-    if (inside.magic != TensorMap::kMagic) return cudaErrorInvalidValue;
-    const bool wide = inside.interleave == CU_TENSOR_MAP_INTERLEAVE_32B ||
-                      is_gapped(CUtensorMapDataType(inside.data_type));
-    if (!address || reinterpret_cast<uintptr_t>(address) % (wide ? 32 : 16))
+    if (!map) return cudaErrorInvalidValue;
+    TensorMapBytes bytes;
+    std::memcpy(&bytes, map, sizeof bytes);
+    if (!is_aligned_address(address, ridge::vm::decode(bytes).interleave))
       return cudaErrorInvalidValue;
-    inside.address = reinterpret_cast<uintptr_t>(address);
-    return hand_over(inside, map);
+    replace(bytes, ridge::vm::TensorMapField::global_address, 0,
+            reinterpret_cast<uintptr_t>(address));
+    std::memcpy(map, &bytes, sizeof bytes);
+    return cudaSuccess;
   });
 }
 

@@ -23,8 +23,11 @@ bool contains(std::string_view text, std::string_view part) {
 
 // Fragments hold elements of a whole warp's matrix in a layout of their own, so a table of inputs a
 // lane says little; mma_test.cpp holds every shape against a plain product instead, and
-// mma_h200_test.cpp against what an H200 made of random registers.
+// mma_h200_test.cpp and wgmma_h200_test.cpp against what an H200 made of random operands.
 std::string_view tensor_agreement(const InstrDef& row) {
+  if (contains(row.spelling, "[mma_async]"))
+    return "a warpgroup's matrix, held against an H200's bits in wgmma_h200_test.cpp";
+  if (root_of(row.spelling) == "wgmma") return "it orders and waits, and has no result";
   if (contains(row.spelling, "[load]") || contains(row.spelling, "[store]") ||
       contains(row.spelling, "matrix["))
     return "exact by its definition; every shape is tested on integers";
@@ -206,8 +209,11 @@ std::string_view why_not_run(std::string_view group, const InstrDef& row) {
   const std::string_view root = root_of(row.spelling);
   if (group == "control and barriers") return "control flow, tested by programs";
   if (row.facts.flow != vm::Flow::next) return "control flow, tested by programs";
-  if (group == "asynchronous copies" || group == "asynchronous barriers" || group == "bulk stores")
+  if (group == "asynchronous copies" || group == "asynchronous barriers" ||
+      group == "bulk stores" || group == "asynchronous stores")
     return "between threads, tested by programs";
+  if (group == "tensor copies" || group == "tensor maps")
+    return "held against an H200's bytes in tensor_copy_test.cpp and tensor_map_test.cpp";
   if (group == "the stack") return "addresses differ between devices";
   if (root == "cvta" || root == "isspacep" || root == "istypep" || root == "mapa" ||
       root == "getctarank")

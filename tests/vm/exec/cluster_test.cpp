@@ -1,0 +1,163 @@
+// Clusters: who is who, whose shared memory an address is, how the blocks meet, and what is said of
+// accesses that no block can take.
+#include "machine.h"
+
+namespace ridge::vm::testing {
+namespace {
+
+Launch cluster_of(Dim3 grid, Dim3 block, Dim3 cluster) {
+  Launch launch = Machine::shape(grid, block);
+  launch.cluster = cluster;
+  launch.explicit_cluster = true;
+  return launch;
+}
+
+struct Clusters : ::testing::Test {
+  Machine m;
+  Fault fault;
+  std::vector<uint32_t> run(const Launch& launch, const std::string& body) {
+    m.load_body(body);
+    const auto count = size_t(launch.grid.count() * launch.block.count());
+    const uint64_t out = m.allocate(std::vector<uint32_t>(count, ~0u));
+    fault = m.run_as(launch, out);
+    return m.read<uint32_t>(out, count);
+  }
+  // Clusters of four blocks with one thread each.
+  std::vector<uint32_t> run_four(const std::string& body) {
+    const auto out = run(cluster_of({8}, {1}, {4}), body);
+    EXPECT_FALSE(fault) << text_of(fault);
+    return out;
+  }
+  void expect(const std::string& body, FaultKind kind, const char* text) {
+    run(cluster_of({4}, {1}, {4}), body);
+    EXPECT_EQ(fault.kind, kind) << body;
+    EXPECT_NE(text_of(fault).find(text), std::string::npos) << text_of(fault);
+  }
+};
+using Words = std::vector<uint32_t>;
+
+const std::string kSync = "barrier.cluster.arrive; barrier.cluster.wait;\n";
+// %r2 = the rank, %r3 = the next rank, %r4 = the address of s there; s holds the rank.
+const std::string kNext = R"(
+  .shared .align 8 .b32 s[2];
+  mov.u32 %r2, %cluster_ctarank;
+  add.u32 %r3, %r2, 1;
+  and.b32 %r3, %r3, 3;
+  st.shared.u32 [s], %r2;
+  mapa.shared::cluster.u32 %r4, s, %r3;
+)" + kSync;
+
+TEST_F(Clusters, KnowTheirPlace) {
+  const Words ranks = run(cluster_of({4, 2}, {1}, {2, 2}), R"(
+  mov.u32 %r1, %cluster_ctarank; mov.u32 %r2, %clusterid.x; mad.lo.u32 %r1, %r2, 10, %r1;
+  mov.u32 %r2, %cluster_nctarank; mad.lo.u32 %r1, %r2, 100, %r1;
+  mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ctaid.y; mad.lo.u32 %r3, %r4, 4, %r3;
+  mul.wide.u32 %rd1, %r3, 4; add.s64 %rd1, %out, %rd1; st.global.u32 [%rd1], %r1;
+)");
+  EXPECT_FALSE(fault) << text_of(fault);
+  EXPECT_EQ(ranks, (Words{400, 401, 410, 411, 402, 403, 412, 413}));
+}
+
+TEST_F(Clusters, ReadEachOthersMemory) {
+  const Words next = {1, 2, 3, 0, 1, 2, 3, 0};
+  EXPECT_EQ(run_four(kNext + "ld.shared::cluster.u32 %r1, [%r4];" + kSync + kStoreR1), next);
+  // Through a generic address, which the owner or anybody else may have made.
+  EXPECT_EQ(run_four(kNext + R"(
+  mov.u64 %rd1, s; cvta.shared.u64 %rd1, %rd1; mapa.u64 %rd2, %rd1, %r3; ld.u32 %r1, [%rd2];
+)" + kSync + kStoreR1),
+            next);
+  EXPECT_EQ(run_four(kNext + "getctarank.shared::cluster.u32 %r1, %r4;" + kStoreR1), next);
+}
+
+TEST_F(Clusters, WriteEachOthersMemory) {
+  const Words before = {103, 100, 101, 102, 103, 100, 101, 102};
+  EXPECT_EQ(run_four(kNext + "add.u32 %r5, %r2, 100; st.shared::cluster.u32 [%r4], %r5;" + kSync +
+                     "ld.shared.u32 %r1, [s];" + kStoreR1),
+            before);
+  EXPECT_EQ(run_four(kNext + R"(
+  mov.u32 %r6, 0; st.shared.u32 [s+4], %r6;
+)" + kSync + R"(
+  mapa.shared::cluster.u32 %r7, s, 0; red.shared::cluster.add.u32 [%r7+4], %r2;
+)" + kSync + "ld.shared::cluster.u32 %r1, [%r7+4];" +
+                     kSync + kStoreR1),
+            Words(8, 6));
+}
+
+TEST_F(Clusters, TellSpacesApart) {
+  // Bit 0: the own address is the block's; 1: and the cluster's; 2, 3: the same of a peer's.
+  EXPECT_EQ(run_four(kNext + R"(
+  mov.u64 %rd1, s; cvta.shared.u64 %rd1, %rd1; mapa.u64 %rd2, %rd1, %r3; mov.u32 %r1, 0;
+  isspacep.shared::cta %p1, %rd1; @%p1 or.b32 %r1, %r1, 1;
+  isspacep.shared::cluster %p1, %rd1; @%p1 or.b32 %r1, %r1, 2;
+  isspacep.shared::cta %p1, %rd2; @%p1 or.b32 %r1, %r1, 4;
+  isspacep.shared::cluster %p1, %rd2; @%p1 or.b32 %r1, %r1, 8;
+  isspacep.global %p1, %rd2; @%p1 or.b32 %r1, %r1, 16;
+)" + kStoreR1),
+            Words(8, 11));
+}
+
+// Block 0 leaves at once; thread 0 of the others arrives twice before it waits once.
+TEST_F(Clusters, BarrierCountsThreadsThatHaveLeft) {
+  const Words out = run(cluster_of({4}, {64}, {4}), R"(
+  mov.u32 %r1, 5; mov.u32 %r2, %ctaid.x; setp.eq.u32 %p1, %r2, 0;
+  @%p1 exit;
+  mov.u32 %r3, %tid.x; setp.eq.u32 %p2, %r3, 0;
+  @%p2 barrier.cluster.arrive;
+  barrier.cluster.arrive; barrier.cluster.wait; barrier.cluster.wait;
+)" + kStoreR1);
+  EXPECT_FALSE(fault) << text_of(fault);
+  for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], i < 64 ? ~0u : 5u);
+}
+
+TEST_F(Clusters, RefuseMemoryThatIsNotThere) {
+  const std::string read = "ld.shared::cluster.u32 %r1, [%r4];" + kSync;
+  expect(kNext + "mapa.shared::cluster.u32 %r4, s, 4;" + read, FaultKind::trap,
+         "a block that the cluster does not have");
+  expect(kNext + "add.u32 %r4, %r4, 8;" + read, FaultKind::trap, "past the memory of a peer");
+  expect(kNext + "ld.shared.u32 %r1, [s+8];", FaultKind::illegal_address, "shared");
+  // Rank 3 leaves; the others come back when it has.
+  expect(kNext + R"(
+  setp.eq.u32 %p1, %r2, 3; @%p1 exit;
+)" + kSync + "ld.shared::cluster.u32 %r1, [%r4];",
+         FaultKind::trap, "a block that has left the kernel");
+}
+
+TEST_F(Clusters, AsynchronousStoresNeedACluster) {
+  const std::string store = R"(
+  .shared .align 8 .b64 b; .shared .align 8 .b32 s[2];
+  mbarrier.init.shared.b64 [b], 1;
+  st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [s], 7, [b];
+)";
+  run(Machine::shape({1}, {1}), store);
+  EXPECT_EQ(fault.kind, FaultKind::illegal_instruction);
+  // It lands when somebody waits, not before.
+  const std::string look = "ld.shared.u32 %r1, [s];";
+  const std::string wait = R"(
+  mbarrier.arrive.expect_tx.shared.b64 _, [b], 4;
+again:
+  mbarrier.try_wait.parity.shared.b64 %p1, [b], 0;
+  @!%p1 bra again;
+)";
+  const Launch alone = cluster_of({1}, {1}, {1});
+  const std::string zero = "mov.u32 %r9, 0; st.shared.u32 [s], %r9;";
+  EXPECT_EQ(run(alone, store + zero + look + kStoreR1), Words{0});
+  EXPECT_EQ(run(alone, store + zero + wait + look + kStoreR1), Words{7});
+}
+
+TEST_F(Clusters, WaitsThatNeverEndAreReported) {
+  const Launch launch = cluster_of({2}, {64}, {2});
+  run(launch, R"(
+  mov.u32 %r2, %tid.x; setp.lt.u32 %p1, %r2, 32;
+  @%p1 bra first;
+  barrier.cluster.arrive; barrier.cluster.wait;
+  bra end;
+first:
+  barrier.cta.sync 1, 64;
+end:
+)");
+  EXPECT_EQ(fault.kind, FaultKind::timeout);
+  EXPECT_NE(text_of(fault).find("barrier.cluster.wait"), std::string::npos) << text_of(fault);
+}
+
+}  // namespace
+}  // namespace ridge::vm::testing
