@@ -90,6 +90,7 @@ void Checker::block_begins(const Block& block) {
   b.tokens.clear();
   b.told_by_peers.clear();
   b.barrier_site.fill(0);
+  b.grid_waits.clear();
   segment_of(b, b.warps[0], 0);
   b.first = b.bound = b.warps[0].segment;
   worker.blocks[&block] = std::move(state);
@@ -186,6 +187,7 @@ void Checker::act(const Access& a) {
     case Act::token_init:
     case Act::token_arrive:
     case Act::token_wait: on_token(a); break;
+    case Act::grid_wait: on_grid_wait(a); break;
     case Act::load_speculated: on_speculated(a); break;
     case Act::decide: decide(a); break;
     case Act::turn:

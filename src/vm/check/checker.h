@@ -142,13 +142,20 @@ class Checker : public Observer {
   std::optional<SiteInfo> kernel_access(const EarlyAccesses::Early& early);
   bool judge_early(const EarlyAccesses::Early& early);
 
+  // dependent.cpp
+  void on_grid_wait(const Access& a);
+  bool has_waited(const Access& a) const;
+  bool may_overlap(uint32_t launch, uint32_t other);
+  void report_dependent(const Access& a, const Word& word, Record other, bool other_writes,
+                        bool writes);
+
   // host.cpp
   struct HostWork {
     uint32_t launch, bound, segment;
     WorkOrderRef order;
   };
   uint32_t bound_of(const WorkOrderRef& order);  // the mutex is held
-  bool launch_is_before(uint32_t launch, uint32_t other);
+  bool launch_is_before(uint32_t launch, uint32_t other, bool has_waited = false);
   void copy_touches(uint64_t address, uint64_t bytes, bool writes, uint32_t site);
   void report_host(const HostWork& work, uint64_t address, Record other, bool other_writes,
                    bool writes, uint32_t site);

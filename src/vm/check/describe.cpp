@@ -100,10 +100,15 @@ bool Checker::report_conflict(const Access& a, const Word& word, Record other, b
   const bool same_launch = then.launch == a.b.launch->id;
   const bool same_block = same_launch && then.block == a.b.index,
              same_warp = same_block && then.warp == a.w.index;
+  const bool dependent = !same_launch && may_overlap(then.launch, a.b.launch->id);
   if (writes && other_writes) {
     if (same_value(a, word, other)) return false;
     if (!same_block && !races_.knows(other.site(), a.s.id) && becomes_same_value(a, word, other))
       return false;
+  }
+  if (dependent) {
+    report_dependent(a, word, other, other_writes, writes);
+    return true;
   }
   Conflict conflict;
   conflict.first = other.site();

@@ -22,10 +22,10 @@ uint32_t Checker::bound_of(const WorkOrderRef& order) {
   return bound;
 }
 
-bool Checker::launch_is_before(uint32_t launch, uint32_t other) {
+bool Checker::launch_is_before(uint32_t launch, uint32_t other, bool has_waited) {
   const std::lock_guard lock(mutex_);
   const WorkOrderRef &a = orders_[launch], &b = orders_[other];
-  return !a || !b || a->is_before(*b);
+  return !a || !b || a->is_before(*b, has_waited);
 }
 
 void Checker::copies(const Allocations& memory, uint64_t to, uint64_t from, uint64_t bytes) {

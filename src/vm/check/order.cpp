@@ -43,7 +43,8 @@ uint32_t live_lanes(const Warp& w) { return w.present & ~w.exited; }
 bool Checker::ordered(const Access& a, const Segment& then, uint32_t thread, const Word& word,
                       bool read) {
   const BlockState& b = a.b;
-  if (then.launch != b.launch->id) return launch_is_before(then.launch, b.launch->id);
+  if (then.launch != b.launch->id)
+    return launch_is_before(then.launch, b.launch->id, has_waited(a));
   if (then.block != b.index)
     return a.ws.clock && a.ws.clock->covers(then.block, then.warp, then.interval, then.tick, read);
   if (then.interval < b.interval) return true;

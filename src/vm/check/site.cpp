@@ -65,6 +65,7 @@ Act act_of(Sync sync) {
     case Sync::token_init: return Act::token_init;
     case Sync::token_arrive: return Act::token_arrive;
     case Sync::token_wait: return Act::token_wait;
+    case Sync::grid_wait: return Act::grid_wait;
     case Sync::none:
     case Sync::cluster:  // cluster_barrier_opens follows
     case Sync::cluster_arrive:
@@ -74,7 +75,10 @@ Act act_of(Sync sync) {
     case Sync::bulk_wait:
     case Sync::product_fence:
     case Sync::product_commit:
-    case Sync::product_wait: return Act::none;
+    case Sync::product_wait:
+    case Sync::grid_trigger:
+    case Sync::registers_dec:
+    case Sync::registers_inc: return Act::none;
   }
   return Act::none;
 }

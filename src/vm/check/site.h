@@ -35,6 +35,7 @@ enum class Act : uint8_t {
   token_init,  // mbarrier
   token_arrive,
   token_wait,
+  grid_wait,        // griddepcontrol.wait
   load_speculated,  // a load that counts only where its value can matter
   decide,           // what that depends on is known now
   turn,             // a loop begins again

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -33,6 +34,7 @@ struct LaunchState {
   uint32_t bound = 0;  // what lies before this segment is ordered before the launch
   const GridRun* grid = nullptr;
   std::vector<WorkerState> workers;
+  std::atomic<bool> waited{false};  // some block has, for the grids that this one depends on
 };
 
 struct Flight {  // an asynchronous copy under way, one lane's
@@ -114,6 +116,11 @@ struct BlockState {
   std::unordered_map<uint32_t, std::vector<uint32_t>> tokens;  // at mbarriers and shared atomics
   std::unordered_map<uint32_t, ClockRef> told_by_peers;        // at mbarriers, of other blocks
   std::array<uint32_t, 16> barrier_site{};  // the one somebody waits at; 0: nobody
+  // Warps that have waited for the grids that this one depends on, and when.
+  struct GridWait {
+    uint32_t warp, interval, tick;
+  };
+  std::vector<GridWait> grid_waits;
   Act last_act = Act::none;
 
   bool copies_in_flight() const {

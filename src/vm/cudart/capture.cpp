@@ -122,13 +122,29 @@ std::vector<GraphNode*> capture_frontier(const StreamRef& stream) {
   return stream->capture ? stream->capture->frontier : std::vector<GraphNode*>{};
 }
 
+std::vector<cudaGraphEdgeData> capture_edges(const StreamRef& stream) {
+  const Lock lock(all().mutex);
+  std::vector<cudaGraphEdgeData> kinds;
+  if (!stream->capture) return kinds;
+  for (const GraphNode* node : stream->capture->frontier) {
+    const auto found = stream->capture->edges.find(node);
+    kinds.push_back(found == stream->capture->edges.end() ? cudaGraphEdgeData{} : found->second);
+  }
+  return kinds;
+}
+
 cudaError_t set_capture_frontier(const StreamRef& stream, std::vector<GraphNode*> nodes,
-                                 bool replace) {
+                                 const cudaGraphEdgeData* kinds, bool replace) {
   const Lock lock(all().mutex);
   if (!stream->capture) return cudaErrorIllegalState;
   if (stream->capture->capture->invalid) return cudaErrorStreamCaptureInvalidated;
-  if (replace) stream->capture->frontier.clear();
+  if (replace) {
+    stream->capture->frontier.clear();
+    stream->capture->edges.clear();
+  }
   add_to_frontier(stream->capture->frontier, nodes);
+  for (size_t i = 0; kinds && i < nodes.size(); ++i)
+    if (kinds[i].type || kinds[i].from_port) stream->capture->edges[nodes[i]] = kinds[i];
   return cudaSuccess;
 }
 
@@ -140,7 +156,14 @@ cudaError_t capture_work(const CaptureRef& capture, const StreamRef& stream, Wor
   const Lock lock(all().mutex);
   if (capture->invalid || !stream->capture) return cudaErrorStreamCaptureInvalidated;
   std::vector<GraphNode*>& frontier = stream->capture->frontier;
-  frontier = {capture->graph->add(std::move(work), frontier)};
+  EdgeKinds edges = std::exchange(stream->capture->edges, {});
+  auto* kernel = std::get_if<KernelWork>(&work);
+  const bool early = kernel && std::exchange(kernel->early, false);
+  for (const GraphNode* node : frontier)
+    if (early && std::holds_alternative<KernelWork>(node->work)) edges[node] = kProgrammaticEdge;
+  std::erase_if(edges,
+                [&](const auto& edge) { return !is_possible(edge.first, work, edge.second); });
+  frontier = {capture->graph->add(std::move(work), frontier, edges)};
   return cudaSuccess;
 }
 
@@ -153,6 +176,7 @@ cudaError_t capture_record(const CaptureRef& capture, const StreamRef& stream,
   event->captured = true;
   event->capture = capture;
   event->nodes = stream->capture->frontier;
+  event->edges = stream->capture->edges;
   return cudaSuccess;
 }
 
@@ -174,6 +198,9 @@ cudaError_t capture_wait(const StreamRef& stream, const EventRef& event, unsigne
     invalidate(theirs, cudaErrorStreamCaptureMerge);
     return invalidate(stream->capture->capture, cudaErrorStreamCaptureMerge);
   }
+  for (const auto& [node, kind] : event->edges)
+    if (std::ranges::find(stream->capture->frontier, node) == stream->capture->frontier.end())
+      stream->capture->edges[node] = kind;
   add_to_frontier(stream->capture->frontier, event->nodes);
   return cudaSuccess;
 }

@@ -7,6 +7,7 @@
 // cudaStreamEndCapture then reports.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -36,6 +37,7 @@ using CaptureRef = std::shared_ptr<Capture>;
 struct StreamCapture {
   CaptureRef capture;
   std::vector<GraphNode*> frontier;  // what the stream's next node depends on
+  std::map<const GraphNode*, cudaGraphEdgeData> edges = {};  // those that are not plain, if it can
 };
 
 // All of these take the one capture lock.
@@ -46,8 +48,9 @@ cudaError_t begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode,
 cudaError_t end_capture(cudaStream_t stream, cudaGraph_t* graph);
 cudaStreamCaptureStatus capture_status(const StreamRef& stream);
 std::vector<GraphNode*> capture_frontier(const StreamRef& stream);
+std::vector<cudaGraphEdgeData> capture_edges(const StreamRef& stream);  // from the frontier
 cudaError_t set_capture_frontier(const StreamRef& stream, std::vector<GraphNode*> nodes,
-                                 bool replace);
+                                 const cudaGraphEdgeData* kinds, bool replace);
 cudaStreamCaptureMode exchange_capture_mode(cudaStreamCaptureMode mode);
 
 cudaError_t capture_work(const CaptureRef& capture, const StreamRef& stream, Work work);

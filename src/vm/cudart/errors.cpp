@@ -90,6 +90,7 @@ cudaError_t error_of(FaultKind kind) {
     case FaultKind::illegal_instruction: return cudaErrorIllegalInstruction;
     case FaultKind::hardware_stack: return cudaErrorHardwareStackError;
     case FaultKind::assert_failed: return cudaErrorAssert;
+    case FaultKind::registers:
     case FaultKind::trap: return cudaErrorLaunchFailure;
     case FaultKind::image: return cudaErrorIllegalAddress;
     case FaultKind::timeout: return cudaErrorLaunchTimeout;

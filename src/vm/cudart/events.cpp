@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "vm/cudart/capture.h"
+#include "vm/cudart/graph/graph.h"
 #include "vm/cudart/handles.h"
 #include "vm/cudart/runtime.h"
 #include "vm/cudart/streams.h"
@@ -36,11 +37,18 @@ void Event::set(Ticket ticket) {
   recorded = std::move(ticket);
   captured = false;
   nodes.clear();
+  edges.clear();
+  kernel = nullptr;
 }
 
 Ticket Event::ticket() {
   const std::lock_guard lock(mutex);
   return recorded;
+}
+
+Ticket Event::kernel_ticket() {
+  const std::lock_guard lock(mutex);
+  return kernel;
 }
 
 bool Event::is_captured() {
@@ -79,6 +87,20 @@ cudaError_t record_event(cudaEvent_t handle, cudaStream_t stream_handle, unsigne
   return cudaSuccess;
 }
 
+cudaError_t record_launch_event(cudaEvent_t handle, cudaStream_t stream_handle, unsigned flags,
+                                bool programmatic) {
+  const EventRef event = find_event(handle);
+  const StreamRef stream = find_stream(stream_handle);
+  const Ticket kernel = stream ? runtime().scheduler.last(stream) : nullptr;
+  if (const cudaError_t error = record_event(handle, stream_handle, flags)) return error;
+  const std::lock_guard lock(event->mutex);
+  if (event->captured)
+    for (const GraphNode* node : event->nodes)
+      event->edges[node] = programmatic ? kProgrammaticEdge : kLaunchCompletionEdge;
+  else if (programmatic) event->kernel = kernel;
+  return cudaSuccess;
+}
+
 cudaError_t wait_event(cudaStream_t stream_handle, cudaEvent_t handle, unsigned flags) {
   const EventRef event = find_event(handle);
   const StreamRef stream = find_stream(stream_handle);
@@ -88,8 +110,10 @@ cudaError_t wait_event(cudaStream_t stream_handle, cudaEvent_t handle, unsigned 
   if (flags) return cudaErrorIllegalState;
   if (const cudaError_t error = check_implicit(stream)) return error;
   // Those who watch ask for the order, not only for the moment.
-  if (const Ticket ticket = event->ticket(); observer() || !runtime().scheduler.done(ticket))
-    runtime().scheduler.submit(stream, nullptr, {ticket});
+  const Ticket ticket = event->ticket(), kernel = event->kernel_ticket();
+  if (!observer() && runtime().scheduler.done(ticket)) return cudaSuccess;
+  if (kernel) runtime().scheduler.wait_for_release(stream, kernel);
+  else runtime().scheduler.submit(stream, nullptr, {ticket});
   return cudaSuccess;
 }
 

@@ -1,6 +1,7 @@
 // Events: a marker recorded into a stream, which others wait for or measure between.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -22,9 +23,14 @@ struct Event {
   bool captured = false;
   std::weak_ptr<Capture> capture;
   std::vector<GraphNode*> nodes;
+  std::map<const GraphNode*, cudaGraphEdgeData> edges;  // to whatever waits for it
+  // Of a programmatic event: the kernel that it stands for. Kernels that wait for the event begin
+  // when that one lets them; all else waits for its end.
+  Ticket kernel;
 
   void set(Ticket ticket);  // a real record
   Ticket ticket();
+  Ticket kernel_ticket();
   bool is_captured();
 };
 using EventRef = std::shared_ptr<Event>;
@@ -35,6 +41,9 @@ cudaError_t destroy_event(cudaEvent_t handle);
 void destroy_all_events();  // device reset
 
 cudaError_t record_event(cudaEvent_t handle, cudaStream_t stream, unsigned flags);
+// The same, directly behind a kernel, by an attribute of its launch.
+cudaError_t record_launch_event(cudaEvent_t handle, cudaStream_t stream, unsigned flags,
+                                bool programmatic);
 cudaError_t wait_event(cudaStream_t stream, cudaEvent_t handle, unsigned flags);
 cudaError_t query_event(cudaEvent_t handle);
 cudaError_t synchronise_event(cudaEvent_t handle);

@@ -138,22 +138,24 @@ cudaError_t prepare(const LaunchRequest& request, Launch* launch) {
   return cudaSuccess;
 }
 
-void run(const Launch& launch) {
+void run(const Launch& launch, Dependence* dependence) {
   if (sticky_error()) return;
-  record_fault(runtime().engine.run(launch));
+  record_fault(runtime().engine.run(launch, dependence));
 }
 
 cudaError_t launch(const LaunchRequest& request) {
   const StreamRef stream = find_stream(request.stream);
   if (!stream) return cudaErrorInvalidResourceHandle;
-  KernelWork work{.function = request.function, .launch = {}, .hints = request.hints};
+  KernelWork work{
+      .function = request.function, .launch = {}, .hints = request.hints, .early = request.early};
   if (const cudaError_t error = prepare(request, &work.launch)) {
     (void)refuse_in_capture(stream);  // a launch that fails ends the capture it was meant for
     return error;
   }
   if (const cudaError_t error = enqueue(stream, std::move(work))) return error;
-  for (const auto& [event, flags] : request.events)
-    if (const cudaError_t error = record_event(event, request.stream, flags)) return error;
+  for (const auto& [event, flags, programmatic] : request.events)
+    if (const cudaError_t error = record_launch_event(event, request.stream, flags, programmatic))
+      return error;
   return cudaSuccess;
 }
 

@@ -19,15 +19,22 @@ struct LaunchRequest {
   size_t dynamic_shared = 0;
   cudaStream_t stream = nullptr;
   bool cooperative = false;
+  bool early = false;                // programmatic stream serialization
   std::optional<dim3> cluster = {};  // the launch attribute
   std::vector<cudaLaunchAttribute> hints = {};
-  std::vector<std::pair<cudaEvent_t, unsigned>> events = {};  // with flags: recorded behind it
+  struct Event {
+    cudaEvent_t event;
+    unsigned flags;
+    bool programmatic;  // it comes when the kernel lets dependent launches begin
+  };
+  std::vector<Event> events = {};  // recorded behind it
 };
 
 cudaError_t launch(const LaunchRequest& request);
 
 // The same checks and the packed arguments, without launching: what a graph's kernel node needs.
 cudaError_t prepare(const LaunchRequest& request, Launch* launch);
-void run(const Launch& launch);  // on a stream's thread; a fault becomes the sticky error
+void run(const Launch& launch,
+         Dependence* dependence);  // on a stream's thread; a fault becomes the sticky error
 
 }  // namespace ridge::vm::cudart

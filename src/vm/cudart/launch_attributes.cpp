@@ -20,6 +20,7 @@ enum class Effect : uint8_t {
   hint,
   cooperative,
   cluster,
+  early,    // begins when the kernel before it lets it
   event,    // recorded behind the kernel
   refused,  // by name
 };
@@ -36,8 +37,7 @@ constexpr Row kRows[] = {
     {cudaLaunchAttributeClusterDimension, Effect::cluster, true, "cluster dimension"},
     {cudaLaunchAttributeClusterSchedulingPolicyPreference, Effect::hint, true,
      "cluster scheduling policy"},
-    // Allows an overlap; running in order is one of the allowed outcomes.
-    {cudaLaunchAttributeProgrammaticStreamSerialization, Effect::hint, false,
+    {cudaLaunchAttributeProgrammaticStreamSerialization, Effect::early, false,
      "programmatic stream serialization"},
     {cudaLaunchAttributeProgrammaticEvent, Effect::event, false, "programmatic event"},
     // Kernels of one process share all cores.
@@ -80,12 +80,13 @@ cudaError_t check_hint(cudaLaunchAttributeID id, const Value& v) {
   }
 }
 
-// Both kinds of event may come as late as the kernel's end.
-cudaError_t add_event(cudaEvent_t event, int flags, LaunchRequest& request) {
+// Both kinds of event may come as late as the kernel's end, and do for all but kernels that wait
+// for a programmatic one.
+cudaError_t add_event(cudaEvent_t event, int flags, bool programmatic, LaunchRequest& request) {
   const EventRef found = find_event(event);
   if (!found) return cudaErrorInvalidResourceHandle;
   if (!(found->flags & cudaEventDisableTiming)) return cudaErrorNotSupported;
-  request.events.push_back({event, unsigned(flags)});
+  request.events.push_back({event, unsigned(flags), programmatic});
   return cudaSuccess;
 }
 
@@ -121,10 +122,14 @@ cudaError_t apply(const cudaLaunchAttribute& attribute, LaunchRequest& request) 
     case Effect::cluster:
       request.cluster = dim3(v.clusterDim.x, v.clusterDim.y, v.clusterDim.z);
       return cudaSuccess;
+    case Effect::early:
+      request.early = v.programmaticStreamSerializationAllowed != 0;
+      return cudaSuccess;
     case Effect::event:
       return attribute.id == cudaLaunchAttributeProgrammaticEvent
-                 ? add_event(v.programmaticEvent.event, v.programmaticEvent.flags, request)
-                 : add_event(v.launchCompletionEvent.event, v.launchCompletionEvent.flags, request);
+                 ? add_event(v.programmaticEvent.event, v.programmaticEvent.flags, true, request)
+                 : add_event(v.launchCompletionEvent.event, v.launchCompletionEvent.flags, false,
+                             request);
     case Effect::refused: return refused(row);
     case Effect::unknown: break;
   }

@@ -8,16 +8,14 @@
 namespace ridge::vm::cudart {
 namespace {
 
-constexpr size_t kQueueDepth = 1024;  // launches that a device accepts before the host has to wait
-
 using Numbers = std::map<uint64_t, uint64_t>;  // by stream
 
-void add(Numbers& to, const Numbers& from) {
+void merge(Numbers& to, const Numbers& from) {
   for (const auto& [stream, number] : from) to[stream] = std::max(to[stream], number);
 }
-void add(Numbers& to, const Ticket& ticket) {
+void merge(Numbers& to, const Ticket& ticket) {
   if (!ticket || !ticket->order) return;
-  add(to, ticket->order->after);
+  merge(to, ticket->order->after);
   uint64_t& number = to[ticket->order->stream];
   number = std::max(number, ticket->order->number);
 }
@@ -26,40 +24,46 @@ void add(Numbers& to, const Ticket& ticket) {
 // to say that there is none.
 thread_local WorkOrderRef running_order;
 
-void tell(const Ticket& ticket) {
+}  // namespace
+
+void Scheduler::tell(const Ticket& ticket) {
   Observer* const watching = observer();
   if (!watching) return;
   running_order = ticket->order;
   watching->work_begins(ticket->order);
 }
 
-}  // namespace
-
 WorkOrderRef Scheduler::running() { return observer() ? running_order : nullptr; }
 
 // Work that is done is ordered before other work only if somebody has waited for it.
-WorkOrderRef Scheduler::order_of(Stream& stream, const std::vector<Ticket>& after) {
+WorkOrderRef Scheduler::order_of(Stream& stream, const std::vector<Ticket>& after,
+                                 const std::vector<Ticket>& prerequisites) {
   if (!observer()) return nullptr;
   auto order = std::make_shared<WorkOrder>();
   order->stream = stream.id;
   order->number = ++stream.submitted;
   order->alone = streams_.empty() && closing_.empty();
   order->after = host_;
-  add(order->after, stream.last);
-  for (const Ticket& ticket : after) add(order->after, ticket);
-  if (stream.kind == StreamKind::blocking) add(order->after, legacy_->last);
+  merge(order->after, stream.last);
+  for (const Ticket& ticket : after) merge(order->after, ticket);
+  for (const Ticket& ticket : prerequisites) {
+    merge(order->after, ticket);
+    order->prerequisites.push_back(ticket->order);
+    order->alone = false;
+  }
+  if (stream.kind == StreamKind::blocking) merge(order->after, legacy_->last);
   if (stream.kind == StreamKind::legacy) {
-    add(order->after, closed_);
+    merge(order->after, closed_);
     for (const auto* list : {&streams_, &closing_})
       for (const StreamRef& other : *list)
-        if (other->kind == StreamKind::blocking) add(order->after, other->last);
+        if (other->kind == StreamKind::blocking) merge(order->after, other->last);
   }
   return order;
 }
 
 void Scheduler::host_knows(const Ticket& ticket) {
   if (!ticket || !ticket->order) return;
-  add(host_, ticket);
+  merge(host_, ticket);
   tell_host();
 }
 
@@ -84,7 +88,7 @@ void Scheduler::close(const StreamRef& stream) {
   const Lock lock(mutex_);
   std::erase_if(closing_, [](const StreamRef& other) { return other->last->done; });
   if (stream->last && !stream->last->done) closing_.push_back(stream);
-  if (stream->kind == StreamKind::blocking) add(closed_, stream->last);
+  if (stream->kind == StreamKind::blocking) merge(closed_, stream->last);
   std::erase(streams_, stream);
   stream->closed = true;
   stream->arrived.notify_all();
@@ -107,11 +111,13 @@ std::vector<Ticket> Scheduler::implicit_waits(const Stream& stream) const {
 
 bool Scheduler::ready(const Stream::Operation& operation) const {
   return std::ranges::all_of(operation.after,
-                             [](const Ticket& ticket) { return !ticket || ticket->done; });
+                             [](const Ticket& ticket) { return !ticket || ticket->done; }) &&
+         std::ranges::all_of(operation.prerequisites,
+                             [](const Ticket& ticket) { return ticket->released; });
 }
 
 void Scheduler::finish(Lock&, const Ticket& ticket) {
-  ticket->done = true;
+  ticket->done = ticket->released = true;
   ticket->time = Clock::now();
   progress_.notify_all();
 }
@@ -121,16 +127,24 @@ Ticket Scheduler::submit(const StreamRef& stream, std::function<void()> work,
   Lock lock(mutex_);
   progress_.wait(lock, [&] { return stream->queue.size() < kQueueDepth; });
   auto ticket = std::make_shared<Completion>();
+  after.insert(after.end(), stream->released_only.begin(), stream->released_only.end());
+  stream->released_only.clear();
   ticket->order = order_of(*stream, after);
+  return add(lock, stream, {.work = std::move(work), .after = std::move(after), .ticket = ticket});
+}
+
+Ticket Scheduler::add(Lock& lock, const StreamRef& stream, Stream::Operation operation) {
+  const Ticket ticket = operation.ticket;
   const std::vector<Ticket> implicit = implicit_waits(*stream);
-  after.insert(after.end(), implicit.begin(), implicit.end());
-  Stream::Operation operation{std::move(work), std::move(after), ticket};
-  if (!operation.work && stream->queue.empty() && !stream->busy && ready(operation)) {
+  operation.after.insert(operation.after.end(), implicit.begin(), implicit.end());
+  const bool empty = !operation.work && !operation.kernel;
+  if (empty && stream->queue.empty() && stream->running.empty() && ready(operation)) {
     stream->last = ticket;
     finish(lock, ticket);
     return ticket;
   }
-  start_thread(stream);
+  if (!stream->threads || (operation.behind && stream->at_work == stream->threads))
+    start_thread(stream);
   stream->queue.push_back(std::move(operation));
   stream->last = ticket;  // what can fail has not
   stream->arrived.notify_all();
@@ -139,8 +153,9 @@ Ticket Scheduler::submit(const StreamRef& stream, std::function<void()> work,
 
 void Scheduler::run_now(const StreamRef& stream, const std::function<void()>& work) {
   Lock lock(mutex_);
-  Stream::Operation operation{nullptr, implicit_waits(*stream), nullptr};
-  if (!stream->queue.empty() || stream->busy || !ready(operation)) {
+  const Stream::Operation operation{.work = {}, .after = implicit_waits(*stream), .ticket = {}};
+  if (!stream->released_only.empty() || !stream->queue.empty() || !stream->running.empty() ||
+      !ready(operation)) {
     lock.unlock();
     wait(submit(stream, work));
     return;
@@ -148,7 +163,7 @@ void Scheduler::run_now(const StreamRef& stream, const std::function<void()>& wo
   const auto ticket = std::make_shared<Completion>();
   ticket->order = order_of(*stream, {});
   stream->last = ticket;
-  stream->busy = true;
+  stream->running.push_back(ticket);
   lock.unlock();
   struct Finish {  // whatever `work` does
     Scheduler& scheduler;
@@ -156,7 +171,7 @@ void Scheduler::run_now(const StreamRef& stream, const std::function<void()>& wo
     const Ticket& ticket;
     ~Finish() {
       Lock lock(scheduler.mutex_);
-      stream.busy = false;
+      std::erase(stream.running, ticket);
       scheduler.finish(lock, ticket);
       scheduler.host_knows(ticket);
     }
@@ -201,7 +216,7 @@ void Scheduler::wait(const StreamRef& stream) {
   if (stream->kind == StreamKind::legacy)
     std::ranges::copy(implicit_waits(*stream), std::back_inserter(all));
   if (stream->kind == StreamKind::legacy && observer()) {  // those that are done, too
-    add(host_, closed_);
+    merge(host_, closed_);
     for (const auto* list : {&streams_, &closing_})
       for (const StreamRef& other : *list)
         if (other->kind == StreamKind::blocking) all.push_back(other->last);
@@ -231,7 +246,7 @@ void Scheduler::wait_all() {
     progress_.wait(lock, [&] { return !ticket || ticket->done; });
     host_knows(ticket);
   }
-  add(host_, closed_);
+  merge(host_, closed_);
   tell_host();
 }
 
@@ -264,31 +279,35 @@ void Scheduler::abandon() {
 }
 
 void Scheduler::start_thread(const StreamRef& stream) {
-  if (stream->has_thread) return;
   std::thread([this, stream] { run_stream(stream); }).detach();  // this object is never destroyed
-  stream->has_thread = true;
+  ++stream->threads;
 }
 
+// One thread runs all operations of a stream, unless launches overlap.
 void Scheduler::run_stream(const StreamRef& stream) {
   Lock lock(mutex_);
   while (true) {
     stream->arrived.wait(lock, [&] { return !stream->queue.empty() || stream->closed; });
-    if (stream->queue.empty()) return;
-    progress_.wait(lock,
-                   [&] { return !abandoned_ && !stream->busy && ready(stream->queue.front()); });
+    if (stream->queue.empty()) break;
+    progress_.wait(lock, [&] { return stream->queue.empty() || may_begin(*stream); });
+    if (stream->queue.empty()) continue;  // another thread has taken it
     Stream::Operation operation = std::move(stream->queue.front());
     stream->queue.pop_front();
-    stream->busy = true;
+    stream->running.push_back(operation.ticket);
+    ++stream->at_work;
+    if (!stream->queue.empty() && stream->queue.front().behind &&
+        stream->at_work == stream->threads)
+      start_thread(stream);
     lock.unlock();
-    if (operation.work) {
-      tell(operation.ticket);
-      operation.work();
-    }
-    operation.work = nullptr;  // what it holds is released here, not under the lock
+    run(stream, operation);
     lock.lock();
-    stream->busy = false;
+    // In order: what follows relies on all that was before.
+    progress_.wait(lock, [&] { return stream->running.front() == operation.ticket; });
+    stream->running.erase(stream->running.begin());
+    --stream->at_work;
     finish(lock, operation.ticket);
   }
+  --stream->threads;
 }
 
 }  // namespace ridge::vm::cudart

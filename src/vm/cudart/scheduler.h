@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "vm/exec/dependence.h"
 #include "vm/exec/observer.h"
 #include "vm/report/host_place.h"
 
@@ -25,7 +26,10 @@ namespace ridge::vm::cudart {
 using Clock = std::chrono::steady_clock;
 
 struct Completion {
-  bool done = false;       // guarded by the scheduler's mutex
+  bool done = false;       // guarded by the scheduler's mutex, as are the next three
+  bool released = false;   // of a kernel: dependent launches may begin
+  bool parked = false;     // of a dependent launch: it has come as far as it can without the others
+  bool is_kernel = false;  // one launch
   Clock::time_point time;  // when it became done
   WorkOrderRef order;      // while somebody watches
 };
@@ -54,16 +58,22 @@ struct Stream {
   friend class Scheduler;
   struct Operation {
     std::function<void()> work;
+    std::function<void(Dependence&)> kernel = {};  // instead of `work`
     std::vector<Ticket> after;
     Ticket ticket;
+    // Of a dependent launch: kernels that must have been released. The stream's own is `behind`;
+    // with it, the operation may begin while that one runs.
+    std::vector<Ticket> prerequisites = {};
+    Ticket behind = {};
   };
   std::deque<Operation> queue;
-  Ticket last;  // of the newest operation; null before the first
+  Ticket last;                        // of the newest operation; null before the first
+  std::vector<Ticket> released_only;  // kernels that it waits for so far only to be released
   Ticket last_kernel;
   UnfinishedKernel kernel;  // that one
   uint64_t submitted = 0;
-  bool busy = false;  // an operation of this stream is running
-  bool has_thread = false;
+  std::vector<Ticket> running;  // operations, in order; several where launches overlap
+  unsigned threads = 0, at_work = 0;
   bool closed = false;  // its thread ends when the queue is empty
   std::condition_variable arrived;
 };
@@ -82,7 +92,22 @@ class Scheduler {
   // Blocks while the queue is full, as a device's does.
   Ticket submit(const StreamRef& stream, std::function<void()> work,
                 std::vector<Ticket> after = {});
-  // The same, and waits for it; runs on the calling thread when nothing is in the way.
+  // The same for a kernel. `early`: a kernel that stands directly before it in the stream only has
+  // to let it begin; and so do the `prerequisites`. With `order`, it is not a piece of work of its
+  // own, but part of one that runs.
+  struct KernelLaunch {
+    std::function<void(Dependence&)> work;
+    bool early = false;
+    std::vector<Ticket> prerequisites = {};
+    WorkOrderRef order = {};
+  };
+  Ticket submit(const StreamRef& stream, KernelLaunch launch);
+  // The stream's next kernel begins when `kernel` lets it; all else waits for the end of `kernel`.
+  void wait_for_release(const StreamRef& stream, const Ticket& kernel);
+  // Runs kernels that are parts of the piece of work that this thread runs; each but the first is
+  // early.
+  void run_overlapping(std::vector<KernelLaunch> chain);
+  // `submit`, and waits for it; runs on the calling thread when nothing is in the way.
   void run_now(const StreamRef& stream, const std::function<void()>& work);
 
   Ticket last(const StreamRef& stream);
@@ -105,11 +130,19 @@ class Scheduler {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
+  static constexpr size_t kQueueDepth = 1024;  // launches before the host has to wait
   std::vector<Ticket> implicit_waits(const Stream& stream) const;
   std::vector<Ticket> last_of_all() const;
+  class Link;  // dependent_launch.cpp
   bool ready(const Stream::Operation& operation) const;
+  bool may_begin(const Stream& stream) const;  // the first of its queue
+  Ticket add_kernel(Lock& lock, const StreamRef& stream, KernelLaunch launch);
+  Ticket add(Lock& lock, const StreamRef& stream, Stream::Operation operation);
+  void run(const StreamRef& stream, Stream::Operation& operation);
   void finish(Lock& lock, const Ticket& ticket);
-  WorkOrderRef order_of(Stream& stream, const std::vector<Ticket>& after);
+  static void tell(const Ticket& ticket);  // who watches, what this thread begins
+  WorkOrderRef order_of(Stream& stream, const std::vector<Ticket>& after,
+                        const std::vector<Ticket>& prerequisites = {});
   void host_knows(const Ticket& ticket);
   void tell_host();  // who watches, what host_ is now
   void start_thread(const StreamRef& stream);

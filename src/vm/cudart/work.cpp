@@ -17,8 +17,10 @@ namespace {
 __attribute__((tls_model("initial-exec"))) thread_local const WorkOrder* host_function = nullptr;
 
 struct Execute {
+  Dependence* dependence = nullptr;  // of a kernel
+
   void operator()(const EmptyWork&) const {}
-  void operator()(const KernelWork& work) const { run(work.launch); }
+  void operator()(const KernelWork& work) const { run(work.launch, dependence); }
   void operator()(const CopyPlan& plan) const { execute(plan); }
   void operator()(const FillPlan& plan) const { execute(plan); }
   void operator()(const HostWork& work) const {
@@ -126,10 +128,10 @@ void replace(Work& work, Work by) {
   work = std::move(by);
 }
 
-void execute(const Stream& stream, const Work& work) try {
+void execute(const Stream& stream, const Work& work, Dependence* dependence) try {
   if (sticky_error()) return;
   const TraceSpan span(stream, work);
-  std::visit(Execute{}, work);
+  std::visit(Execute{dependence}, work);
 } catch (const std::bad_alloc&) {  // nobody else is there to hear of it
   record_fault({.kind = FaultKind::out_of_memory, .finding = {}});
 }
@@ -139,11 +141,17 @@ cudaError_t enqueue(const StreamRef& stream, Work work) {
     return capture_work(capture, stream, std::move(work));
   if (const cudaError_t error = check_implicit(stream)) return error;
   const auto kept = std::make_shared<const Work>(std::move(work));
-  const Ticket ticket =
-      runtime().scheduler.submit(stream, [&on = *stream, kept] { execute(on, *kept); });
-  if (const auto* kernel = std::get_if<KernelWork>(kept.get()))
-    runtime().scheduler.note_kernel(stream, ticket,
-                                    runtime().engine.info(kernel->launch.kernel).name);
+  Scheduler& scheduler = runtime().scheduler;
+  Ticket ticket;
+  if (const auto* kernel = std::get_if<KernelWork>(kept.get())) {
+    ticket = scheduler.submit(
+        stream,
+        {.work = [&on = *stream, kept](Dependence& dependence) { execute(on, *kept, &dependence); },
+         .early = kernel->early});
+    scheduler.note_kernel(stream, ticket, runtime().engine.info(kernel->launch.kernel).name);
+  } else {
+    ticket = scheduler.submit(stream, [&on = *stream, kept] { execute(on, *kept); });
+  }
   tell_uses(ticket, {kept.get()});
   return cudaSuccess;
 }

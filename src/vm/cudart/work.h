@@ -22,6 +22,8 @@ struct KernelWork {
   const void* function = nullptr;  // as the program named it
   Launch launch;
   std::vector<cudaLaunchAttribute> hints;  // kept, and given back
+  // It may begin when the kernel before it in the stream lets it begin.
+  bool early = false;
 };
 struct HostWork {
   cudaHostFn_t function = nullptr;
@@ -50,8 +52,9 @@ cudaGraphNodeType node_type(const Work& work);
 // Another piece of work of the same kind in its place. Attributes of a kernel stay.
 void replace(Work& work, Work by);
 
-// Runs it, on the stream's thread. Does nothing once the device is dead.
-void execute(const Stream& stream, const Work& work);
+// Runs it, on the stream's thread. Does nothing once the device is dead. `dependence` is of a
+// kernel.
+void execute(const Stream& stream, const Work& work, Dependence* dependence = nullptr);
 
 // Tells the observer of host accesses what this work may use of pinned and managed memory.
 void tell_uses(const Ticket& ticket, const std::vector<const Work*>& works);

@@ -133,7 +133,11 @@ struct KernelCode {
   uint32_t local_bytes =
       0;  // per thread, for the whole call tree; an allowance when its stack grows
   bool stack_grows = false;  // it recurses, or uses alloca
-  std::mutex mutex;          // functions reached through pointers are decoded when first called
+  bool triggers = false;     // it may let dependent grids begin before it ends
+  // Registers per thread that it starts with, where it changes them (setmaxnreg). 0: it does not,
+  // or ptxas does not know the number and ignores the instruction.
+  uint32_t entry_registers = 0;
+  std::mutex mutex;  // functions reached through pointers are decoded when first called
 };
 
 // Finds the rows of a function's instructions (Instruction::match) where that was not done yet.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "vm/decode/decoder.h"
+#include "vm/decode/register_use.h"
 #include "vm/isa/video.h"
 
 namespace ridge::vm {
@@ -313,6 +314,11 @@ void Decoder::emit_call(const Item& item) {
 void Decoder::emit_op(const Item& item) {
   const Facts& facts = item.match->facts();
   const Form& form = item.match->form;
+  if (facts.sync == Sync::registers_inc || facts.sync == Sync::registers_dec) {
+    const Operand& count = item.source->operands[0];
+    if (count.kind != Operand::Kind::imm || !RegisterUse::is_count(count.bits))
+      fail("setmaxnreg needs a constant: a multiple of 8 between 24 and 256", count.column);
+  }
   const bool may_poll = form.order == Order::is_volatile || form.order == Order::relaxed ||
                         form.order == Order::acquire || form.order == Order::mmio;
   if (facts.access == AccessKind::load && may_poll) push(internal::kPoll, 0);

@@ -18,6 +18,9 @@ struct KernelInfo {
   uint32_t max_threads = 1024;  // from .maxntid, or the device's limit
   // ptxas spills rather than use more: .maxnreg, .maxntid and .minnctapersm.
   uint32_t max_registers = 255;
+  // ptxas gives the kernel exactly that many if it uses setmaxnreg: .maxnreg, or .maxntid together
+  // with .minnctapersm, is there. Otherwise it ignores setmaxnreg.
+  bool fixed_registers = false;
   uint32_t required_threads[3] = {0, 0, 0};
   uint32_t required_cluster[3] = {0, 0, 0};  // from .reqnctapercluster
   uint32_t max_cluster = 0;                  // from .maxclusterrank; 0: no limit of its own

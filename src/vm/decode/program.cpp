@@ -1,6 +1,7 @@
 // Loading: variables to memory, initialisers with their relocations, kernels with everything they
 // reach.
 #include "vm/decode/program.h"
+#include "vm/decode/register_use.h"
 
 #include <algorithm>
 #include <cstring>
@@ -19,6 +20,8 @@ struct Mentions {
   std::vector<const Variable*> shared;
   bool indirect = false;
   bool grows_stack = false;
+  bool triggers = false;
+  RegisterUse registers;
 };
 void collect(const Operand& op, bool in_call, Mentions& out) {
   if (op.function) (in_call ? out.called : out.taken).push_back(op.function);
@@ -31,6 +34,8 @@ Mentions mentions_of(const Function& function) {
     if (!ins.match) continue;
     const bool is_call = ins.match->facts().flow == Flow::call;
     out.grows_stack |= ins.match->facts().grows_stack;
+    out.triggers |= ins.match->facts().sync == Sync::grid_trigger;
+    out.registers.add(ins);
     for (const Operand& op : ins.operands) {
       collect(op, is_call, out);
       if (is_call && op.kind == Operand::Kind::reg) out.indirect = true;
@@ -132,6 +137,7 @@ KernelInfo describe(const Module& module, const Function& function, const GpuSpe
           std::min(info.max_registers, uint32_t(gpu.registers_per_sm / warps / 256 * 256 / 32));
   }
   if (function.maxnreg) info.max_registers = std::min(info.max_registers, function.maxnreg);
+  info.fixed_registers = function.maxnreg || (function.maxntid[0] && function.minnctapersm);
   for (int k = 0; k < 3; ++k) info.required_threads[k] = function.reqntid[k];
   for (int k = 0; k < 3; ++k) info.required_cluster[k] = function.reqnctapercluster[k];
   info.max_cluster = function.maxclusterrank;
@@ -141,7 +147,8 @@ KernelInfo describe(const Module& module, const Function& function, const GpuSpe
   return info;
 }
 
-Expected<std::unique_ptr<KernelCode>> decode_kernel(Program& program, Function& entry) {
+Expected<std::unique_ptr<KernelCode>> decode_kernel(Program& program, Function& entry,
+                                                    const KernelInfo& info) {
   Module& module = *program.module;
   auto kernel = std::make_unique<KernelCode>();
   kernel->program = &program;
@@ -156,12 +163,15 @@ Expected<std::unique_ptr<KernelCode>> decode_kernel(Program& program, Function& 
     if (f && f->defined && !f->entry && seen.insert(f).second) todo.push_back(f);
   };
   bool took_all_pointers = false;
+  RegisterUse registers;
   for (size_t k = 0; k < todo.size(); ++k) {
     auto& function = const_cast<Function&>(*todo[k]);
     if (Status parsed = parse_body(module, function); !parsed) return parsed.error();
     find_rows(function);
     const Mentions m = mentions_of(function);
     kernel->stack_grows |= m.grows_stack;
+    kernel->triggers |= m.triggers;
+    registers.add(m.registers);
     for (const Function* f : m.called) visit(f);
     for (const Function* f : m.taken) visit(f);
     for (const Variable* v : m.shared)
@@ -172,6 +182,9 @@ Expected<std::unique_ptr<KernelCode>> decode_kernel(Program& program, Function& 
         for (const Relocation& r : v.relocations) visit(r.function);
     }
   }
+  const auto at_entry = registers.at_entry(info, module);
+  if (!at_entry) return at_entry.error();
+  kernel->entry_registers = *at_entry;
   // In the order of their declarations, those of bodies before the module's, as ptxas places them.
   std::unordered_set<const Variable*> outside;
   for (const Variable& v : module.variables) outside.insert(&v);

@@ -41,6 +41,7 @@ struct Kernel {
 Status place_variables(Program& program, Allocations& memory);
 void release_variables(Program& program, Allocations& memory);
 KernelInfo describe(const Module& module, const Function& function, const GpuSpec& gpu);
-Expected<std::unique_ptr<KernelCode>> decode_kernel(Program& program, Function& entry);
+Expected<std::unique_ptr<KernelCode>> decode_kernel(Program& program, Function& entry,
+                                                    const KernelInfo& info);
 
 }  // namespace ridge::vm

@@ -142,9 +142,18 @@ bool execute_scheduled(Warp& w, const Inst* pc, const GridRun& grid) {
   return false;
 }
 
-// Lets it go on if it has slept long enough; otherwise says that it is still `asleep`.
-void wake_up(Fragment& f, bool& asleep) {
-  if (nanoseconds() >= f.wake) f.state = Fragment::State::runnable;
+// Whether what the fragment waits for outside its block has come.
+bool is_over(const Fragment& f, const GridRun& grid) {
+  switch (f.state) {
+    case Fragment::State::asleep: return nanoseconds() >= f.wake;
+    case Fragment::State::at_prerequisites: return !grid.waits.load(std::memory_order_acquire);
+    case Fragment::State::at_trigger: return !grid.gathers.load(std::memory_order_acquire);
+    default: return false;
+  }
+}
+// Lets it go on if it has waited long enough; otherwise says that it is still `asleep`.
+void wake_up(Fragment& f, const GridRun& grid, bool& asleep) {
+  if (is_over(f, grid)) f.state = Fragment::State::runnable;
   else asleep = true;
 }
 
@@ -158,7 +167,7 @@ WarpState run_warp(Warp& w, const GridRun& grid) {
     bool asleep = false;
     for (uint32_t k = 0, at = first; k < n && chosen == n; ++k, at = at + 1 < n ? at + 1 : 0) {
       Fragment& f = w.fragments[at];
-      if (f.state == Fragment::State::asleep) wake_up(f, asleep);
+      if (f.state >= Fragment::State::asleep) wake_up(f, grid, asleep);
       if (f.state == Fragment::State::runnable) chosen = at;
     }
     if (chosen == n) return yields || asleep ? WarpState::yielded : WarpState::waiting;
@@ -209,6 +218,8 @@ BlockState run_block(Worker& worker, Block& block) {
     for (size_t k = 0; k < block.warps.size(); ++k) {
       Warp& w = block.warps[order.empty() ? k : order[k]];
       if (w.fragments.empty()) continue;
+      if (block.triggered && grid.gathers.load(std::memory_order_relaxed))
+        return BlockState::stalled;  // the other blocks are to come as far
       const size_t before = w.fragments.size();
       const Inst* pc = w.fragments[0].pc;
       const auto state = w.fragments[0].state;
@@ -231,6 +242,7 @@ BlockState run_block(Worker& worker, Block& block) {
       for (Warp& w : block.warps)
         if (!w.async.empty() && !w.async.finish(w)) return BlockState::stopped;
       if (!block.warpgroups.empty() && !warpgroups_agree(block)) return BlockState::stopped;
+      if (block.pool.is_used() && !block.pool.agrees(block)) return BlockState::stopped;
       return BlockState::done;
     }
     if (std::exchange(block.progressed, false) || moved) continue;
@@ -267,6 +279,8 @@ void start_block(Worker& worker, Block& block, Cluster& cluster, uint32_t rank, 
   if (block.open_barriers) block.barriers.fill(Barrier{});
   block.open_barriers = 0;
   block.warpgroups.clear();
+  block.triggered = block.has_waited = false;
+  block.pool.clear();
   // Warps' registers start a few lines apart so that the same slot of two warps is not in the same
   // cache set.
   const size_t stride = code.frame_bytes + 64 * (warps > 1);

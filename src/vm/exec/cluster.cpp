@@ -39,6 +39,16 @@ void complete(Cluster& cluster) {
     }
 }
 
+// A warp waits for registers, and for a long time the others have only spun.
+bool waits_for_registers_in_vain(Cluster& cluster) {
+  constexpr uint32_t kLong = 128;  // turns
+  for (const auto& block : cluster.blocks)
+    if (!block->left && block->pool.is_used() && block->pool.is_hopeless(*block))
+      return ++cluster.turns_in_vain > kLong;
+  cluster.turns_in_vain = 0;
+  return false;
+}
+
 }  // namespace
 
 void start_cluster(Worker& worker, Cluster& cluster, uint64_t index) {
@@ -46,7 +56,7 @@ void start_cluster(Worker& worker, Cluster& cluster, uint64_t index) {
   while (cluster.blocks.size() < grid.cluster_size)
     cluster.blocks.push_back(std::make_unique<Block>());
   cluster.blocks.resize(grid.cluster_size);
-  cluster.arrived = cluster.exited = 0;
+  cluster.arrived = cluster.exited = cluster.turns_in_vain = 0;
   for (uint32_t rank = 0; rank < grid.cluster_size; ++rank) {
     Block& block = *cluster.blocks[rank];
     start_block(worker, block, cluster, rank,
@@ -76,9 +86,9 @@ BlockState run_cluster(Worker& worker, Cluster& cluster) {
     }
     if (!alive) return BlockState::done;
     if (cluster.moved) continue;
-    if (stalled) return BlockState::stalled;
+    if (stalled && !waits_for_registers_in_vain(cluster)) return BlockState::stalled;
     for (const auto& block : cluster.blocks)
-      if (!block->left) {
+      if (!block->left && (!stalled || block->pool.waits())) {
         worker.fault = {FaultKind::timeout, deadlock_finding(*block)};
         break;
       }

@@ -198,13 +198,15 @@ static void decode_once(Kernel& kernel) {
   if (kernel.decoded.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(kernel.program->mutex);
   if (kernel.decoded.load(std::memory_order_relaxed)) return;
-  auto code = decode_kernel(*kernel.program, *kernel.function);
+  auto code = decode_kernel(*kernel.program, *kernel.function, kernel.info);
   if (code) {
     kernel.code = std::move(*code);
     uint32_t registers = 0;
     for (const auto& [f, c] : kernel.code->functions)
       registers = std::max(registers, c->register_count);
     kernel.usage.registers = std::clamp<uint32_t>((registers + 7) / 8 * 8, 16, 255);
+    if (const uint32_t fixed = kernel.code->entry_registers)
+      kernel.usage.registers = std::min(fixed, 255u);
     kernel.usage.static_shared = kernel.code->static_shared;
     kernel.usage.local_bytes = kernel.code->local_bytes;
     kernel.usage.constant_bytes = kernel.info.param_bytes;
@@ -220,7 +222,7 @@ Expected<KernelUsage> Engine::usage(Kernel* kernel) {
   return kernel->usage;
 }
 
-Fault Engine::run(const Launch& launch) {
+Fault Engine::run(const Launch& launch, Dependence* dependence) {
   const auto usage = this->usage(launch.kernel);
   if (!usage) return fault_with_message(FaultKind::unsupported, usage.error().message);
   GridRun grid;
@@ -240,6 +242,10 @@ Fault Engine::run(const Launch& launch) {
   grid.shared_bytes = grid.code->static_shared;
   if (launch.dynamic_shared)
     grid.shared_bytes = grid.code->dynamic_shared_offset + launch.dynamic_shared;
+  grid.dependence = dependence;
+  grid.releases = dependence && grid.code->triggers && grid.chosen.empty();
+  grid.waits = dependence && dependence->has_prerequisites();
+  grid.workers = impl_->options.threads;
   grid.counting = impl_->counting.load();
   grid.start = std::chrono::steady_clock::now();
   const Occupancy fits =

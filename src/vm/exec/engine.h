@@ -36,6 +36,7 @@ enum class FaultKind : uint8_t {
   invalid_pc,             // 718
   illegal_instruction,    // 715
   bulk_size,              // 715; hardware silently copies less than was asked for
+  registers,              // 719: setmaxnreg by a part of a warpgroup, which PTX leaves undefined
   hardware_stack,         // 714
   assert_failed,          // 710
   trap,                   // 719 launch failure
@@ -50,8 +51,9 @@ struct Fault {
   explicit operator bool() const { return kind != FaultKind::none; }
 };
 
-struct Program;  // a loaded module
-struct Kernel;   // one entry of it
+struct Program;    // a loaded module
+struct Kernel;     // one entry of it
+class Dependence;  // dependence.h
 
 struct Launch {
   Kernel* kernel = nullptr;
@@ -114,7 +116,8 @@ class Engine {
   Expected<KernelUsage> usage(Kernel* kernel);
 
   // Runs the whole grid; returns when the last block is done. Safe from several threads at once.
-  Fault run(const Launch& launch);
+  // `dependence` says what it has to do with the grids before and behind it; null: nothing.
+  Fault run(const Launch& launch, Dependence* dependence = nullptr);
 
   // A line of a loaded program; true when none was told of it yet.
   using Line = std::tuple<uint64_t, uint32_t, uint32_t>;  // program, file, line

@@ -18,7 +18,7 @@ namespace {
 // How often a block is found spinning before its worker starts another. A cooperative launch
 // promises residency, so its blocks make room at once; elsewhere spinning is usually on a block
 // that another worker is about to finish.
-constexpr int kPatience = 64;
+constexpr unsigned kPatience = 64;
 constexpr uint64_t kWindow = 31;  // blocks that may overtake one under a seeded schedule
 
 // Blocks keep their memory between launches, but for the later ones of a cluster. A worker takes
@@ -68,6 +68,14 @@ class SpareClusters {
   std::vector<std::unique_ptr<Cluster>> mine_;
 };
 
+// A worker has nothing to do before the grids that this one depends on have ended.
+void wait_for_prerequisites(GridRun& grid, unsigned index) {
+  if (index == 0) grid.dependence->parks();
+  if (!grid.dependence->wait()) return;
+  if (!grid.dependence->goes_on()) grid.stop.store(true);
+  grid.waits.store(false, std::memory_order_release);
+}
+
 void run_blocks(GridRun& grid, unsigned index) {
   Worker worker;
   worker.engine = grid.engine;
@@ -76,7 +84,7 @@ void run_blocks(GridRun& grid, unsigned index) {
   worker.index = index;
   SpareClusters spare;
   std::deque<std::unique_ptr<Cluster>> resident;
-  int patience = 0;
+  unsigned patience = 0;
   uint64_t next = 0, end = 0;  // this worker's chunk of clusters
   uint64_t done = 0;           // blocks done and not yet told to the grid
 
@@ -113,8 +121,32 @@ void run_blocks(GridRun& grid, unsigned index) {
   const auto end_front = [&] {
     if (grid.observer)
       for (const auto& block : resident.front()->blocks) grid.observer->block_ends(*block);
+    if (grid.releases)
+      for (const auto& block : resident.front()->blocks) block_has_ended(grid, block->triggered);
     spare.give_back(std::move(resident.front()));
     resident.pop_front();
+  };
+  // Dependent launches: a block waits for other grids, or for the other blocks of its own to let
+  // dependent grids begin. So all that fit come as far as they can, this worker's share of them.
+  const uint64_t share = (grid.clusters + grid.workers - 1) / grid.workers;
+  size_t idle = 0;  // turns since a block has started
+  const auto wait_for_grids = [&] {
+    if (resident.size() < share && start_extra()) {
+      idle = 0;
+      return;
+    }
+    if (++idle < resident.size()) return;
+    if (grid.gathers.load() && idle < resident.size() + kPatience) {  // others may be about to come
+      std::this_thread::yield();
+      return;
+    }
+    idle = 0;
+    if (grid.gathers.load()) {
+      grid.may_gather = false;
+      grid.gathers = false;
+    } else {
+      wait_for_prerequisites(grid, index);
+    }
   };
   // What a report of the time limit speaks of.
   const auto unfinished = [&] {
@@ -141,6 +173,10 @@ void run_blocks(GridRun& grid, unsigned index) {
       case BlockState::stalled: {
         resident.push_back(std::move(resident.front()));
         resident.pop_front();
+        if (grid.waits.load() || grid.gathers.load()) {
+          wait_for_grids();
+          break;
+        }
         const bool make_room = grid.launch->cooperative || ++patience > kPatience;
         if (make_room && start_extra()) patience = 0;
         else if (resident.size() == 1) std::this_thread::yield();

@@ -7,6 +7,7 @@
 
 #include "vm/decode/program.h"
 #include "vm/exec/children.h"
+#include "vm/exec/dependence.h"
 #include "vm/exec/observer.h"
 #include "vm/exec/schedule.h"
 #include "vm/exec/warp.h"
@@ -27,11 +28,18 @@ struct GridRun {
   uint64_t workspace = 0;        // cooperative launches: the grid barrier's memory
   uint64_t extra_limit = 0;      // clusters that may be under way beside the one each worker runs
   bool counting = false;
+  Dependence* dependence = nullptr;  // null: no grid before or behind it matters
+  bool releases = false;             // its blocks may let dependent grids begin
+  std::atomic<bool> waits{false};    // its prerequisites have not ended
+  // Some block that would let dependent grids begin waits for blocks that have not started.
+  std::atomic<bool> gathers{false};
+  std::atomic<bool> may_gather{true};
   Observer* observer = nullptr;
   mutable Schedule schedule{Schedule::wanted_seed()};
   std::chrono::steady_clock::time_point start;
 
   uint64_t chunk = 1;             // clusters a worker takes at a time
+  uint64_t workers = 1;           // at most
   std::atomic<bool> stop{false};  // a fault or the time limit: everybody leaves
   std::atomic<bool> timed_out{false};
   std::mutex mutex;  // guards fault
@@ -42,7 +50,8 @@ struct GridRun {
   // Written by every worker all the time: on a cache line of their own, away from what all read.
   alignas(64) std::atomic<uint64_t> next{0};  // cluster to hand out
   std::atomic<uint64_t> done{0};
-  std::atomic<uint64_t> extra{0};  // clusters under way beside each worker's own
+  std::atomic<uint64_t> released{0};  // blocks that have let dependent grids begin, or have ended
+  std::atomic<uint64_t> extra{0};     // clusters under way beside each worker's own
   std::atomic<uint64_t> warp_instructions{0}, thread_instructions{0};
 };
 

@@ -171,6 +171,34 @@ void choose_current() {
 
 }  // namespace
 
+// A grid whose blocks let dependents begin before they had waited themselves says nothing about
+// what those still wait for.
+bool WorkOrder::may_overlap(const WorkOrder& dependent) const {
+  return std::ranges::any_of(dependent.prerequisites, [&](const auto& one) {
+    const WorkOrderRef other = one.lock();
+    if (!other || other->trigger == Trigger::none) return false;
+    return other.get() == this || (other->trigger == Trigger::at_once && may_overlap(*other));
+  });
+}
+
+bool WorkOrder::is_before(const WorkOrder& other, bool has_waited) const {
+  if (!has_waited && !other.prerequisites.empty() && may_overlap(other)) return false;
+  if (!prerequisites.empty() && other.may_overlap(*this)) return false;
+  if (stream == other.stream) return number <= other.number;
+  const auto known = other.after.find(stream);
+  return known != other.after.end() && number <= known->second;
+}
+
+WorkOrderRef part_of(const WorkOrder& whole, const WorkOrderRef& before) {
+  auto part = std::make_shared<WorkOrder>();
+  part->stream = whole.stream;
+  part->number = whole.number;
+  part->after = whole.after;
+  part->alone = whole.alone && !before;
+  if (before) part->prerequisites.push_back(before);
+  return part;
+}
+
 void add_observer(Observer* observer) {
   assert(observers().list.size() < kMostObservers && "Watch::told has one bit for each observer");
   observers().list.push_back(observer);

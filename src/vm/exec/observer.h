@@ -2,6 +2,7 @@
 // observed launch has an interpreter loop of its own. Several observers may watch at once.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -22,16 +23,23 @@ struct Warp;
 // comes after.
 struct WorkOrder {
   uint64_t stream = 0, number = 0;
-  bool alone = true;  // there is no other stream
+  bool alone = true;  // it overlaps nothing: there is no other stream
   std::map<uint64_t, uint64_t> after;
+  // Of a dependent launch: grids that it follows, but comes after only when it has waited for them.
+  std::vector<std::weak_ptr<const WorkOrder>> prerequisites;  // so that a long chain is not kept
+  // Whether its blocks let dependent launches begin before their end: never; when they have waited
+  // for its own prerequisites; before that.
+  enum class Trigger : uint8_t { none, after_wait, at_once };
+  mutable std::atomic<Trigger> trigger{Trigger::none};
 
-  bool is_before(const WorkOrder& other) const {
-    if (stream == other.stream) return number <= other.number;
-    const auto known = other.after.find(stream);
-    return known != other.after.end() && number <= known->second;
-  }
+  // Whether the dependent launch may run beside this work until it has waited.
+  bool may_overlap(const WorkOrder& dependent) const;
+  // At the beginning of the other one; or, if it `has_waited`, from there on.
+  bool is_before(const WorkOrder& other, bool has_waited = false) const;
 };
 using WorkOrderRef = std::shared_ptr<const WorkOrder>;
+// One of several launches that are one piece of work, which may overlap the one before it.
+WorkOrderRef part_of(const WorkOrder& whole, const WorkOrderRef& before);
 
 class Observer {
  public:

@@ -96,6 +96,7 @@ KindOfFault kind_of(FaultKind kind) {
     case FaultKind::invalid_pc: return {"fault", "invalid program counter"};
     case FaultKind::illegal_instruction: return {"fault", "illegal instruction"};
     case FaultKind::bulk_size: return {"bulk-size", ""};
+    case FaultKind::registers: return {"setmaxnreg", ""};
     case FaultKind::hardware_stack: return {"fault", "stack overflow"};
     case FaultKind::assert_failed: return {"assert", "device assertion failed"};
     case FaultKind::trap: return {"fault", "launch failure"};
@@ -167,6 +168,9 @@ Finding fault_finding(const Warp& w, const Inst* inst, FaultKind kind, uint32_t 
                "and says nothing",
                uint32_t(address) & 0xffff0u));
     f.fix = "copy multiples of 16 bytes, below 1 MiB at once, and the rest with loads and stores";
+  } else if (kind == FaultKind::registers) {
+    for (std::string& line : block.pool.lines()) f.notes.push_back(std::move(line));
+    f.fix = "let all four warps of the warpgroup (128 threads) execute the same setmaxnreg";
   } else if (kind == FaultKind::misaligned_address && size) {
     f.notes.push_back(format("the address must be a multiple of %u", size));
     f.fix =
@@ -189,6 +193,48 @@ Fault fault_with_message(FaultKind kind, std::string message) {
   return {kind, std::move(f)};
 }
 
+namespace {
+
+// Warps that wait for registers: how many they ask for, how many there are, what would do.
+void add_registers(Finding& f, const Block& block) {
+  const RegisterPool& pool = block.pool;
+  uint32_t wanted = 0, held = 0;
+  for (const Warp& w : block.warps)
+    for (const Fragment& fragment : w.fragments)
+      if (fragment.state == Fragment::State::at_registers) {
+        held = pool.held_by(w.index);
+        wanted = pool.wanted_by(w.index);
+      }
+  f.kind = "setmaxnreg";
+  f.message =
+      "setmaxnreg.inc waits for registers that the block never gets; hardware would hang here";
+  const uint32_t entry = block.grid->code->entry_registers;
+  const uint32_t warps = uint32_t(block.warps.size());
+  f.notes.insert(
+      f.notes.begin(),
+      {format("a warp asks for %u registers per thread and has %u: it needs %u registers more, and "
+              "%u of the block are free",
+              wanted, held, (wanted - held) * kWarpSize, pool.free()),
+       format("the block has %u registers: %u for each of %u threads", entry * warps * kWarpSize,
+              entry, warps * kWarpSize)});
+  for (std::string& line : pool.lines()) f.notes.push_back(std::move(line));
+  // Those that wait and those that have got more share what the others leave.
+  uint32_t registers = pool.free(), raised = 0;
+  for (uint32_t k = 0; k < warps; ++k) {
+    if (!pool.wanted_by(k) && pool.held_by(k) <= entry) continue;
+    registers += pool.held_by(k) * kWarpSize;
+    ++raised;
+  }
+  const uint32_t possible =
+      registers / (raised * kWarpSize) / RegisterPool::kStep * RegisterPool::kStep;
+  f.fix = format(
+      "give back more in the other warpgroups (setmaxnreg.dec, executed by all four warps), or ask "
+      "for at most %u registers here",
+      possible);
+}
+
+}  // namespace
+
 Finding deadlock_finding(const Block& block) {
   Finding f = finding_of(FaultKind::timeout, *block.grid);
   f.message = "threads wait for others that will never come; hardware would hang here";
@@ -204,10 +250,13 @@ Finding deadlock_finding(const Block& block) {
       const Place place = place_of(*fragment.frame->code, fragment.pc - (barrier      ? 2
                                                                          : of_cluster ? 1
                                                                                       : 0));
-      const std::string where = of_cluster ? "barrier.cluster.wait"
-                                : barrier
-                                    ? format("barrier %u", unsigned(fragment.barrier))
-                                    : format("a .sync instruction for lanes 0x%08x", fragment.need);
+      const bool registers = fragment.state == Fragment::State::at_registers;
+      if (!registers && block.pool.waits()) continue;
+      const std::string where =
+          of_cluster  ? "barrier.cluster.wait"
+          : registers ? format("setmaxnreg.inc %u", block.pool.wanted_by(w.index))
+          : barrier   ? format("barrier %u", unsigned(fragment.barrier))
+                      : format("a .sync instruction for lanes 0x%08x", fragment.need);
       const report::Party party{"wait at " + where, thread_text(block, first), place};
       if (!f.first.there()) f.first = party;
       else if (!f.second.there() &&
@@ -230,6 +279,7 @@ Finding deadlock_finding(const Block& block) {
       f.notes.push_back(format("barrier %u: %u of the %u threads it was told to expect arrived", id,
                                b.arrived, b.expected));
   }
+  if (block.pool.waits()) add_registers(f, block);
   return f;
 }
 

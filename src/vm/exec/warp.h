@@ -18,6 +18,7 @@
 #include "vm/exec/async.h"
 #include "vm/exec/engine.h"
 #include "vm/exec/products.h"
+#include "vm/exec/register_pool.h"
 #include "vm/isa/inst.h"
 #include "vm/mem/windows.h"
 
@@ -71,7 +72,17 @@ struct Join {
 };
 
 struct Fragment {
-  enum class State : uint8_t { runnable, at_barrier, at_cluster_barrier, at_sync, asleep };
+  enum class State : uint8_t {
+    runnable,
+    at_barrier,
+    at_cluster_barrier,
+    at_sync,
+    at_registers,  // setmaxnreg.inc: until other warps have given enough back
+    // From here on something outside the block ends the wait (run_warp asks).
+    asleep,
+    at_prerequisites,  // griddepcontrol.wait
+    at_trigger,        // griddepcontrol.launch_dependents: until the other blocks came there
+  };
   const Inst* pc = nullptr;
   uint32_t mask = 0;
   State state = State::runnable;
@@ -166,6 +177,9 @@ struct Block {
   std::array<Barrier, 16> barriers;
   uint32_t open_barriers = 0;  // those somebody has arrived at, a bit each
   bool progressed = false;     // an mbarrier has changed: warps that wait for one may not be stuck
+  bool triggered = false;      // it has let dependent grids begin
+  bool has_waited = false;     // for the grids that this one depends on
+  RegisterPool pool;           // setmaxnreg
   Buffer registers, shared, local;
 };
 
@@ -176,7 +190,8 @@ struct Cluster {
   // barrier.cluster: live threads that have arrived in this phase, and those that have left for
   // good (lanes that never were included). Who has left counts as arrived.
   uint32_t arrived = 0, exited = 0;
-  bool moved = false;  // a block has let another one go on
+  bool moved = false;          // a block has let another one go on
+  uint32_t turns_in_vain = 0;  // see waits_for_registers_in_vain
 };
 
 // A range of memory an instruction was last seen to touch, already checked, and how far from its

@@ -136,6 +136,20 @@ const Inst* nanosleep(Warp& w, const Inst* inst) {
 }
 Handlers select_nanosleep(const Form&) { return {nanosleep, nanosleep}; }
 
+const Inst* grid_trigger(Warp& w, const Inst* inst) { return let_dependents_begin(w, inst + 1); }
+Handlers select_grid_trigger(const Form&) { return {grid_trigger, grid_trigger}; }
+const Inst* grid_wait(Warp& w, const Inst* inst) { return wait_for_prerequisites(w, inst + 1); }
+Handlers select_grid_wait(const Form&) { return {grid_wait, grid_wait}; }
+
+// All lanes of the warp come to it together.
+const Inst* registers(Warp& w, const Inst* inst) {
+  uint32_t members[kWarpSize];
+  std::ranges::fill(members, kAllLanes);
+  if (!gather_lanes(w, inst, members)) return nullptr;
+  return set_registers(w, inst, inst + 1, first_lane(w, inst->a));
+}
+Handlers select_registers(const Form&) { return {registers, registers}; }
+
 const Inst* nothing(Warp&, const Inst* inst) { return inst + 1; }
 Handlers select_nothing(const Form&) { return {nothing, nothing}; }
 
@@ -167,8 +181,13 @@ constexpr Facts kProxyFence{
     .left_out = "asynchronous copies land in order with the waits for them, as if fenced"};
 constexpr Facts kSleeps{.converges = true};
 constexpr Facts kEvent{.left_out = "there are no counters for it to trigger"};
-constexpr Facts kRegisters{.left_out = "a warp has as many registers as it needs"};
-constexpr Facts kDependents{.left_out = "kernels of a stream run one after the other"};
+constexpr Facts registers_set(Sync sync) {
+  return {.sync = sync, .converges = true, .fences = true, .aligned = true};
+}
+constexpr Facts kRegistersInc = registers_set(Sync::registers_inc);
+constexpr Facts kRegistersDec = registers_set(Sync::registers_dec);
+constexpr Facts kGridTrigger{.sync = Sync::grid_trigger, .converges = true, .fences = true};
+constexpr Facts kGridWait{.sync = Sync::grid_wait, .converges = true, .fences = true};
 #define RIDGE_RESTRICTED \
   "[acquire|release][sync_restrict::shared::cta|sync_restrict::shared::cluster][cluster]"
 constexpr InstrDef kRows[] = {
@@ -204,6 +223,8 @@ constexpr InstrDef kRows[] = {
      select_cluster_barrier},
     {"membar[cta|gl|sys]", "", Unit::memory, kFence, select_fence},
     {"membar[proxy][alias]", "", Unit::memory, kFence, select_fence},
+    {"membar[proxy][async]{global|shared::cta|shared::cluster}", "", Unit::memory, kProxyFence,
+     select_fence},
     {"fence{sc|acq_rel|acquire|release}[%scope]", "", Unit::memory, kFence, select_fence},
     {"fence[proxy][alias]", "", Unit::memory, kFence, select_fence},
     {"fence[proxy][async]{global|shared::cta|shared::cluster}", "", Unit::memory, kProxyFence,
@@ -215,8 +236,10 @@ constexpr InstrDef kRows[] = {
     {"brkpt", "", Unit::control, kTraps, select_trap},
     {"nanosleep[u32]", "a", Unit::control, kSleeps, select_nanosleep},
     {"pmevent{mask}", "a:u32", Unit::control, kEvent, select_nothing},
-    {"setmaxnreg[inc|dec][sync][aligned][u32]", "a", Unit::control, kRegisters, select_nothing},
-    {"griddepcontrol[launch_dependents|wait]", "", Unit::control, kDependents, select_nothing},
+    {"setmaxnreg[inc][sync][aligned][u32]", "a", Unit::control, kRegistersInc, select_registers},
+    {"setmaxnreg[dec][sync][aligned][u32]", "a", Unit::control, kRegistersDec, select_registers},
+    {"griddepcontrol[launch_dependents]", "", Unit::control, kGridTrigger, select_grid_trigger},
+    {"griddepcontrol[wait]", "", Unit::control, kGridWait, select_grid_wait},
 };
 #undef RIDGE_RESTRICTED
 

@@ -55,7 +55,11 @@ enum class Sync : uint8_t {
   product_fence,  // wgmma groups
   product_commit,
   product_wait,
-  token_init,   // mbarrier objects
+  grid_trigger,   // griddepcontrol: dependent grids may begin
+  grid_wait,      // for the grids that this one depends on
+  registers_dec,  // setmaxnreg
+  registers_inc,
+  token_init,  // mbarrier objects
   token_arrive,
   token_wait,
 };

@@ -26,6 +26,8 @@ constexpr Title kTitles[] = {
     {"misaligned", "misaligned memory access"},
     {"bulk-size", "a bulk copy of a size that hardware cuts off"},
     {"deadlock", "the kernel cannot finish"},
+    {"setmaxnreg", "wrong use of setmaxnreg"},
+    {"dependent-launch", "access before the wait for the previous kernel"},
     {"timeout", "the kernel ran past the time limit"},
     {"leak", "leak"},
     {"schedule", "the result depends on the order of threads"},

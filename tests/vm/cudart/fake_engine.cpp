@@ -136,7 +136,7 @@ Engine::Symbol Engine::find_variable(Program* program, std::string_view name) {
 const KernelInfo& Engine::info(const Kernel* kernel) { return kernel->info; }
 Expected<KernelUsage> Engine::usage(Kernel* kernel) { return kernel->usage; }
 
-Fault Engine::run(const Launch& launch) {
+Fault Engine::run(const Launch& launch, Dependence*) {
   fake::Body body;
   {
     const std::lock_guard lock(fake::mutex);

@@ -50,7 +50,7 @@ def bulk(lines):
     return out
 
 
-ERRORS = ("bulk", "cluster", "ldmatrix", "mbarrier", "peer", "st_async", "stmatrix")
+ERRORS = ("bulk", "cluster", "griddepcontrol", "ldmatrix", "mbarrier", "peer", "setmaxnreg", "st_async", "stmatrix")
 
 
 def errors(ridge, probe, record):

@@ -22,6 +22,7 @@ cudaError_t nodes_of(const cudaGraphNode_t* handles, size_t count, const Graph* 
 
 // What cudaStreamGetCaptureInfo points into, until this thread asks again.
 thread_local std::vector<cudaGraphNode_t> shown;
+thread_local std::vector<cudaGraphEdgeData> shown_edges;
 
 }  // namespace
 
@@ -33,14 +34,16 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
 
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
                                           const cudaGraphNode_t* dependencies,
-                                          const cudaGraphEdgeData*, size_t count,
+                                          const cudaGraphEdgeData* kinds, size_t count,
                                           cudaStreamCaptureMode mode) {
   return api([&] {
     const GraphRef target = find_graph(graph);
     std::vector<GraphNode*> nodes;
     if (!target) return cudaErrorInvalidValue;
     if (const cudaError_t error = nodes_of(dependencies, count, target.get(), &nodes)) return error;
-    return begin_capture(stream, mode, target, std::move(nodes));
+    if (const cudaError_t error = begin_capture(stream, mode, target, nodes)) return error;
+    return kinds ? set_capture_frontier(find_stream(stream), std::move(nodes), kinds, true)
+                 : cudaSuccess;
   });
 }
 
@@ -75,14 +78,15 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatu
     if (id) *id = capture->id;
     if (graph) *graph = borrowed_handle(capture->graph);
     if (dependencies) *dependencies = shown.data();
-    if (edges) *edges = nullptr;
+    shown_edges = capture_edges(stream);
+    if (edges) *edges = shown_edges.data();
     if (count) *count = shown.size();
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle, cudaGraphNode_t* dependencies,
-                                                const cudaGraphEdgeData*, size_t count,
+                                                const cudaGraphEdgeData* kinds, size_t count,
                                                 unsigned flags) {
   return api([&] {
     const StreamRef stream = find_stream(handle);
@@ -93,7 +97,7 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle, cudaGraphNo
     std::vector<GraphNode*> nodes;
     if (const cudaError_t error = nodes_of(dependencies, count, capture->graph.get(), &nodes))
       return error;
-    return set_capture_frontier(stream, std::move(nodes),
+    return set_capture_frontier(stream, std::move(nodes), kinds,
                                 flags == cudaStreamSetCaptureDependencies);
   });
 }

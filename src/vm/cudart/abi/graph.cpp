@@ -43,19 +43,33 @@ cudaError_t list(const std::vector<GraphNode*>& nodes, cudaGraphNode_t* out, siz
 
 struct Edge {
   GraphNode *from, *to;
+  cudaGraphEdgeData kind;
 };
 
 cudaError_t edges_of(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
-                     size_t count, std::vector<Edge>* edges) {
+                     const cudaGraphEdgeData* kinds, size_t count, std::vector<Edge>* edges) {
   const GraphRef owner = find_graph(graph);
   if (!owner || (count && (!from || !to))) return cudaErrorInvalidValue;
   for (size_t i = 0; i < count; ++i) {
-    const Edge edge{find_node(from[i]), find_node(to[i])};
+    const Edge edge{find_node(from[i]), find_node(to[i]), kinds ? kinds[i] : cudaGraphEdgeData{}};
     if (!edge.from || !edge.to || edge.from->graph != owner.get() || edge.to->graph != owner.get())
       return cudaErrorInvalidValue;
+    if (!is_possible(edge.from, edge.to->work, edge.kind)) return cudaErrorInvalidValue;
     edges->push_back(edge);
   }
   return cudaSuccess;
+}
+
+// Whether a list of plain edges would leave something out.
+bool has_kinds(const std::vector<GraphNode*>& from, const std::vector<GraphNode*>& to) {
+  for (size_t i = 0; i < from.size(); ++i)
+    if (to[i]->edges.contains(from[i])) return true;
+  return false;
+}
+
+bool has_its_kind(const Edge& edge) {
+  const cudaGraphEdgeData there = edge_kind(edge.from, edge.to);
+  return there.type == edge.kind.type && there.from_port == edge.kind.from_port;
 }
 
 const char* label(const Work& work) {
@@ -138,7 +152,9 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
         starts.push_back(node.get());
         ends.push_back(next);
       }
-    if (data) std::fill_n(data, from ? *count : 0, cudaGraphEdgeData{});
+    if (!data && from && has_kinds(starts, ends)) return cudaErrorLossyQuery;
+    for (size_t i = 0; data && from && i < *count; ++i)
+      data[i] = i < starts.size() ? edge_kind(starts[i], ends[i]) : cudaGraphEdgeData{};
     size_t same = *count;
     if (const cudaError_t error = list(starts, from, &same)) return error;
     return list(ends, to, count);
@@ -148,7 +164,9 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* dependencies,
                                          cudaGraphEdgeData* data, size_t* count) {
   return with_node(node, [&](GraphNode& n) {
-    if (data && dependencies && count) std::fill_n(data, *count, cudaGraphEdgeData{});
+    if (!data && dependencies && !n.edges.empty()) return cudaErrorLossyQuery;
+    for (size_t i = 0; data && dependencies && count && i < *count; ++i)
+      data[i] = i < n.dependencies.size() ? edge_kind(n.dependencies[i], &n) : cudaGraphEdgeData{};
     return list(n.dependencies, dependencies, count);
   });
 }
@@ -156,32 +174,35 @@ cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* 
 cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* dependents,
                                            cudaGraphEdgeData* data, size_t* count) {
   return with_node(node, [&](GraphNode& n) {
-    if (data && dependents && count) std::fill_n(data, *count, cudaGraphEdgeData{});
+    if (!data && dependents && has_kinds(std::vector(n.dependents.size(), &n), n.dependents))
+      return cudaErrorLossyQuery;
+    for (size_t i = 0; data && dependents && count && i < *count; ++i)
+      data[i] = i < n.dependents.size() ? edge_kind(&n, n.dependents[i]) : cudaGraphEdgeData{};
     return list(n.dependents, dependents, count);
   });
 }
 
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
-                                     const cudaGraphNode_t* to, const cudaGraphEdgeData*,
+                                     const cudaGraphNode_t* to, const cudaGraphEdgeData* kinds,
                                      size_t count) {
   return api([&] {
     std::vector<Edge> edges;
-    if (const cudaError_t error = edges_of(graph, from, to, count, &edges)) return error;
+    if (const cudaError_t error = edges_of(graph, from, to, kinds, count, &edges)) return error;
     for (const Edge& edge : edges)
       if (edge.from == edge.to || connected(edge.from, edge.to)) return cudaErrorInvalidValue;
-    for (const Edge& edge : edges) connect(edge.from, edge.to);
+    for (const Edge& edge : edges) connect(edge.from, edge.to, edge.kind);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
-                                        const cudaGraphNode_t* to, const cudaGraphEdgeData*,
+                                        const cudaGraphNode_t* to, const cudaGraphEdgeData* kinds,
                                         size_t count) {
   return api([&] {
     std::vector<Edge> edges;
-    if (const cudaError_t error = edges_of(graph, from, to, count, &edges)) return error;
+    if (const cudaError_t error = edges_of(graph, from, to, kinds, count, &edges)) return error;
     for (const Edge& edge : edges)
-      if (!connected(edge.from, edge.to)) return cudaErrorInvalidValue;
+      if (!connected(edge.from, edge.to) || !has_its_kind(edge)) return cudaErrorInvalidValue;
     if (has_memory_nodes(*find_graph(graph))) return cudaErrorNotSupported;
     for (const Edge& edge : edges) disconnect(edge.from, edge.to);
     return cudaSuccess;

@@ -54,7 +54,8 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle,
 }
 
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
-                             const cudaGraphEdgeData*, size_t count, cudaGraphNodeParams* params) {
+                             const cudaGraphEdgeData* kinds, size_t count,
+                             cudaGraphNodeParams* params) {
   if (params && params->type == cudaGraphNodeTypeMemAlloc) {
     static_assert(sizeof params->alloc == sizeof(cudaMemAllocNodeParams));
     return cudaGraphAddMemAllocNode(node, graph, after, count,
@@ -64,7 +65,8 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cud
     return cudaGraphAddMemFreeNode(node, graph, after, count, params->free.dptr);
   if (params && params->type == cudaGraphNodeTypeConditional)
     return add_conditional_node(node, graph, after, count, params->conditional);
-  return add_node(node, graph, after, count, [&](Work* work) { return work_of(params, work); });
+  return add_node(
+      node, graph, after, count, [&](Work* work) { return work_of(params, work); }, kinds);
 }
 
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* params) {

@@ -12,7 +12,7 @@ namespace ridge::vm::cudart {
 
 template <class Make>
 cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t handle, const cudaGraphNode_t* dependencies,
-                     size_t count, Make&& make) {
+                     size_t count, Make&& make, const cudaGraphEdgeData* kinds = nullptr) {
   return api([&] {
     const GraphRef graph = find_graph(handle);
     if (!node || !graph || (count && !dependencies)) return cudaErrorInvalidValue;
@@ -24,7 +24,12 @@ cudaError_t add_node(cudaGraphNode_t* node, cudaGraph_t handle, const cudaGraphN
     }
     Work work;
     if (const cudaError_t error = make(&work)) return error;
-    *node = node_handle(graph->add(std::move(work), after));
+    EdgeKinds edges;
+    for (size_t i = 0; kinds && i < count; ++i) {
+      if (!is_possible(after[i], work, kinds[i])) return cudaErrorInvalidValue;
+      if (kinds[i].type || kinds[i].from_port) edges[after[i]] = kinds[i];
+    }
+    *node = node_handle(graph->add(std::move(work), after, edges));
     return cudaSuccess;
   });
 }

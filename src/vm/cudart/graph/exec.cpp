@@ -25,14 +25,17 @@ bool append(const Graph& graph, std::vector<GraphExec::Step>& steps) {
   if (!order) return false;
   std::unordered_map<const GraphNode*, size_t> place;
   for (const GraphNode* node : *order) {
-    std::vector<size_t> after;
-    for (const GraphNode* dependency : node->dependencies) after.push_back(place.at(dependency));
+    std::vector<size_t> after, early;
+    for (const GraphNode* dependency : node->dependencies) {
+      after.push_back(place.at(dependency));
+      if (lets_begin_early(edge_kind(dependency, node))) early.push_back(after.back());
+    }
     const size_t first = steps.size();
     if (const auto* child = std::get_if<ChildWork>(&node->work);
         child && !append(*child->graph, steps))
       return false;
     const size_t at = place[node] = steps.size();
-    steps.push_back({node, node->work, std::move(after), first});
+    steps.push_back({node, node->work, std::move(after), std::move(early), first});
     const auto* conditional = std::get_if<ConditionalWork>(&node->work);
     if (!conditional) continue;
     steps[at].work = ConditionalWork{conditional->condition, conditional->type};  // not its graphs
@@ -56,6 +59,37 @@ void collect(const Graph& graph, std::vector<HeldObject>& objects) {
 
 void run_steps(const Stream& on, const std::vector<GraphExec::Step>& steps, size_t from, size_t to);
 
+// Where the chain of kernels ends that begins here, each of which may begin before the one before
+// it has ended, and depends on no other of them.
+size_t end_of_chain(const std::vector<GraphExec::Step>& steps, size_t from, size_t to) {
+  const auto is_kernel = [&](size_t i) {
+    return steps[i].enabled && std::holds_alternative<KernelWork>(steps[i].work);
+  };
+  size_t end = from + 1;
+  if (!is_kernel(from)) return end;
+  for (; end < to && is_kernel(end); ++end) {
+    const GraphExec::Step& step = steps[end];
+    if (std::ranges::find(step.early, end - 1) == step.early.end()) break;
+    if (std::ranges::any_of(step.after, [&](size_t i) { return i >= from && i != end - 1; })) break;
+  }
+  return end;
+}
+
+void run_chain(const Stream& on, const std::vector<GraphExec::Step>& steps, size_t from,
+               size_t to) {
+  const WorkOrderRef whole = Scheduler::running();
+  std::vector<Scheduler::KernelLaunch> chain;
+  std::vector<WorkOrderRef> orders = {nullptr};  // each part of the launch has its own
+  for (size_t i = from; i < to; ++i) {
+    if (whole) orders.push_back(part_of(*whole, orders.back()));
+    chain.push_back({.work = [&on, &work = steps[i].work](
+                                 Dependence& dependence) { execute(on, work, &dependence); },
+                     .early = i > from,
+                     .order = orders.back()});
+  }
+  runtime().scheduler.run_overlapping(std::move(chain));
+}
+
 // One body, or a body again and again; where the steps go on.
 size_t run_conditional(const Stream& on, const std::vector<GraphExec::Step>& steps, size_t at) {
   const GraphExec::Step& step = steps[at];
@@ -73,6 +107,9 @@ void run_steps(const Stream& on, const std::vector<GraphExec::Step>& steps, size
   for (size_t i = from; i < to;) {
     if (std::holds_alternative<ConditionalWork>(steps[i].work)) {
       i = run_conditional(on, steps, i);
+    } else if (const size_t end = end_of_chain(steps, i, to); end > i + 1) {
+      run_chain(on, steps, i, end);
+      i = end;
     } else {
       if (steps[i].enabled) execute(on, steps[i].work);
       ++i;
@@ -107,7 +144,7 @@ const GraphMemory* memory_of(const Work& work) {
 }
 
 bool same_shape(const GraphExec::Step& a, const GraphExec::Step& b) {
-  return node_type(a.work) == node_type(b.work) && a.after == b.after;
+  return node_type(a.work) == node_type(b.work) && a.after == b.after && a.early == b.early;
 }
 
 // The bodies of a conditional node may change, but not what it does with them.
@@ -157,9 +194,11 @@ cudaError_t launch(const GraphExecRef& exec, cudaStream_t handle) {
     std::vector<GraphNode*> nodes;
     for (const GraphExec::Step& step : exec->steps) {
       std::vector<GraphNode*> after;
+      EdgeKinds edges;
       for (const size_t i : step.after) after.push_back(nodes[i]);
+      for (const size_t i : step.early) edges[nodes[i]] = kProgrammaticEdge;
       if (!std::holds_alternative<ChildWork>(step.work))
-        nodes.push_back(graph->add(step.work, after));
+        nodes.push_back(graph->add(step.work, after, edges));
       else nodes.push_back(graph->add(EmptyWork{}, after));
     }
     return capture_work(capture, stream, ChildWork{std::move(graph)});
@@ -169,17 +208,16 @@ cudaError_t launch(const GraphExecRef& exec, cudaStream_t handle) {
   if (const cudaError_t error = settle(*exec, first)) return error;
   // Shared with those who ask afterwards what the launch may use.
   const auto steps = std::make_shared<const std::vector<GraphExec::Step>>(exec->steps);
-  exec->last =
-      runtime().scheduler.submit(stream,
-                                 [&on = *stream, first = std::move(first), steps,
-                                  objects = exec->objects, conditions = exec->conditions] {
-                                   for (const Work& work : first) execute(on, work);
-                                   for (const ConditionRef& condition : conditions)
-                                     if (condition->assigns_initial)
-                                       condition->value = condition->initial;
-                                   run_steps(on, *steps, 0, steps->size());
-                                 },
-                                 {exec->last});
+  exec->last = runtime().scheduler.submit(stream,
+                                          [&on = *stream, first = std::move(first), steps,
+                                           objects = exec->objects, conditions = exec->conditions] {
+                                            for (const Work& work : first) execute(on, work);
+                                            for (const ConditionRef& condition : conditions)
+                                              if (condition->assigns_initial)
+                                                condition->value = condition->initial;
+                                            run_steps(on, *steps, 0, steps->size());
+                                          },
+                                          {exec->last});
   std::vector<const Work*> each;
   for (const GraphExec::Step& step : *steps)
     if (step.enabled) each.push_back(&step.work);

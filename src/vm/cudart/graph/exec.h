@@ -17,6 +17,7 @@ struct GraphExec {
     const GraphNode* node;  // of the graph it came from, for updates; only compared, never followed
     Work work;
     std::vector<size_t> after;        // steps it depends on
+    std::vector<size_t> early = {};   // those of them that may let it begin before they have ended
     size_t first = 0;                 // of a child graph: where its steps begin, which end here
     std::vector<size_t> bodies = {};  // of a conditional node: where the steps of each body end,
                                       // the first of which follows this step

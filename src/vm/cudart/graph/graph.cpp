@@ -30,14 +30,18 @@ Graph::~Graph() {
   live().borrowed.erase(this);
 }
 
-GraphNode* Graph::add(Work work, const std::vector<GraphNode*>& dependencies) {
+GraphNode* Graph::add(Work work, const std::vector<GraphNode*>& dependencies,
+                      const EdgeKinds& edges) {
   auto node = std::make_unique<GraphNode>();
   node->graph = this;
   node->work = std::move(work);
   GraphNode* raw = node.get();
   nodes.push_back(std::move(node));
   for (GraphNode* dependency : dependencies)
-    if (!connected(dependency, raw)) connect(dependency, raw);
+    if (!connected(dependency, raw)) {
+      const auto kind = edges.find(dependency);
+      connect(dependency, raw, kind == edges.end() ? cudaGraphEdgeData{} : kind->second);
+    }
   const std::lock_guard lock(live().mutex);
   live().nodes.insert(raw);
   return raw;
@@ -72,7 +76,7 @@ std::shared_ptr<Graph> Graph::clone() const {
   }
   for (const auto& node : nodes)
     for (const GraphNode* dependency : node->dependencies)
-      connect(copies.at(dependency), copies.at(node.get()));
+      connect(copies.at(dependency), copies.at(node.get()), edge_kind(dependency, node.get()));
   return copy;
 }
 
@@ -94,12 +98,40 @@ bool connected(const GraphNode* from, const GraphNode* to) {
   return std::ranges::find(from->dependents, to) != from->dependents.end();
 }
 
-void connect(GraphNode* from, GraphNode* to) {
+void connect(GraphNode* from, GraphNode* to, const cudaGraphEdgeData& kind) {
   from->dependents.push_back(to);
   to->dependencies.push_back(from);
+  if (kind.type || kind.from_port) to->edges[from] = kind;
+}
+
+cudaGraphEdgeData edge_kind(const GraphNode* from, const GraphNode* to) {
+  const auto found = to->edges.find(from);
+  return found == to->edges.end() ? cudaGraphEdgeData{} : found->second;
+}
+
+bool is_possible(const GraphNode* from, const Work& to, const cudaGraphEdgeData& kind) {
+  if (kind.to_port || std::ranges::any_of(kind.reserved, [](unsigned char c) { return c; }))
+    return false;
+  const bool from_kernel = std::holds_alternative<KernelWork>(from->work);
+  const bool to_kernel = std::holds_alternative<KernelWork>(to);
+  const bool programmatic = kind.type == cudaGraphDependencyTypeProgrammatic;
+  if (!programmatic && kind.type != cudaGraphDependencyTypeDefault) return false;
+  switch (kind.from_port) {
+    case cudaGraphKernelNodePortDefault: return !programmatic || (from_kernel && to_kernel);
+    case cudaGraphKernelNodePortProgrammatic: return programmatic && from_kernel && to_kernel;
+    case cudaGraphKernelNodePortLaunchCompletion:
+      return from_kernel && (to_kernel || !programmatic);
+    default: return false;
+  }
+}
+
+bool lets_begin_early(const cudaGraphEdgeData& kind) {
+  return kind.type == cudaGraphDependencyTypeProgrammatic &&
+         kind.from_port == cudaGraphKernelNodePortProgrammatic;
 }
 
 bool disconnect(GraphNode* from, GraphNode* to) {
+  to->edges.erase(from);
   return std::erase(from->dependents, to) + std::erase(to->dependencies, from) > 0;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -12,11 +13,16 @@
 
 namespace ridge::vm::cudart {
 
+struct GraphNode;
+// Edges that are not plain ones, by the node that they come from.
+using EdgeKinds = std::map<const GraphNode*, cudaGraphEdgeData>;
+
 struct GraphNode {
   Graph* graph = nullptr;
   Work work;
   std::vector<GraphNode*> dependencies;
   std::vector<GraphNode*> dependents;
+  EdgeKinds edges;                       // from dependencies
   const GraphNode* original = nullptr;   // what this one was cloned from
   std::vector<void*> argument_pointers;  // what cudaGraphKernelNodeGetParams hands out
 };
@@ -34,7 +40,8 @@ struct Graph {
   Graph(const Graph&) = delete;
   ~Graph();
 
-  GraphNode* add(Work work, const std::vector<GraphNode*>& dependencies);
+  GraphNode* add(Work work, const std::vector<GraphNode*>& dependencies,
+                 const EdgeKinds& edges = {});
   void remove(GraphNode* node);
   size_t edges() const;
   std::shared_ptr<Graph> clone() const;
@@ -44,7 +51,23 @@ struct Graph {
 using GraphRef = std::shared_ptr<Graph>;
 
 bool connected(const GraphNode* from, const GraphNode* to);
-void connect(GraphNode* from, GraphNode* to);
+void connect(GraphNode* from, GraphNode* to, const cudaGraphEdgeData& kind = {});
+// The kind of an edge that is there.
+cudaGraphEdgeData edge_kind(const GraphNode* from, const GraphNode* to);
+// Whether there can be such an edge: only kernels have ports, and only a kernel can begin before
+// the one that it depends on has ended.
+bool is_possible(const GraphNode* from, const Work& to, const cudaGraphEdgeData& kind);
+bool lets_begin_early(const cudaGraphEdgeData& kind);  // cudaGraphKernelNodePortProgrammatic
+inline constexpr cudaGraphEdgeData kProgrammaticEdge{
+    .from_port = cudaGraphKernelNodePortProgrammatic,
+    .to_port = 0,
+    .type = cudaGraphDependencyTypeProgrammatic,
+    .reserved = {}};
+inline constexpr cudaGraphEdgeData kLaunchCompletionEdge{
+    .from_port = cudaGraphKernelNodePortLaunchCompletion,
+    .to_port = 0,
+    .type = cudaGraphDependencyTypeProgrammatic,
+    .reserved = {}};
 bool disconnect(GraphNode* from, GraphNode* to);
 
 cudaGraph_t graph_handle(GraphRef graph);  // owns the graph until destroyed

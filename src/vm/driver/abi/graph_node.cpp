@@ -13,10 +13,12 @@ namespace {
 // A node that does what `params` say.
 template <class Params>
 CUresult add(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,
-             const Params* params) {
+             const Params* params, const CUgraphEdgeData* kinds = nullptr) {
+  static_assert(sizeof(CUgraphEdgeData) == sizeof(cudaGraphEdgeData));
   return driver_call([&] {
-    return ridge::vm::cudart::add_node(node, graph, after, count,
-                                       [&](Work* work) { return work_of(params, work); });
+    return ridge::vm::cudart::add_node(
+        node, graph, after, count, [&](Work* work) { return work_of(params, work); },
+        reinterpret_cast<const cudaGraphEdgeData*>(kinds));
   });
 }
 
@@ -63,7 +65,7 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* handle, CUgrap
 }
 
 CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
-                           const CUgraphEdgeData*, size_t count, CUgraphNodeParams* params) {
+                           const CUgraphEdgeData* kinds, size_t count, CUgraphNodeParams* params) {
   if (params && params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
     static_assert(sizeof params->alloc == sizeof(CUDA_MEM_ALLOC_NODE_PARAMS));
     return cuGraphAddMemAllocNode(node, graph, after, count,
@@ -77,7 +79,7 @@ CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* 
       return ridge::vm::cudart::add_conditional_node(node, graph, after, count,
                                                      params->conditional);
     });
-  return add(node, graph, after, count, params);
+  return add(node, graph, after, count, params, kinds);
 }
 CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,
                         CUgraphNodeParams* params) {
