@@ -23,9 +23,20 @@ uint32_t Checker::bound_of(const WorkOrderRef& order) {
 }
 
 bool Checker::launch_is_before(uint32_t launch, uint32_t other, bool has_waited) {
+  // A dependent launch asks this for every word that its predecessor wrote.
+  thread_local struct {
+    const Checker* checker = nullptr;
+    uint32_t launch = 0, other = 0;
+    bool has_waited = false, answer = false;
+  } known;
+  if (known.checker == this && known.launch == launch && known.other == other &&
+      known.has_waited == has_waited)
+    return known.answer;
   const std::lock_guard lock(mutex_);
   const WorkOrderRef &a = orders_[launch], &b = orders_[other];
-  return !a || !b || a->is_before(*b, has_waited);
+  const bool answer = !a || !b || a->is_before(*b, has_waited);
+  known = {this, launch, other, has_waited, answer};
+  return answer;
 }
 
 void Checker::copies(const Allocations& memory, uint64_t to, uint64_t from, uint64_t bytes) {

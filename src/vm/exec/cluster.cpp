@@ -41,7 +41,7 @@ void complete(Cluster& cluster) {
 
 // A warp waits for registers, and for a long time the others have only spun.
 bool waits_for_registers_in_vain(Cluster& cluster) {
-  constexpr uint32_t kLong = 128;  // turns
+  constexpr uint32_t kLong = 16;  // turns, each of thousands of iterations where it is a loop
   for (const auto& block : cluster.blocks)
     if (!block->left && block->pool.is_used() && block->pool.is_hopeless(*block))
       return ++cluster.turns_in_vain > kLong;

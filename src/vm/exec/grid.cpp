@@ -71,7 +71,10 @@ class SpareClusters {
 // A worker has nothing to do before the grids that this one depends on have ended.
 void wait_for_prerequisites(GridRun& grid, unsigned index) {
   if (index == 0) grid.dependence->parks();
-  if (!grid.dependence->wait()) return;
+  // An order of warps that is to be seen again must not depend on the time: no look in between.
+  bool over = grid.dependence->wait();
+  while (!over && grid.schedule && !grid.stop.load()) over = grid.dependence->wait();
+  if (!over) return;
   if (!grid.dependence->goes_on()) grid.stop.store(true);
   grid.waits.store(false, std::memory_order_release);
 }
