@@ -56,6 +56,7 @@ class Scheduler::Link : public Dependence {
   }
 
   bool has_prerequisites() override {
+    if (prerequisites_.empty()) return false;  // as most: they need no lock
     const Lock lock(scheduler_.mutex_);
     return !are_done();
   }

@@ -275,7 +275,8 @@ const Match* find_instruction(std::string_view mnemonic, std::string* error, int
   for (const Reserved& reserved : kReserved)
     if ((entry->spelling + '.').starts_with(std::string(reserved.prefix) + '.') &&
         entry->spelling.find(reserved.modifier) != std::string::npos)
-      later = " yet (" + std::string(reserved.what) + ")";
+      later = reserved.never ? ": " + std::string(reserved.what)
+                             : " yet (" + std::string(reserved.what) + ")";
   if (rows == index().end()) {
     *error =
         "the instruction '" + std::string(root) + "' is not supported by the software GPU" + later;
