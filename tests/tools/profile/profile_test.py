@@ -303,6 +303,12 @@ class Units(ProfileTest):
             out, _ = self.profile(program, "--kernel", kernel)
             self.assertRegex(out, row)
 
+    def test_launches_of_one_kernel_that_reach_different_instructions_add_up(self):
+        out, _ = self.profile(self.PROGRAMS / "cudart_textures")
+        launches, requests = (int(re.search(row, out)[1]) for row in (r" ×(\d+) ", r"texture loads +(\d+)"))
+        self.assertGreater(launches, 20)
+        self.assertEqual(requests, launches)  # each looks up one texel, in one warp
+
 
 class Rungs(ProfileTest):
     def test_a_rung(self):

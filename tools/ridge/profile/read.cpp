@@ -184,7 +184,8 @@ void add(std::vector<Instruction>& sum, std::vector<Instruction> more) {
     const auto place = std::find_if(sum.begin() + long(at), sum.end(), [&](const Instruction& i) {
       return i.ptx_line > one.ptx_line;
     });
-    at = size_t(sum.insert(place, std::move(one)) - sum.begin()) + 1;
+    const auto added = sum.insert(place, std::move(one));
+    at = size_t(added - sum.begin()) + 1;
   }
 }
 
