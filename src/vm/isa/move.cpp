@@ -134,6 +134,7 @@ Handlers select_policy(const Form&) { return {no_policy, no_policy}; }
   "{L2::evict_first|L2::evict_unchanged}[b64]"
 constexpr Facts kMove{.encoding = Encoding::move};
 constexpr Facts kHint{.left_out = "caches have no priorities and prefetch nothing"};
+constexpr Facts kBulkHint{.encoding = Encoding::copy, .left_out = kHint.left_out};
 constexpr InstrDef kRows[] = {
     {"mov[%move|pred]", "d,a", Unit::move, kMove, select_mov},
     {"cvta{to}[global|shared|shared::cta|shared::cluster|local|const|param|param::entry][u64]",
@@ -145,7 +146,7 @@ constexpr InstrDef kRows[] = {
     {"prefetch{global|local}[L1|L2|L2::evict_last|L2::evict_normal]", "[a]", Unit::memory, kHint,
      select_prefetch},
     {"prefetchu[L1]", "[a]", Unit::memory, kHint, select_prefetch},
-    {"cp[async][bulk][prefetch][L2][global]{%hint}", "[a]:global,b:u32", Unit::memory, kHint,
+    {"cp[async][bulk][prefetch][L2][global]{%hint}", "[a]:global,b:u32", Unit::memory, kBulkHint,
      select_prefetch},
     {"applypriority{global}[L2::evict_normal]", "[a],b:b32", Unit::memory, kHint, select_prefetch},
     {"discard{global}[L2]", "[a],b:b32", Unit::memory, kHint, select_prefetch},

@@ -27,6 +27,8 @@ Service service_of(const Touch& touch) {
     case Action::load: return Service::load;
     case Action::store:
     case Action::copy: return Service::store;
+    case Action::prefetch:
+    case Action::operand:  // not by lanes
     case Action::reduction:
     case Action::atomic: break;
   }
@@ -114,12 +116,13 @@ AccessOf<T> read_addresses(const Warp& w, uint32_t base, int64_t offset, uint32_
   return access;
 }
 
-// The low half of generic addresses is what they are in their window.
-SharedAccess in_window(const Access& access, uint32_t lanes) {
+// The low half of generic addresses is what they are in their window; in shared memory, from where
+// the block's own begins.
+SharedAccess in_window(const Access& access, uint32_t lanes, uint32_t start = 0) {
   SharedAccess out;
   out.bytes = access.bytes;
   out.mask = lanes;
-  std::copy(access.address.begin(), access.address.end(), out.address.begin());
+  for (size_t i = 0; i < 32; ++i) out.address[i] = uint32_t(access.address[i]) - start;
   return out;
 }
 
@@ -186,6 +189,17 @@ void count_shared_lanes(Counters& c, Memory& memory, const SharedAccess& access,
              [&](const SharedAccess& round) { count_shared(c, memory, round, touch); });
 }
 
+// An access that may reach every block of the cluster.
+void count_cluster_lanes(Counters& c, Memory& memory, SharedAccess access, const Touch& touch) {
+  const uint32_t peers = lanes_of_peers(access), own = access.mask & ~peers;
+  if (peers) {
+    access.mask = peers;
+    count_peers(c, access, touch);
+  }
+  access.mask = own;
+  if (own) count_shared_lanes(c, memory, access, touch);
+}
+
 void count_global_lanes(Counters& c, Memory& memory, const Access& access, const Touch& touch) {
   const bool is_load = touch.action == Action::load;
   if (is_load && touch.atomic.loops_in_shared) return;  // and only there
@@ -202,9 +216,10 @@ void count_global_lanes(Counters& c, Memory& memory, const Access& access, const
 void count_lanes(Counters& c, Memory& memory, const Touch& touch, const Warp& w, const Inst* inst) {
   const int64_t offset = int64_t(int32_t(inst->b)) + touch.offset;
   if (touch.reach == Reach::shared) {
-    auto access = read_addresses<uint32_t>(w, inst->a, offset, touch.bytes);
+    auto access = read_addresses<uint32_t>(w, inst->a, offset - w.shared_start, touch.bytes);
     put_together(access, touch.atomic.lanes);
-    return count_shared_lanes(c, memory, access, touch);
+    return touch.peers ? count_cluster_lanes(c, memory, access, touch)
+                       : count_shared_lanes(c, memory, access, touch);
   }
   if (touch.reach == Reach::local)
     return count_local(c, memory, read_addresses<uint32_t>(w, inst->a, offset, touch.bytes));
@@ -218,7 +233,7 @@ void count_lanes(Counters& c, Memory& memory, const Touch& touch, const Warp& w,
     Touch as = touch;
     if (touch.atomic.loops_in_shared) as.atomic.way = MachineAtomic::Way::loop;
     if (as.atomic.way == MachineAtomic::Way::loop && touch.action == Action::atomic) ++c.probes;
-    count_shared_lanes(c, memory, in_window(access, windows.lanes[0]), as);
+    count_cluster_lanes(c, memory, in_window(access, windows.lanes[0], w.shared_start), as);
   }
   if (windows.lanes[1]) count_local(c, memory, in_window(access, windows.lanes[1]));
 }
@@ -244,17 +259,19 @@ void count_rows(Counters& c, Memory& memory, SharedAccess access, uint32_t matri
 void count_matrices(Counters& c, Memory& memory, const Touch& touch, const Warp& w,
                     const Inst* inst) {
   SharedAccess access =
-      touch.generic
-          ? in_window(read_addresses<uint64_t>(w, inst->a, int32_t(inst->b), touch.bytes), 0)
-          : read_addresses<uint32_t>(w, inst->a, int32_t(inst->b), touch.bytes);
+      touch.generic ? in_window(read_addresses<uint64_t>(w, inst->a, int32_t(inst->b), touch.bytes),
+                                0, w.shared_start)
+                    : read_addresses<uint32_t>(
+                          w, inst->a, int64_t(int32_t(inst->b)) - w.shared_start, touch.bytes);
   count_rows(c, memory, access, touch.matrices);
 }
 
 void count_fragments(Counters& c, Memory& memory, const Touch& touch, const Warp& w,
                      const Inst* inst) {
-  const WmmaTile tile = wmma_tile(w, inst);
+  WmmaTile tile = wmma_tile(w, inst);
   const bool shared =
       touch.generic ? tile.base - kSharedWindow < 1ull << 32 : touch.reach == Reach::shared;
+  if (shared) tile.base -= w.shared_start;
   KeptFragment& kept = memory.fragment;
   const uint64_t phase = tile.base % kLineBytes + (shared ? kLineBytes : 0);
   if (kept.pitch != tile.pitch || kept.phase != phase) {
@@ -294,7 +311,8 @@ uint32_t sectors_past_cache(const Access& source, const SharedAccess& target) {
 void count_copy(Counters& c, Memory& memory, const Touch& touch, const Warp& w, const Inst* inst) {
   const Wide& more = wide(inst);
   const uint32_t bytes = w.src<uint32_t>(more.x[1])[0];
-  const auto target = read_addresses<uint32_t>(w, inst->a, int32_t(inst->b), bytes);
+  const auto target =
+      read_addresses<uint32_t>(w, inst->a, int64_t(int32_t(inst->b)) - w.shared_start, bytes);
   const uint64_t before = c.wavefronts_by_line;
   count_shared(c, memory, target, touch);
   Access source = read_addresses<uint64_t>(w, inst->c, int32_t(more.x[0]), bytes);
@@ -327,6 +345,9 @@ void count_touch(Counters& counters, Memory& memory, const Touch& touch, const W
     case Touch::Kind::matrices: return count_matrices(counters, memory, touch, w, inst);
     case Touch::Kind::fragments: return count_fragments(counters, memory, touch, w, inst);
     case Touch::Kind::copy: return count_copy(counters, memory, touch, w, inst);
+    case Touch::Kind::bulk: return count_bulk(counters, memory, touch, w, inst);
+    case Touch::Kind::tensor: return count_tensor(counters, memory, touch, w, inst);
+    case Touch::Kind::peer: return count_peer_store(counters, touch, w, inst);
   }
 }
 

@@ -66,6 +66,16 @@ struct Memory {
   uint64_t lowest = ~0ull, end = 0;  // bytes of global memory that were touched
 };
 
+// Parts of count_touch, for instructions that only some kernels have (count_bulk.cpp,
+// count_peers.cpp).
+void count_bulk(Counters& c, Memory& memory, const Touch& touch, const Warp& w, const Inst* inst);
+void count_tensor(Counters& c, Memory& memory, const Touch& touch, const Warp& w, const Inst* inst);
+void count_peer_store(Counters& c, const Touch& touch, const Warp& w, const Inst* inst);
+// Lanes of an access to shared memory, by offsets from the block's own, that reach other blocks of
+// the cluster; and what such lanes cost.
+uint32_t lanes_of_peers(const SharedAccess& access);
+void count_peers(Counters& c, const SharedAccess& access, const Touch& touch);
+
 // The access that `inst` is about to make.
 void count_touch(Counters& counters, Memory& memory, const Touch& touch, const Warp& w,
                  const Inst* inst);

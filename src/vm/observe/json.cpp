@@ -28,6 +28,22 @@ const char* name_of(Unit unit) {
   return "";
 }
 
+Source source_of(const TensorWork& work) {
+  if (!work.instructions) return Source::none;
+  switch (work.source) {
+    case Element::f16: return Source::f16;
+    case Element::bf16: return Source::bf16;
+    case Element::tf32: return Source::tf32;
+    case Element::e4m3:
+    case Element::e5m2: return Source::fp8;
+    case Element::s8:
+    case Element::u8: return Source::int8;
+    case Element::b1: return Source::int1;
+    case Element::f64: return Source::f64;
+    default: return Source::none;
+  }
+}
+
 void write(std::FILE* file, const Worst& worst) {
   std::fprintf(file,
                ", \"worst\": {\"warps\": %llu, \"mask\": \"%08x\", \"cost\": %u, \"addresses\": [",
@@ -132,9 +148,15 @@ void write(std::FILE* file, const InstructionProfile& one) {
                  one.touch.generic ? "generic" : name_of(one.touch.reach),
                  name_of(one.touch.action), unsigned(one.touch.bytes));
     if (one.touch.matrices) std::fprintf(file, ", \"matrices\": true");
+    if (one.touch.peers) std::fprintf(file, ", \"peers\": true");
+    if (one.touch.bulk == Bulk::to_peer) std::fprintf(file, ", \"bulk\": true");
     if (one.width != one.touch.bytes) std::fprintf(file, ", \"width\": %u", one.width);
     if (one.unclear) std::fprintf(file, ", \"unclear\": true");
   }
+  if (const Source source = source_of(one.tensor); source != Source::none)
+    std::fprintf(file, ", \"source\": \"%s\"%s%s", observe::name_of(source),
+                 one.tensor.sparse ? ", \"sparse\": true" : "",
+                 one.tensor.by_warpgroup ? ", \"warpgroup\": true" : "");
   number("merged_into", one.merged_into);
   if (one.waits) std::fprintf(file, ", \"waits\": true");
   for (const Counter& counter : kCounters) number(counter.name, one.counters.*counter.field);

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "vm/decode/flow.h"
@@ -157,10 +160,11 @@ class Merger {
     switch (facts.access) {
       case AccessKind::load: return load(ins, match);
       case AccessKind::store: return store(ins, match);
-      case AccessKind::load_matrix: return close_stores(Space::shared);
+      case AccessKind::load_matrix: return load_matrix(ins, match);
       case AccessKind::store_matrix: return disturb(Space::shared);
       case AccessKind::barrier_word: return facts.converges ? close_all() : disturb(space);
       default:
+        if (match.row->unit == Unit::barrier) before_matrices_ = false;
         if (facts.access != AccessKind::none || facts.fences || match.row->unit == Unit::barrier)
           close_all();
     }
@@ -220,6 +224,18 @@ class Merger {
         open.push_back(piece);
   }
 
+  // Matrices at the same place are loaded once. But the function's first ones, before any barrier,
+  // do for no others.
+  void load_matrix(const Instruction& ins, const Match& match) {
+    close_stores(match.form.space);
+    const bool is_first = std::exchange(before_matrices_, false);
+    if (ins.guard >= 0) return;
+    const Sum& at = addresses_.of(ins);
+    const Matrices loaded{match.handlers.full, at.terms, at.constant};
+    if (matrices_.count(loaded)) code_.changed[&ins] = {};
+    else if (!is_first) matrices_.insert(loaded);
+  }
+
   void store(const Instruction& ins, const Match& match) {
     const Space space = match.form.space;
     const auto it = pieces_of(ins, match);
@@ -245,6 +261,7 @@ class Merger {
     return a == b || a == Space::generic || b == Space::generic;
   }
   void close_loads(Space space) {
+    if (same(Space::shared, space)) matrices_.clear();
     for (auto& [key, pieces] : loads_)
       if (same(key.space, space) && !key.constant) close(key, pieces, true);
   }
@@ -258,6 +275,7 @@ class Merger {
     for (auto& [key, pieces] : stores_) close(key, pieces, false);
     loads_.clear();
     stores_.clear();
+    matrices_.clear();
     last_store_.reset();
   }
 
@@ -311,6 +329,10 @@ class Merger {
   std::vector<bool> read_;                                                  // by register
   std::map<std::vector<std::pair<uint32_t, uint64_t>>, uint64_t> implied_;  // by unknowns
   Open loads_, stores_;
+  // Which instruction, and where.
+  using Matrices = std::tuple<Handler, std::vector<std::pair<uint32_t, uint64_t>>, uint64_t>;
+  std::set<Matrices> matrices_;
+  bool before_matrices_ = true;
   std::optional<std::pair<Key, uint64_t>> last_store_;
   MachineCode code_;
 };

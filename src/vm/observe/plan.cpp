@@ -3,6 +3,7 @@
 #include "vm/observe/waits.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "vm/isa/internal.h"
 #include "vm/observe/follow.h"
@@ -12,7 +13,47 @@
 namespace ridge::vm::observe {
 namespace {
 
+// What goes by way of the copy engine, or from registers to other blocks.
+std::optional<Touch> copy_of(const Match& match) {
+  Touch touch;
+  const bool updates = match.form.operation != Operation::none;
+  touch.action = updates ? Action::reduction : Action::store;
+  touch.reach = Reach::cluster;
+  touch.bulk = bulk_of(match);
+  touch.multicast = is_multicast(match);
+  touch.kind = copies_tensor(match) ? Touch::Kind::tensor : Touch::Kind::bulk;
+  switch (touch.bulk) {
+    case Bulk::none:  // st.async, red.async
+      if (match.facts().access != AccessKind::peer_store) return std::nullopt;
+      touch.kind = Touch::Kind::peer;
+      touch.bytes = uint8_t(size_of(match.form.type()) * match.form.vector);
+      return touch;
+    case Bulk::load: touch.action = Action::load; break;
+    case Bulk::prefetch: touch.action = Action::prefetch; break;
+    case Bulk::store: break;
+    case Bulk::to_peer: return touch;
+  }
+  touch.reach = Reach::bulk;
+  return touch;
+}
+
+// Textures and surfaces: where their texels lie is not looked at.
+std::optional<Touch> image_of(const Facts& facts) {
+  Touch touch;
+  touch.reach = Reach::surface;
+  switch (facts.access) {
+    case AccessKind::sample: touch.reach = Reach::texture; break;
+    case AccessKind::load_surface: break;
+    case AccessKind::store_surface: touch.action = Action::store; break;
+    case AccessKind::reduce_surface: touch.action = Action::reduction; break;
+    default: return std::nullopt;
+  }
+  return touch;
+}
+
 Touch touch_of(const Match& match) {
+  if (const auto copy = copy_of(match)) return *copy;
+  if (const auto image = image_of(match.facts())) return *image;
   Touch touch;
   const AccessKind access = match.facts().access;
   const Form& form = match.form;
@@ -31,7 +72,10 @@ Touch touch_of(const Match& match) {
   const bool matrices = access == AccessKind::load_matrix || access == AccessKind::store_matrix;
   switch (form.space) {
     case Space::global: touch.reach = Reach::global; break;
-    case Space::shared: touch.reach = Reach::shared; break;
+    case Space::shared:
+      touch.reach = Reach::shared;
+      touch.peers = reaches_cluster(match);
+      break;
     case Space::local: touch.reach = Reach::local; break;
     case Space::generic:
       touch.reach = matrices ? Reach::shared : Reach::global;
@@ -63,7 +107,8 @@ Step::Kind kind_of(const Inst& inst, const InstMeta& meta) {
   if (inst.full == internal::kJump.full) return Step::Kind::always_branches;
   if (inst.full == internal::kExitIf.full) return Step::Kind::leaves;
   const Sync sync = meta.counts && meta.match ? meta.match->facts().sync : Sync::none;
-  if (sync == Sync::block || sync == Sync::cluster) return Step::Kind::barrier;
+  if (sync == Sync::block) return Step::Kind::barrier;
+  if (sync == Sync::token_wait) return Step::Kind::phase;
   return Step::Kind::plain;
 }
 
@@ -110,6 +155,7 @@ class Planner {
       } else {
         step.entry = entry(meta);
         step.entries = 1;
+        if (meta.counts && meta.match) multiply(step.entry, *meta.match, i);
       }
       if (meta.accesses) {
         for (uint32_t k = 0; k < step.entries; ++k) add_touch(step.entry + k, int32_t(4 * k));
@@ -119,6 +165,15 @@ class Planner {
     }
     plan_.steps.push_back(step);
     plan_.told.push_back(step.kind != Step::Kind::plain);
+  }
+
+  // A warpgroup's operands are accesses to shared memory.
+  void multiply(uint32_t entry, const Match& match, size_t i) {
+    Entry& one = plan_.entries[entry];
+    one.tensor = tensor_work(match, &code_.insts[i]);
+    if (!one.tensor.by_warpgroup) return;
+    one.as_written.reach = Reach::shared;
+    one.as_written.action = Action::operand;
   }
 
   uint32_t entry(const InstMeta& meta) {
@@ -177,7 +232,9 @@ class Planner {
     const Entry& one = plan_.entries[entry];
     Touch touch = one.as_written;
     if (touch.reach == Reach::none || one.merged_into) return;
-    if (!one.width && touch.kind == Touch::Kind::lanes) return;  // the machine has no such access
+    if (touch.reach == Reach::texture || touch.reach == Reach::surface) return;
+    const bool by_lanes = touch.kind == Touch::Kind::lanes || touch.kind == Touch::Kind::matrices;
+    if (!one.width && by_lanes) return;  // the machine has no such access
     touch.entry = entry;
     touch.offset = offset;
     const auto found = machine_.changed.find(one.source);

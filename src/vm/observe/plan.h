@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "vm/decode/code.h"
+#include "vm/isa/meanings.h"
+#include "vm/isa/tensor_work.h"
 #include "vm/observe/atomics.h"
 #include "vm/observe/disassembly.h"
 #include "vm/observe/wire.h"
@@ -15,7 +17,7 @@ namespace ridge::vm::observe {
 
 // One access of the machine.
 struct Touch {
-  enum class Kind : uint8_t { lanes, matrices, fragments, copy };
+  enum class Kind : uint8_t { lanes, matrices, fragments, copy, bulk, tensor, peer };
   Kind kind = Kind::lanes;
   Reach reach = Reach::none;
   bool generic = false;  // each lane's address says which memory it is
@@ -24,6 +26,9 @@ struct Touch {
   uint8_t matrices = 0;   // kind matrices: how many; fragments: 1 where they are moved so
   MachineAtomic atomic;   // of reductions and atomics, and of the loads in their loops
   bool bypasses = false;  // kind copy: past the first cache
+  bool peers = false;     // kind lanes: each lane's address says which block of the cluster it is
+  Bulk bulk = Bulk::none;  // kinds bulk and tensor
+  bool multicast = false;  // the same
   int32_t offset = 0;     // to add to the base
   uint32_t entry = 0;     // whose it is
 };
@@ -39,11 +44,20 @@ struct Entry {
   bool has_fillers = false;                  // switched-off loads that ptxas puts before it
   bool unclear = false;  // machine code was read, and leaves open what it does here
   bool waits = false;    // a warp waits for its result (waits.h)
+  TensorWork tensor;     // of a product of matrices
 };
 
 // One decoded instruction.
 struct Step {
-  enum class Kind : uint8_t { plain, touches, branch, always_branches, leaves, barrier };
+  enum class Kind : uint8_t {
+    plain,
+    touches,
+    branch,
+    always_branches,
+    leaves,
+    barrier,
+    phase  // a wait for a phase of an mbarrier
+  };
   Kind kind = Kind::plain;
   uint8_t counts = 0;   // PTX instructions it stands for
   uint8_t entries = 0;  // entry, entry + 1 … are those

@@ -9,6 +9,8 @@
 #include "vm/observe/count.h"
 #include "vm/observe/json.h"
 #include "vm/observe/keep_ptx.h"
+#include "vm/observe/phases.h"
+#include "vm/observe/run_counts.h"
 #include "vm/observe/sample.h"
 
 namespace ridge::vm::observe {
@@ -39,6 +41,7 @@ struct Profiler::Tally {
   std::vector<Counters> entries;          // by the plan's
   std::vector<Split> splits;              // the same
   std::vector<Memory> memory;             // by the plan's touches
+  std::unordered_map<uint32_t, Phases> phases;  // by the plan's entries
 };
 struct Profiler::Run {
   std::string not_sampled;
@@ -181,6 +184,10 @@ void Profiler::before(const Warp& w, const Inst* inst) {
     }
     case Step::Kind::always_branches: ++c.branches; break;
     case Step::Kind::barrier: ++c.barriers; break;
+    case Step::Kind::phase:
+      c.mbarrier_waits +=
+          tally.phases[step.entry].is_new(*tally.plan->entries[step.entry].match, w, inst);
+      break;
     case Step::Kind::plain: break;
   }
 }
@@ -226,6 +233,7 @@ void place(InstructionProfile& one, const Entry& entry, const Code& code, const 
   one.width = entry.width;
   one.unclear = entry.unclear;
   one.waits = entry.waits;
+  one.tensor = entry.tensor;
   one.unit = entry.match ? entry.match->row->unit : Unit::control;
   if (entry.merged_into) one.merged_into = entry.merged_into->line;
   // Functions of the mathematical library have no lines of their own: the call's line stands for
@@ -328,14 +336,17 @@ void Profiler::end(const GridRun& grid) {
       one.seen_shared = sum[k].seen_shared;
       one.lowest = sum[k].lowest;
       one.end = sum[k].end;
+      add_run_counts(one.counters, plan->entries[k]);
       if (plan->entries[k].has_fillers) one.counters.fillers = kFillers * one.counters.warps;
       const Instruction* const branch = plan->entries[k].passed_by;
       if (one.touch.reach != Reach::none && one.width && !one.merged_into) {
         const uint64_t passed = branch ? branches[branch] : one.counters.warps;
-        const uint64_t made = std::max(one.counters.requests, one.counters.shared_requests);
+        const uint64_t made = std::max(
+            {one.counters.requests, one.counters.shared_requests, one.counters.peer_requests});
         one.counters.switched_off = std::max(passed, made) - made;
       }
-      const bool ran = one.counters.warps || one.counters.requests || one.counters.shared_requests;
+      const bool ran = one.counters.warps || one.counters.requests ||
+                       one.counters.shared_requests || one.counters.peer_requests;
       if (!ran && !one.counters.switched_off) continue;
       launch.instructions.push_back(std::move(one));
     }

@@ -56,6 +56,7 @@ struct InstructionProfile {
   bool waits = false;        // a warp waits for its result
   std::string mnemonic;
   Touch touch;
+  TensorWork tensor;
   Unit unit = Unit::alu;
   Counters counters;
   Split split;

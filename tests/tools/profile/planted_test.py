@@ -202,7 +202,7 @@ class Planted(ProfileTest):
         ours = (self.folder / "planted.csv").read_text().splitlines()[0].split(",")
         self.assertEqual(ours[:len(columns)], columns)
         more = [name for name in ours[len(columns):] if not name.startswith("ridge__")]
-        self.assertTrue(all(name.startswith(("l1tex__", "smsp__")) for name in more))  # names of Nsight Compute
+        self.assertTrue(all(name.startswith(("l1tex__", "sm__", "smsp__")) for name in more))  # names of Nsight Compute
         docs = (HERE.parent.parent.parent / "docs" / "profile.md").read_text()
         self.assertEqual([name for name in ours[1:] if f"`{name}`" not in docs], [])
         row = self.rows["bank_conflict_bad"]

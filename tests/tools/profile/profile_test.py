@@ -277,6 +277,39 @@ class Truth(ProfileTest):
         self.assertGreater(compared, 500)  # empty is easy
 
 
+class Units(ProfileTest):
+    """Kernels of tests/vm/hopper/probe, which use tensor cores, the copy engine and clusters."""
+    PROGRAMS = Path(os.environ["RIDGE_PLANTED"])
+
+    def test_tensor_cores_have_a_roof_of_their_own(self):
+        out, _ = self.profile(self.PROGRAMS / "hopper_counters_wgmma", "--kernel", "_shared_n64_swizzle_128", "--json", "-")
+        roofs = {kernel["name"]: kernel["roofline"] for kernel in json.loads(out)["kernels"]}
+        half = roofs["f16_shared_n64_swizzle_128"]
+        self.assertEqual((half["format"], half["flops"]), ("tensor", 4 * 2 * 64 * 64 * 16))
+        for name, rate in [("tf32", 0.5), ("bf16", 1), ("e4m3", 2), ("s8", 2), ("b1", 16), ("f16_sparse", 2)]:
+            self.assertAlmostEqual(roofs[f"{name}_shared_n64_swizzle_128"]["peak_flops"] / half["peak_flops"], rate)
+
+    def test_the_terminal_has_a_row_for_each_kind(self):
+        out, _ = self.profile(self.PROGRAMS / "hopper_counters_wgmma", "--kernel", "f16_shared_n256_swizzle_128")
+        self.assertIn("2,097,152 tensor operations in 16 tensor instructions", out)
+        self.assertRegex(out, r"shared operands +16 +320 +wavefronts +20.0")
+        self.assertIn("4 product waits", out)
+        program = self.PROGRAMS / "hopper_counters"
+        for kernel, row in [("tma_load_inside", r"bulk loads +16 +4,096 +sectors +256.0 +100 % of the bytes used"),
+                            ("tma_prefetch", r"bulk prefetches +16 +0 "),
+                            ("bulk_reduce_4096", r"bulk reductions +16 +2,048 +sectors"),
+                            ("dsmem_st_async", r"cluster stores +16 +2,048 +bytes +128.0"),
+                            ("dsmem_load_stride_8", r"cluster loads +1 +256 +bytes +256.0")]:
+            out, _ = self.profile(program, "--kernel", kernel)
+            self.assertRegex(out, row)
+
+    def test_launches_of_one_kernel_that_reach_different_instructions_add_up(self):
+        out, _ = self.profile(self.PROGRAMS / "cudart_textures")
+        launches, requests = (int(re.search(row, out)[1]) for row in (r" ×(\d+) ", r"texture loads +(\d+)"))
+        self.assertGreater(launches, 20)
+        self.assertEqual(requests, launches)  # each looks up one texel, in one warp
+
+
 class Rungs(ProfileTest):
     def test_a_rung(self):
         out, err = self.profile("transpose/02_shared_tile", "--shape", "1024x1024", "--dtype", "f16")

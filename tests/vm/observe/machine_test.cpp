@@ -147,6 +147,20 @@ TEST(Machine, WhatIsAtHandIsNotLoaded) {
   EXPECT_EQ(accesses(store(9, 0) + store(9, 64) + load(1, 0)), "st4@0 st4@64 ld4@0");
   EXPECT_EQ(accesses(store(1, 0) + store(2, 0)), "st4@0");  // the first is written over
 }
+TEST(Machine, MatricesAreLoadedOnce) {
+  const auto matrix = [](int offset, const char* modifiers = ".x1") {
+    return "ldmatrix.sync.aligned.m8n8" + std::string(modifiers) + ".shared.b16 {%r20}, [%r4+" +
+           std::to_string(offset) + "];\n";
+  };
+  const std::string a = matrix(0), b = matrix(16);
+  // The first of the function does for no others, unless a barrier comes before it.
+  EXPECT_EQ(accesses(a + a + a + a), "ld16@0 ld16@0");
+  EXPECT_EQ(accesses(a + b + a + b), "ld16@0 ld16@16 ld16@0");
+  EXPECT_EQ(accesses("bar.sync 0;" + a + a + a), "ld16@0");
+  EXPECT_EQ(accesses(a + a + "bar.sync 0;" + a + a), "ld16@0 ld16@0 ld16@0");
+  EXPECT_EQ(accesses(a + a + store(9, 2048) + a + a), "ld16@0 ld16@0 st4@2048 ld16@0");
+  EXPECT_EQ(accesses("bar.sync 0;" + a + matrix(0, ".x1.trans")), "ld16@0 ld16@0");
+}
 TEST(Machine, AnAccessProvesItsOwnAlignment) {
   const std::string two = "ld.global.f32 %f1, [%rd4+8]; ld.global.f32 %f2, [%rd4+12];";
   EXPECT_EQ(accesses(two), "ld4@8 ld4@12");

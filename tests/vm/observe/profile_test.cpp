@@ -118,6 +118,49 @@ TEST(Profile, CopiesReadGlobalAndWriteSharedMemory) {
   EXPECT_EQ(count(copy, "shared_requests"), 1);
   EXPECT_EQ(count(copy, "wavefronts"), 4);
 }
+TEST(Profile, BulkCopiesMoveTheSectorsOfTheirPieces) {
+  const auto p =
+      run("setp.eq.u32 %p2, %r1, 0; @!%p2 bra End; add.s64 %rd4, %rd1, 16;"
+          "cp.async.bulk.prefetch.L2.global [%rd4], 4096;"
+          "cp.async.bulk.global.shared::cta.bulk_group [%rd4], [%r2], 48;"
+          "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; End:");
+  const json& prefetch = p.by_name.at("cp.async.bulk.prefetch.L2.global");
+  EXPECT_EQ(prefetch["reach"], "bulk");
+  EXPECT_EQ(prefetch["action"], "prefetch");
+  EXPECT_EQ(count(prefetch, "requests"), 1);
+  EXPECT_EQ(count(prefetch, "sectors"), 0);
+  EXPECT_EQ(count(prefetch, "l2_sectors"), 4096 / 128 * 5);  // each piece begins inside of a sector
+  EXPECT_EQ(count(prefetch, "first_sectors"), 4096 / 32 + 1);
+  const json& store = p.by_name.at("cp.async.bulk.global.shared::cta.bulk_group");
+  EXPECT_EQ(store["action"], "st");
+  EXPECT_EQ(count(store, "sectors"), 2);
+  EXPECT_EQ(count(store, "bytes_used"), 48);
+  EXPECT_EQ(count(p.by_name.at("cp.async.bulk.wait_group"), "copy_waits"), 1);
+}
+TEST(Profile, AWaitThatTriesAgainIsOneWait) {
+  // Warp 0 waits for warp 1, which arrives when warp 0 has: whoever comes first must try again.
+  const auto p =
+      run("setp.eq.u32 %p2, %r1, 0; setp.eq.u32 %p3, %r1, 32; setp.lt.u32 %p5, %r1, 32;"
+          "@%p2 mbarrier.init.shared.b64 [%r2], 1; @%p2 mbarrier.init.shared.b64 [%r2+8], 1;"
+          "selp.b32 %r7, 0, 8, %p5; add.u32 %r7, %r7, %r2; bar.sync 0;"
+          "@%p2 mbarrier.arrive.shared.b64 _, [%r2+8];"
+          "Try: mbarrier.try_wait.parity.shared.b64 %p4, [%r7], 0; @!%p4 bra Try;"
+          "@%p3 mbarrier.arrive.shared.b64 _, [%r2];",
+          64);
+  const json& wait = p.by_name.at("mbarrier.try_wait.parity.shared.b64");
+  EXPECT_GT(count(wait, "warps"), 2);
+  EXPECT_EQ(count(wait, "mbarrier_waits"), 2);
+}
+TEST(Profile, ProductsAreCountedByTheirSource) {
+  const auto p =
+      run("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f1,%f2,%f3,%f4},"
+          "{%r1,%r1,%r1,%r1}, {%r1,%r1}, {%f1,%f2,%f3,%f4};",
+          96);
+  const json& product = p.by_name.at("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32");
+  EXPECT_EQ(product["source"], "bf16");
+  EXPECT_EQ(count(product, "tensor_instructions"), 3);
+  EXPECT_EQ(count(product, "tensor_ops"), 3 * 2 * 16 * 8 * 16);
+}
 TEST(Profile, LocalWordsLieSideBySide) {
   const auto p = run("mov.b64 %rd5, 7; st.local.u32 [l], %r1; st.local.u64 [l+8], %rd5;");
   EXPECT_EQ(count(p.by_name.at("st.local.u32"), "sectors"), 4);

@@ -7,9 +7,6 @@
 #include <fmt/format.h>
 
 namespace ridge::tools::profile {
-namespace {
-
-using Value = std::optional<double>;
 
 double sum(const Kernel& kernel, Reach reach, Action action, uint64_t Counters::*field) {
   double total = 0;
@@ -17,6 +14,17 @@ double sum(const Kernel& kernel, Reach reach, Action action, uint64_t Counters::
     if (one.reach == reach && one.action == action) total += double(one.counters.*field);
   return total;
 }
+
+double matrices(const Kernel& kernel, Action action, uint64_t Counters::*field) {
+  double total = 0;
+  for (const Instruction& one : kernel.instructions)
+    if (one.matrices && one.action == action) total += double(one.counters.*field);
+  return total;
+}
+
+namespace {
+
+using Value = std::optional<double>;
 
 // What an asynchronous copy reads counts with the loads.
 template <Action action, uint64_t Counters::*field>
@@ -55,16 +63,11 @@ Value executed(const Kernel& kernel) {
   double total = 0;
   for (const Instruction& one : kernel.instructions) {
     if (reach == Reach::shared && action == Action::load) total += double(one.counters.fillers);
-    if (one.reach != reach || one.action != action || one.matrices || one.generic) continue;
+    if (one.reach != reach || one.action != action) continue;
+    if (one.matrices || one.generic || one.peers) continue;
     const Counters& c = one.counters;
     total += double((reach == Reach::shared ? c.shared_requests : c.requests) + c.switched_off);
   }
-  return total;
-}
-Value matrix_loads(const Kernel& kernel) {
-  double total = 0;
-  for (const Instruction& one : kernel.instructions)
-    if (one.matrices && one.action == Action::load) total += double(one.counters.shared_requests);
   return total;
 }
 
@@ -122,7 +125,10 @@ constexpr Metric kMoreOfNsight[] = {
     {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", local<kLoad, &Counters::sectors>},
     {"l1tex__t_requests_pipe_lsu_mem_local_op_st.sum", local<kStore, &Counters::requests>},
     {"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", local<kStore, &Counters::sectors>},
-    {"smsp__inst_executed_op_ldsm.sum", matrix_loads},
+    {"smsp__inst_executed_op_ldsm.sum",
+     [](const Kernel& k) -> Value {
+       return matrices(k, Action::load, &Counters::shared_requests);
+     }},
     {"smsp__inst_executed_op_ldgsts.sum",
      [](const Kernel& k) -> Value {
        return sum(k, Reach::global, Action::copy, &Counters::warps);
@@ -146,6 +152,7 @@ std::vector<Metric> columns() {
   };
   add_totals(true);
   all.insert(all.end(), std::begin(kMoreOfNsight), std::end(kMoreOfNsight));
+  all.insert(all.end(), unit_metrics().begin(), unit_metrics().end());
   add_totals(false);  // our own: counted in PTX, or not counted by Nsight Compute
   all.push_back(kOccupancy);
   return all;

@@ -15,6 +15,12 @@ struct Metric {
   std::optional<double> (*of)(const Kernel& kernel);
 };
 std::span<const Metric> all_metrics();  // in the order of the CSV's columns
+// Those of them that tell of tensor cores, matrices, the copy engine, clusters and textures.
+std::span<const Metric> unit_metrics();
+
+// A counter of all instructions of one kind; of those that move 8 by 8 matrices.
+double sum(const Kernel& kernel, Reach reach, Action action, uint64_t Counters::*field);
+double matrices(const Kernel& kernel, Action action, uint64_t Counters::*field);
 
 std::string to_csv(const Profile& profile);  // one row per kernel
 

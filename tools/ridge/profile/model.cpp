@@ -13,6 +13,8 @@ const char* noun_of(Action action) {
     case Action::reduction: return "reductions";
     case Action::atomic: return "atomics";
     case Action::copy: return "copies";
+    case Action::prefetch: return "prefetches";
+    case Action::operand: return "operands";
   }
   return "";
 }

@@ -21,6 +21,7 @@ using vm::observe::Counters;
 using vm::observe::kCounters;
 using vm::observe::name_of;
 using vm::observe::Reach;
+using vm::observe::Source;
 const char* noun_of(Action action);  // "loads"
 
 // One access of one warp: the costliest that an instruction made.
@@ -58,6 +59,11 @@ struct Instruction {
   Reach reach = Reach::none;
   bool matrices = false;  // ldmatrix, stmatrix and what is made of them
   bool generic = false;   // which memory it reaches shows when it runs
+  bool peers = false;     // which block's shared memory it reaches shows when it runs
+  bool bulk = false;      // to other blocks of the cluster: by the copy engine
+  Source source = Source::none;  // what it gives the tensor cores to multiply
+  bool sparse = false;           // the same: half of the first matrix is left out
+  bool warpgroup = false;        // the same: wgmma
   Action action = Action::load;
   uint32_t bytes = 0;        // a lane
   uint32_t width = 0;        // a lane, as the machine moves it: ptxas merges neighbours

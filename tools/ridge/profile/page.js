@@ -50,6 +50,7 @@ function facts(k) {
     const conflicts = c.conflicts ?? 0;
     list.push(fact(count(conflicts), `bank conflicts in ${count(c.wavefronts)} wavefronts`, conflicts > c.wavefronts / 10));
   }
+  if (c.tensor_ops) list.push(fact(count(c.tensor_ops), 'operations of the tensor cores'));
   list.push(fact(percent(k.occupancy.fraction), `occupancy, limited by ${k.occupancy.limiter}`, k.occupancy.fraction < 0.5));
   list.push(fact(`${r.registers}`, r.from === 'ptxas' ? 'registers per thread (ptxas)' : 'registers per thread (an estimate)'));
   if (r.static_shared + r.dynamic_shared) list.push(fact(bytes(r.static_shared + r.dynamic_shared), 'shared memory per block'));

@@ -54,17 +54,16 @@ Size size(const json& object, const char* key) {
   return size;
 }
 
-Reach reach_of(const std::string& name) {
-  if (name == "shared") return Reach::shared;
-  if (name == "local") return Reach::local;
-  return name == "global" || name == "generic" ? Reach::global : Reach::none;
+// The word with this name, up to `last`; the first one where none has it.
+template <class Word>
+Word word(const std::string& name, Word last) {
+  for (int k = 0; k <= int(last); ++k)
+    if (name == name_of(Word(k))) return Word(k);
+  return Word(0);
 }
 
-Action action_of(const std::string& name) {
-  for (const Action action :
-       {Action::store, Action::reduction, Action::atomic, Action::copy, Action::load})
-    if (name == name_of(action)) return action;
-  return Action::load;
+Reach reach_of(const std::string& name) {
+  return name == "generic" ? Reach::global : word(name, Reach::surface);
 }
 
 std::optional<Access> access(const json& object, uint32_t bytes) {
@@ -125,7 +124,12 @@ Instruction instruction(const json& object, double scale) {
   find_place(one, object);
   one.unit = text(object, "unit");
   one.reach = reach_of(text(object, "reach"));
-  one.action = action_of(text(object, "action"));
+  one.action = word(text(object, "action"), Action::operand);
+  one.source = word(text(object, "source"), Source::f64);
+  one.sparse = is_true(object, "sparse");
+  one.warpgroup = is_true(object, "warpgroup");
+  one.peers = is_true(object, "peers");
+  one.bulk = is_true(object, "bulk");
   one.bytes = uint32_t(number(object, "bytes"));
   one.merged_into = uint32_t(number(object, "merged_into"));
   one.unclear = is_true(object, "unclear");
@@ -180,7 +184,8 @@ void add(std::vector<Instruction>& sum, std::vector<Instruction> more) {
     const auto place = std::find_if(sum.begin() + long(at), sum.end(), [&](const Instruction& i) {
       return i.ptx_line > one.ptx_line;
     });
-    at = size_t(sum.insert(place, std::move(one)) - sum.begin()) + 1;
+    const auto added = sum.insert(place, std::move(one));
+    at = size_t(added - sum.begin()) + 1;
   }
 }
 

@@ -266,7 +266,8 @@ LayoutTrial try_layout(const Kernel& kernel, const SharedArray& array, const Lay
 std::optional<LayoutTrial> best_layout(const Kernel& kernel, const SharedArray& array,
                                        const GpuSpec& gpu) {
   for (const Instruction& one : kernel.instructions)
-    if (one.counters.wavefronts && one.seen_shared.sample.empty() && !one.merged_into)
+    if ((one.counters.wavefronts && one.seen_shared.sample.empty() && !one.merged_into) ||
+        one.reach == Reach::bulk || one.reach == Reach::cluster)
       return std::nullopt;
   std::optional<LayoutTrial> best = best_of_rows(kernel, array, gpu, rows_of(kernel, array));
   // Where no row helps, something can still be put behind every 32 words.

@@ -1,6 +1,5 @@
 #include "profile/roofline.h"
 
-#include <charconv>
 #include <string_view>
 
 #include "profile/time.h"
@@ -14,37 +13,11 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// m16n8k16 → 2·16·8·16; 0 where the spelling has no such part.
-double matrix_flops(std::string_view ptx) {
-  for (size_t at = ptx.find(".m"); at != std::string_view::npos; at = ptx.find(".m", at + 1)) {
-    double product = 2;
-    const char* p = ptx.data() + at + 1;
-    const char* const end = ptx.data() + ptx.size();
-    int sizes = 0;
-    for (const char letter : {'m', 'n', 'k'}) {
-      int size = 0;
-      if (p == end || *p != letter) break;
-      const auto [next, error] = std::from_chars(p + 1, end, size);
-      if (error != std::errc()) break;
-      product *= size;
-      p = next;
-      ++sizes;
-    }
-    if (sizes == 3) return product;
-  }
-  return 0;
-}
-
 }  // namespace
 
 double flops_of(const Instruction& one) {
   const std::string_view ptx = one.ptx;
-  if (contains(ptx, "mma.")) {
-    const double product = matrix_flops(ptx);
-    const double warps = double(one.counters.warps);
-    return ptx.starts_with("wgmma") ? product * warps / 4
-                                    : product * warps;  // four warps share one
-  }
+  if (one.source != Source::none) return double(one.counters.tensor_ops);
   const bool floating = contains(ptx, ".f32") || contains(ptx, ".f64") || contains(ptx, ".f16") ||
                         contains(ptx, ".bf16");
   if (!floating) return 0;
@@ -71,19 +44,28 @@ double memory_bytes_per_second(const GpuSpec& gpu) {
 
 Roofline roofline_of(const Kernel& kernel, const GpuSpec& gpu) {
   Roofline roof;
-  double fp64 = 0;
+  double fp64 = 0, tensor = 0, tensor_cycles = 0;
   for (const Instruction& one : kernel.instructions) {
     const double flops = flops_of(one);
     roof.flops += flops;
     if (unit_of(one) == "fp64") fp64 += flops;
-    if (one.reach != Reach::global) continue;
+    if (one.source != Source::none) {
+      tensor += flops;
+      tensor_cycles += flops / tensor_ops_per_cycle(one);
+    }
+    if (one.reach != Reach::global && one.reach != Reach::bulk) continue;
     roof.dram_bytes += double(one.counters.first_sectors) * 32;
     roof.l2_bytes += double(one.counters.sectors) * 32;
   }
-  roof.fp64 = fp64 * 2 > roof.flops;
-  const double lanes = roof.fp64 ? gpu.fp64_lanes_per_sm : gpu.fp32_lanes_per_sm;
   const double cycles = gpu.sm_count * gpu.clock_khz * 1e3;  // of all SMs, per second
-  roof.peak_flops = 2.0 * lanes * cycles;
+  if (tensor * 2 > roof.flops) {
+    roof.format = "tensor";
+    roof.peak_flops = tensor / tensor_cycles * cycles;
+  } else {
+    const bool doubles = fp64 * 2 > roof.flops;
+    roof.format = doubles ? "FP64" : "FP32";
+    roof.peak_flops = 2.0 * (doubles ? gpu.fp64_lanes_per_sm : gpu.fp32_lanes_per_sm) * cycles;
+  }
   roof.dram_rate = memory_bytes_per_second(gpu);
   roof.l2_rate = kL2BytesPerCycle * cycles;
   return roof;

@@ -17,10 +17,10 @@ double memory_bytes_per_second(const GpuSpec& gpu);
 struct Roofline {
   double flops = 0;
   double dram_bytes = 0, l2_bytes = 0;
-  double peak_flops = 0;  // per second, FP32 (FP64 where that is most of it)
+  double peak_flops = 0;  // per second, of the pipe that does most of them
   double dram_rate = 0;   // bytes per second
   double l2_rate = 0;
-  bool fp64 = false;
+  const char* format = "FP32";  // which pipe that is: "FP64", "tensor"
 };
 Roofline roofline_of(const Kernel& kernel, const GpuSpec& gpu);
 

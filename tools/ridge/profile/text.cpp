@@ -64,6 +64,9 @@ void add_memory_row(std::vector<std::vector<std::string>>& rows, const Kernel& k
     if (one.reach == reach && one.action == action) sum += one.counters;
   const bool shared = reach == Reach::shared;
   const uint64_t requests = shared ? sum.shared_requests : sum.requests;
+  if (sum.image_requests)
+    rows.push_back({fmt::format("{} {}", name_of(reach), noun_of(action)),
+                    thousands(sum.image_requests), "", "", "", ""});
   if (!requests) return;
   const uint64_t cost = shared ? sum.wavefronts : sum.sectors;
   const double moved = double(sum.sectors) * 32;
@@ -71,9 +74,21 @@ void add_memory_row(std::vector<std::vector<std::string>>& rows, const Kernel& k
       {fmt::format("{} {}", name_of(reach), noun_of(action)), thousands(requests), thousands(cost),
        shared ? "wavefronts" : "sectors", fmt::format("{:.1f}", double(cost) / double(requests)),
        shared ? counted(sum, &Counters::conflicts)
-       : action == Action::reduction || action == Action::atomic
+       : action == Action::reduction || action == Action::atomic || !sum.sectors
            ? ""
            : fmt::format("{} of the bytes used", percent(double(sum.bytes_used) / moved))});
+}
+
+// The same for shared memory of other blocks of the cluster.
+void add_peer_row(std::vector<std::vector<std::string>>& rows, const Kernel& kernel,
+                  Action action) {
+  Counters sum;
+  for (const Instruction& one : kernel.instructions)
+    if (one.action == action) sum += one.counters;
+  if (!sum.peer_requests) return;
+  rows.push_back({fmt::format("cluster {}", noun_of(action)), thousands(sum.peer_requests),
+                  thousands(sum.peer_bytes), "bytes",
+                  fmt::format("{:.1f}", double(sum.peer_bytes) / double(sum.peer_requests)), ""});
 }
 
 // Which units the instructions went to, the busiest first.
@@ -97,13 +112,21 @@ std::string counts(const Kernel& kernel) {
   if (t.branches)
     text +=
         fmt::format(", {}, {} divergent", counted(t, &Counters::branches), thousands(t.divergent));
-  if (t.barriers) text += fmt::format(", {}", counted(t, &Counters::barriers));
+  for (const auto field :
+       {&Counters::barriers, &Counters::cluster_barriers, &Counters::mbarrier_waits,
+        &Counters::copy_waits, &Counters::product_waits})
+    if (t.*field) text += fmt::format(", {}", counted(t, field));
   text += '\n' + mix(kernel);
+  if (t.tensor_instructions)
+    text += fmt::format("  {} in {}\n", counted(t, &Counters::tensor_ops),
+                        counted(t, &Counters::tensor_instructions));
   std::vector<std::vector<std::string>> rows = {{"", "requests", "cost", "", "each", ""}};
-  for (const Reach reach : {Reach::global, Reach::local, Reach::shared})
-    for (const Action action :
-         {Action::load, Action::store, Action::reduction, Action::atomic, Action::copy})
-      add_memory_row(rows, kernel, reach, action);
+  constexpr Action kActions[] = {Action::load, Action::store,    Action::reduction, Action::atomic,
+                                 Action::copy, Action::prefetch, Action::operand};
+  for (const Reach reach :
+       {Reach::global, Reach::bulk, Reach::texture, Reach::surface, Reach::local, Reach::shared})
+    for (const Action action : kActions) add_memory_row(rows, kernel, reach, action);
+  for (const Action action : kActions) add_peer_row(rows, kernel, action);
   if (rows.size() > 1)
     text += table(rows,
                   {Align::left, Align::right, Align::right, Align::left, Align::right, Align::left},
@@ -124,6 +147,11 @@ std::string trimmed(const std::string& text) {
 std::string counters_text(const Counters& c) {
   std::string text = counted(c, &Counters::warps);
   if (c.active_lanes() < 31.95) text += fmt::format(" with {:.1f} lanes", c.active_lanes());
+  if (c.tensor_ops) text += fmt::format(", {}", counted(c, &Counters::tensor_ops));
+  if (c.peer_requests)
+    text += fmt::format(", {} in {}", counted(c, &Counters::peer_bytes),
+                        counted(c, &Counters::peer_requests));
+  if (c.image_requests) text += fmt::format(", {}", counted(c, &Counters::image_requests));
   if (c.requests)
     text += fmt::format(", {} in {}, {} of their bytes used", counted(c, &Counters::sectors),
                         counted(c, &Counters::requests),

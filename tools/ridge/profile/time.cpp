@@ -17,7 +17,6 @@ namespace {
 constexpr double kIssuePerCycle = 4;
 constexpr double kCyclesPerLine = 2;
 constexpr double kSpecialLanes = 16;           // also for conversions from and to doubles
-constexpr double kTensorFlopsPerCycle = 4096;  // dense 16-bit, an SM of the H200
 constexpr double kOthers = 0.25;               // how much the parts count that are not the longest
 
 // Cycles until a result can be used.
@@ -47,7 +46,8 @@ double misses(const Instruction& one) {
 
 double latency_of(const Instruction& one) {
   const Counters& c = one.counters;
-  if (c.barriers) return kBarrierLatency * double(c.barriers);
+  if (c.barriers || c.cluster_barriers)
+    return kBarrierLatency * double(c.barriers + c.cluster_barriers);
   if (!one.waits) return double(c.warps);  // it is issued, and nobody waits for it
   if (one.action == Action::load || one.action == Action::atomic) {
     if (c.shared_requests) return kSharedLatency * double(c.shared_requests);
@@ -67,7 +67,8 @@ Work work_of(const Instruction& one, const Kernel& kernel, const GpuSpec& gpu) {
   if (unit == "fp64") work[Part::fp64] = warps * 32 / gpu.fp64_lanes_per_sm;
   if (unit == "sfu" || (unit == "conv" && has(one.ptx, ".f64")))
     work[Part::special] = warps * 32 / kSpecialLanes;
-  if (unit == "tensor") work[Part::tensor] = flops_of(one) / kTensorFlopsPerCycle;
+  if (one.source != Source::none)
+    work[Part::tensor] = double(c.tensor_ops) / tensor_ops_per_cycle(one);
   work[Part::shared] = double(c.wavefronts);
   if (one.reach == Reach::local) {
     if (is_local_in_registers(kernel)) return work;
@@ -104,6 +105,21 @@ const char* name_of(Part part) {
     case Part::latency: return "latency";
   }
   return "";
+}
+
+// Measured for wgmma on an H200: a product of 64 rows, N columns and 32 bytes of depth takes N / 2
+// cycles, whatever the type. A sparse product has twice the depth in the same time.
+double tensor_ops_per_cycle(const Instruction& one) {
+  constexpr double kHalf = 4096;
+  const double each = one.sparse ? 2 : 1;
+  switch (one.source) {
+    case Source::tf32: return each * kHalf / 2;
+    case Source::fp8:
+    case Source::int8: return each * kHalf * 2;
+    case Source::int1: return each * kHalf * 16;
+    case Source::f64: return 256;
+    default: return each * kHalf;
+  }
 }
 
 std::string_view unit_of(const Instruction& one) {

@@ -44,6 +44,7 @@ json instruction_json(const Instruction& one) {
     out["action"] = name_of(one.action);
     out["bytes"] = one.bytes;
   }
+  if (one.source != Source::none) out["source"] = name_of(one.source);
   if (!one.library.empty()) out["library"] = one.library;
   if (one.merged_into) out["merged_into"] = one.merged_into;
   if (one.unclear) out["widths"] = "model";
@@ -105,7 +106,7 @@ json kernel_json(const Kernel& kernel, const GpuSpec& gpu) {
         {"peak_flops", roof.peak_flops},
         {"dram_bytes_per_second", roof.dram_rate},
         {"l2_bytes_per_second", roof.l2_rate},
-        {"format", roof.fp64 ? "FP64" : "FP32"}}},
+        {"format", roof.format}}},
       {"lines", json::array()},
       {"advice", json::array()},
       {"metrics", json::object()},
