@@ -158,7 +158,7 @@ bool load(ColumnFactors& b, const uint32_t* tiles, uint32_t columns) {
 // --- the product ---
 
 template <bool Half>
-inline __m256 load_sums(uint32_t* const* d, int half, int row) {
+inline __m256 load_sums(const uint32_t* const* d, int half, int row) {
   if constexpr (Half) {
     const __m128i pairs = read_half(d[half] + 4 * row);
     const __m128i even = _mm_and_si128(pairs, _mm_set1_epi32(0xffff));
@@ -196,7 +196,7 @@ struct Way {
 // One row by eight columns.
 template <class W>
 struct Row {
-  __m256 addend, to_units, unit;
+  __m256 addend, to_units, unit, result;
   __m256i exponent, sum = all(0);
 
   // `tops`: eight exponents of products, in bytes; 0 where all are zero.
@@ -216,13 +216,12 @@ struct Row {
         _mm256_sub_epi32(all(int(uint32_t(2 * kBias + W::kFraction) << kMantissa)), exponent));
     unit = floats(_mm256_sub_epi32(exponent, all(W::kFraction << kMantissa)));
   }
-  void add(float a, __m256 b) {
-    const __m256 product = _mm256_mul_ps(_mm256_set1_ps(a), b);
+  void add(__m256 a, __m256 b) {
+    const __m256 product = _mm256_mul_ps(a, b);
     sum = _mm256_add_epi32(sum, _mm256_cvttps_epi32(_mm256_mul_ps(product, to_units)));
   }
-  // Rounds towards zero, so the conversion must.
-  __m256 end(__m256i& largest_sum, __m256i& largest_result) {
-    if constexpr (W::kOverflows) largest_sum = _mm256_max_epi32(largest_sum, _mm256_abs_epi32(sum));
+  // Conversions to f32 must round towards zero.
+  void end() {
     const __m256i total =
         _mm256_add_epi32(sum, _mm256_cvttps_epi32(_mm256_mul_ps(addend, to_units)));
     __m256 cut = _mm256_cvtepi32_ps(total);
@@ -232,20 +231,20 @@ struct Row {
     } else if constexpr (W::kNarrow) {
       cut = floats(_mm256_and_si256(bits(cut), all(-1 << (kMantissa - kNarrowFraction))));
     }
-    // Below kLeast there is nothing but C. -0 becomes 0.
+    result = _mm256_mul_ps(cut, unit);
+  }
+  // Below kLeast there is nothing but C. -0 becomes 0.
+  void end_small() {
     const __m256i small = _mm256_cmpgt_epi32(all(kLeast << kMantissa), exponent);
-    const __m256 result = _mm256_add_ps(
-        _mm256_blendv_ps(_mm256_mul_ps(cut, unit), addend, floats(small)), _mm256_setzero_ps());
-    largest_result = _mm256_max_epi32(largest_result, size_of(result));
-    return result;
+    result = _mm256_add_ps(_mm256_blendv_ps(result, addend, floats(small)), _mm256_setzero_ps());
   }
 };
 
-// Exponents of the products of two rows with 32 columns, 0 where all are zero. Which columns are
-// not to be trusted.
+// Exponents of the products of rows i and i + 8 with 32 columns, 0 where all are zero. False if
+// some are not to be trusted.
 template <int Depth>
-inline uint32_t find_exponents(const RowFactors& a, const ColumnFactors& b, int row,
-                               uint8_t (&to)[2][32]) {
+inline bool find_exponents(const RowFactors& a, const ColumnFactors& b, int row,
+                           uint8_t (&to)[2][32]) {
   __m256i least[2] = {all(-1), all(-1)}, bad = all(0);
   for (int k = 0; k < Depth; ++k) {
     const __m256i columns = read(b.distance[k]);
@@ -260,41 +259,70 @@ inline uint32_t find_exponents(const RowFactors& a, const ColumnFactors& b, int 
         _mm256_or_si256(bad, _mm256_cmpeq_epi8(_mm256_min_epu8(beyond, all_bytes(kRange)), beyond));
     write(to[h], _mm256_subs_epu8(all_bytes(a.top + b.top - kBias), least[h]));
   }
-  return uint32_t(_mm256_movemask_epi8(bad));
+  return _mm256_testz_si256(bad, bad);
+}
+
+// Rows i and i + 8 by so many tiles. False, and nothing is written, where this arithmetic does not
+// do.
+template <class W, uint32_t Tiles>
+[[gnu::always_inline]] inline bool multiply_tiles(const RowFactors& a, const ColumnFactors& b,
+                                                  const GroupProduct& product, int row,
+                                                  uint32_t first, const uint8_t (&tops)[2][32]) {
+  constexpr uint32_t kRegisters = W::kHalf ? 2 : 4;
+  Row<W> rows[2][Tiles];
+  for (uint32_t t = 0; t < Tiles; ++t)
+    for (int h = 0; h < 2; ++h)
+      rows[h][t].begin(load_sums<W::kHalf>(product.c + kRegisters * (first + t), h, row),
+                       tops[h] + 8 * (first + t));
+#pragma GCC unroll 4  // with more, GCC rearranges the sums until they do not fit into registers
+  for (int k = 0; k < W::kDepth; ++k) {
+    __m256 columns[Tiles];
+    for (uint32_t t = 0; t < Tiles; ++t) columns[t] = _mm256_load_ps(b.value[k] + 8 * (first + t));
+    for (int h = 0; h < 2; ++h) {
+      const __m256 x = _mm256_set1_ps(a.value[row + 8 * h][k]);
+      for (uint32_t t = 0; t < Tiles; ++t) rows[h][t].add(x, columns[t]);
+    }
+  }
+  __m256i lowest = rows[0][0].exponent, highest = lowest, largest_sum = all(0);
+  for (uint32_t t = 0; t < Tiles; ++t)
+    for (int h = 0; h < 2; ++h) {
+      Row<W>& x = rows[h][t];
+      x.end();
+      lowest = _mm256_min_epi32(lowest, x.exponent);
+      highest = _mm256_max_epi32(highest, x.exponent);
+      if constexpr (W::kOverflows)
+        largest_sum = _mm256_max_epi32(largest_sum, _mm256_abs_epi32(x.sum));
+    }
+  const __m256i bad =
+      _mm256_or_si256(_mm256_cmpgt_epi32(largest_sum, all(INT32_MAX - W::kLargestC)),
+                      _mm256_cmpgt_epi32(highest, all(kMost << kMantissa)));
+  if (!_mm256_testz_si256(bad, bad)) return false;
+  const __m256i small = _mm256_cmpgt_epi32(all(kLeast << kMantissa), lowest);
+  if (!_mm256_testz_si256(small, small))
+    for (auto& half : rows)
+      for (Row<W>& x : half) x.end_small();
+  for (uint32_t t = 0; t < Tiles; ++t)
+    for (int h = 0; h < 2; ++h)
+      store_sums<W::kHalf>(rows[h][t].result, product.d + kRegisters * (first + t), h, row);
+  return true;
 }
 
 template <class W>
 [[gnu::noinline]] uint32_t multiply(const RowFactors& a, const ColumnFactors& b,
                                     const GroupProduct& product) {
   uint32_t failed = 0;
-  for (int row = 0; row < 8; ++row) {
+  for (uint32_t i = 0; i < 8; ++i) {
+    const int row = int(i);
     alignas(32) uint8_t tops[2][32];
-    const uint32_t untrusted = find_exponents<W::kDepth>(a, b, row, tops);
-    for (uint32_t t = 0; t < product.tiles; ++t) {
-      uint32_t* const* d = product.d + (W::kHalf ? 2 : 4) * t;
-      Row<W> rows[2];
-      for (int h = 0; h < 2; ++h)
-        rows[h].begin(product.adds ? load_sums<W::kHalf>(d, h, row) : _mm256_setzero_ps(),
-                      tops[h] + 8 * t);
-#pragma GCC unroll 32
-      for (int k = 0; k < W::kDepth; ++k) {
-        const __m256 columns = _mm256_load_ps(b.value[k] + 8 * t);
-        rows[0].add(a.value[row][k], columns);
-        rows[1].add(a.value[row + 8][k], columns);
-      }
-      __m256i largest_sum = all(0), largest_result = all(0);
-      const __m256 upper = rows[0].end(largest_sum, largest_result);
-      const __m256 lower = rows[1].end(largest_sum, largest_result);
-      const __m256i bad =
-          _mm256_or_si256(_mm256_cmpgt_epi32(largest_sum, all(INT32_MAX - W::kLargestC)),
-                          _mm256_cmpgt_epi32(largest_result, all(kMost << kMantissa)));
-      if (_mm256_movemask_ps(floats(bad)) || (untrusted >> 8 * t & 255)) {
-        failed |= 1u << (8 * t + uint32_t(row));
-        continue;
-      }
-      store_sums<W::kHalf>(upper, d, 0, row);
-      store_sums<W::kHalf>(lower, d, 1, row);
+    if (!find_exponents<W::kDepth>(a, b, row, tops)) {
+      failed |= 0x01010101u << i;
+      continue;
     }
+    uint32_t t = 0;
+    for (; t + 2 <= product.tiles; t += 2)
+      if (!multiply_tiles<W, 2>(a, b, product, row, t, tops)) failed |= 0x0101u << (8 * t + i);
+    if (t < product.tiles)
+      if (!multiply_tiles<W, 1>(a, b, product, row, t, tops)) failed |= 1u << (8 * t + i);
   }
   return failed;
 }

@@ -37,14 +37,16 @@ bool load_factors(RowFactors& a, Element e, const uint32_t* const* tiles);
 bool load_factors(ColumnFactors& b, Element e, const uint32_t* tiles, uint32_t columns);
 
 struct GroupProduct {
-  Element factors;               // A's or B's: both have the same number of bits
-  bool half, adds;               // D is f16; D = A B + D, otherwise D = A B
-  uint32_t tiles;                // at most kGroupTiles
-  uint32_t* d[4 * kGroupTiles];  // registers: four of each tile, or two of f16
+  Element factors;  // A's or B's: both have the same number of bits
+  bool half;        // C and D are f16, otherwise f32
+  uint32_t tiles;   // at most kGroupTiles
+  // Registers of C and D: four of each tile, or two of f16.
+  const uint32_t* c[4 * kGroupTiles];
+  uint32_t* d[4 * kGroupTiles];
 };
 // Bit 8 t + i of the result: rows i and i + 8 of tile t are not written, because this arithmetic
-// does not do for them. Some value of C is then infinite, a NaN or huge, exponents are more than
-// about 60 apart or near the ends of f32's, or a sum has more than 31 bits.
+// does not do for them or for rows beside them. Some value of C is then infinite, a NaN or huge,
+// exponents are more than about 60 apart or near the ends of f32's, or a sum has more than 31 bits.
 uint32_t multiply_group(const RowFactors& a, const ColumnFactors& b, const GroupProduct& product);
 
 }  // namespace ridge::vm::tensor

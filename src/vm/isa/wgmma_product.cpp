@@ -33,7 +33,8 @@ class Multiplication {
   }
 
  private:
-  // Of each tile of eight columns: a bit for each pair of rows i and i + 8 that is still to be made.
+  // Of each tile of eight columns: a bit for each pair of rows i and i + 8 that is still to be
+  // made.
   static constexpr uint8_t kAllPairs = 255;
   using PairsLeft = std::array<uint8_t, 32>;
 
@@ -178,13 +179,16 @@ void Multiplication::multiply_groups(const ConvertedColumns& b, PairsLeft& left)
   RowFactors a;
   const uint32_t* registers[] = {a_[0].at, a_[1].at, a_[2].at, a_[3].at};
   if (!load_factors(a, form_.a, registers)) return;
-  GroupProduct product{form_.a, half(), product_.adds, 0, {}};
+  static constexpr uint32_t kZeros[kWarpSize] = {};
+  GroupProduct product{form_.a, half(), 0, {}, {}};
   for (uint32_t g = 0; g < b.groups.size(); ++g) {
     if (!b.ordinary[g]) continue;
     product.tiles = std::min(kGroupTiles, tiles() - kGroupTiles * g);
     const uint32_t count = half() ? 2 : 4;
-    for (uint32_t i = 0; i < count * product.tiles; ++i)
-      product.d[i] = this->d(count * kGroupTiles * g + i);
+    for (uint32_t i = 0; i < count * product.tiles; ++i) {
+      product.d[i] = d(count * kGroupTiles * g + i);
+      product.c[i] = product_.adds ? product.d[i] : kZeros;
+    }
     const uint32_t failed = multiply_group(a, b.groups[g], product);
     for (uint32_t t = 0; t < product.tiles; ++t)
       left[kGroupTiles * g + t] = uint8_t(failed >> 8 * t);
