@@ -6,7 +6,6 @@ kernels.py                launches them through Triton's own launcher on whateve
 
 Without Triton it says so and exits with 77.
 """
-import ctypes
 import math
 import pathlib
 import random
@@ -20,6 +19,8 @@ try:
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
+
+from device import Buffer
 
 
 @triton.jit
@@ -56,32 +57,6 @@ def write_ptx(folder):
         path.write_text("\n".join(line.rstrip() for line in text.splitlines()) + "\n")
         metadata = compiled.metadata
         print(f"{path.name}: {metadata.num_warps} warps, {metadata.shared} bytes of dynamic shared memory")
-
-
-class Buffer:
-    """Device memory that Triton takes as a tensor: it has data_ptr() and a dtype."""
-    dtype = "fp32"
-    libcuda = None
-
-    def __init__(self, values):
-        Buffer.libcuda = Buffer.libcuda or ctypes.CDLL("libcuda.so.1")
-        self.count = len(values)
-        self.address = ctypes.c_uint64()
-        self.check(self.libcuda.cuMemAlloc_v2(ctypes.byref(self.address), ctypes.c_size_t(4 * self.count)))
-        host = (ctypes.c_float * self.count)(*values)
-        self.check(self.libcuda.cuMemcpyHtoD_v2(self.address, host, ctypes.c_size_t(4 * self.count)))
-
-    def check(self, result):
-        if result:
-            raise RuntimeError(f"CUresult {result}")
-
-    def data_ptr(self):
-        return self.address.value
-
-    def values(self):
-        host = (ctypes.c_float * self.count)()
-        self.check(self.libcuda.cuMemcpyDtoH_v2(host, self.address, ctypes.c_size_t(4 * self.count)))
-        return list(host)
 
 
 def launch():
