@@ -8,6 +8,8 @@ Without Triton it says so and exits with 77.
 """
 import sys
 
+sys.dont_write_bytecode = True  # nothing is left beside the sources
+
 try:
     import triton
     import triton.language as tl
