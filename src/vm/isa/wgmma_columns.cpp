@@ -62,7 +62,8 @@ class Cache {
     uint32_t key = 0;  // of the form; 0: nothing yet
     ConvertedColumns columns;
   };
-  std::array<Entry, 8> entries_;
+  // A warp may be a whole pipeline of tiles ahead of the others: eight stages of four steps of K.
+  std::array<Entry, 32> entries_;
   size_t next_ = 0;
 };
 
