@@ -1,30 +1,19 @@
 // How fast the software GPU's copy engine is: boxes of 32 KB between 64 MB of global memory and
 // shared memory, one block, nothing computed.
 //   copies NAME REPEATS   run one of tensor_load, tensor_load_swizzled, tensor_store,
-//                         tensor_store_swizzled, memcpy_load, memcpy_store; print the seconds of
-//                         each repeat
-// memcpy_load and memcpy_store move as many bytes on the host, from 64 MB to one place of 32 KB or
-// back, 32 KB at a time.
+//                         tensor_store_swizzled, memcpy_load, memcpy_load_rows, memcpy_store,
+//                         memcpy_store_rows; print the seconds of each repeat
+// Boxes have rows of 1 KB, or of 128 bytes where they are swizzled. memcpy_… moves as many bytes on
+// the host, from 64 MB to one place of 32 KB or back: 32 KB at a time, or the rows of the swizzled
+// boxes one by one, which lie 4 KB apart.
 // run.py runs this and records the rates.
 #include <cuda.h>
 #include <cudaTypedefs.h>
 
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
-#include <vector>
 
-#define CHECK(call)                                                                        \
-  do {                                                                                     \
-    const cudaError_t error_ = (call);                                                     \
-    if (error_ != cudaSuccess) {                                                           \
-      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error_)); \
-      std::exit(4);                                                                        \
-    }                                                                                      \
-  } while (0)
+#include "common.cuh"
 
 constexpr uint32_t kBytes = 64 << 20, kBox = 32 << 10, kBoxes = kBytes / kBox;
 constexpr uint32_t kWidth = 1024;  // floats of a row of the tensor
@@ -96,8 +85,11 @@ CUtensorMap describe(float* tensor, uint32_t width, uint32_t height, bool swizzl
   return map;
 }
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+// Where a row of a swizzled box begins: boxes are 32 floats wide.
+constexpr uint32_t kNarrow = 32;
+size_t place_of_row(uint32_t box, uint32_t row) {
+  constexpr uint32_t kAcross = kWidth / kNarrow, kHeight = kBox / 4 / kNarrow;
+  return ((size_t(box / kAcross) * kHeight + row) * kWidth + box % kAcross * kNarrow) * 4;
 }
 
 int main(int argc, char** argv) {
@@ -109,32 +101,33 @@ int main(int argc, char** argv) {
   const bool loads = name.find("load") != std::string::npos;
   if (name.rfind("memcpy", 0) == 0) {
     std::vector<char> box(kBox);
-    for (int r = 0; r < repeats; ++r) {
-      const double start = now();
+    const bool rows = name.find("rows") != std::string::npos;
+    const uint32_t piece = rows ? kNarrow * 4 : kBox;
+    time_launches(repeats, [&] {
       for (uint32_t k = 0; k < kBoxes; ++k) {
-        char* const there = reinterpret_cast<char*>(host.data()) + size_t(k) * kBox;
-        std::memcpy(loads ? box.data() : there, loads ? there : box.data(), kBox);
+        for (uint32_t row = 0; row < kBox / piece; ++row) {
+          char* const there = reinterpret_cast<char*>(host.data()) +
+                              (rows ? place_of_row(k, row) : size_t(k) * kBox);
+          char* const here = box.data() + row * piece;
+          std::memcpy(loads ? here : there, loads ? there : here, piece);
+        }
         asm volatile("" ::"r"(box.data()) : "memory");  // it is not left out
       }
-      std::printf("%.9f\n", now() - start);
-    }
+    });
     return 0;
   }
   const bool swizzled = name.find("swizzled") != std::string::npos;
-  const uint32_t width = swizzled ? 32 : 256, height = kBox / 4 / width;
+  const uint32_t width = swizzled ? kNarrow : 256, height = kBox / 4 / width;
   const int across = int(kWidth / width);
   float *tensor = nullptr, *last = nullptr;
   CHECK(cudaMalloc(&tensor, kBytes));
   CHECK(cudaMalloc(&last, kBoxes * sizeof(float)));
   CHECK(cudaMemcpy(tensor, host.data(), kBytes, cudaMemcpyHostToDevice));
   const CUtensorMap map = describe(tensor, width, height, swizzled);
-  for (int r = 0; r < repeats; ++r) {
-    const double start = now();
+  time_launches(repeats, [&] {
     if (loads) load_boxes<<<1, 1>>>(map, int(width), int(height), across, last);
     else store_boxes<<<1, 128>>>(map, int(width), int(height), across);
-    CHECK(cudaDeviceSynchronize());
-    std::printf("%.9f\n", now() - start);
-  }
+  });
   // The last number of each box in shared memory, or all of the tensor.
   std::vector<float> got(loads ? kBoxes : kBytes / 4);
   CHECK(cudaMemcpy(got.data(), loads ? last : tensor, got.size() * 4, cudaMemcpyDeviceToHost));

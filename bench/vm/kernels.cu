@@ -1,30 +1,18 @@
 // The software GPU's own benchmark: kernels that stress different parts of it, run on whatever
 // device there is.
-//   kernels NAME REPEATS   run one of sgemm, wmma, mma, wgmma, vector_add, reduction, collatz,
+//   kernels NAME REPEATS   run one of sgemm, wmma, mma, vector_add, reduction, collatz,
 //                          float4_swaps, few_lanes, launches; print the seconds of each launch
 // run.py runs this under the software GPU, counts its instructions and records the rates.
-#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <vector>
 
-#define CHECK(call)                                                                        \
-  do {                                                                                     \
-    const cudaError_t error_ = (call);                                                     \
-    if (error_ != cudaSuccess) {                                                           \
-      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error_)); \
-      std::exit(4);                                                                        \
-    }                                                                                      \
-  } while (0)
+#include "common.cuh"
 
 // C = A B, all n x n and n a multiple of 128: a block makes a 128 x 128 tile in steps of 8, a
 // thread 8 x 8 of it.
@@ -117,79 +105,6 @@ __global__ void __launch_bounds__(256) mma_gemm(int n, const __half* a, const __
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 4; ++j)
       for (int e = 0; e < 4; ++e) c[(16 * i + e / 2 * 8) * n + 8 * j + e % 2] = sum[i][j][e];
-}
-
-// The same on Hopper: a block of two warpgroups makes 128 x 256, a warpgroup 64 x 256 of it with
-// wgmma on bf16, from tiles with the 128-byte swizzle.
-constexpr int kWgmmaRows = 128, kWgmmaColumns = 256, kWgmmaStep = 64;
-__device__ void wgmma(float (&d)[128], uint64_t a, uint64_t b) {
-  asm volatile(
-      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 "
-      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
-      "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, "
-      "%34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, "
-      "%50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, "
-      "%66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, "
-      "%82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, "
-      "%98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, "
-      "%111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, "
-      "%124, %125, %126, %127}, %128, %129, 1, 1, 1, 0, 0;"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]),
-        "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]),
-        "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]),
-        "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]),
-        "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]),
-        "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]),
-        "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]),
-        "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]),
-        "+f"(d[63]), "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]),
-        "+f"(d[70]), "+f"(d[71]), "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]),
-        "+f"(d[77]), "+f"(d[78]), "+f"(d[79]), "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]),
-        "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]), "+f"(d[88]), "+f"(d[89]), "+f"(d[90]),
-        "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95]), "+f"(d[96]), "+f"(d[97]),
-        "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103]),
-        "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]),
-        "+f"(d[110]), "+f"(d[111]), "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115]),
-        "+f"(d[116]), "+f"(d[117]), "+f"(d[118]), "+f"(d[119]), "+f"(d[120]), "+f"(d[121]),
-        "+f"(d[122]), "+f"(d[123]), "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127])
-      : "l"(a), "l"(b));
-}
-// 64 numbers of each row, 128 bytes, in pieces of 16 bytes.
-__device__ void load_swizzled(unsigned char* to, int rows, const __nv_bfloat16* from, int pitch) {
-  for (int i = threadIdx.x; i < rows * 8; i += blockDim.x) {
-    const int r = i / 8, p = i % 8;
-    *reinterpret_cast<uint4*>(to + r * 128 + (p ^ r % 8) * 16) =
-        *reinterpret_cast<const uint4*>(from + r * pitch + 8 * p);
-  }
-}
-__global__ void __launch_bounds__(256)
-    wgmma_gemm(int n, const __nv_bfloat16* a, const __nv_bfloat16* b, float* c) {
-  extern __shared__ __align__(1024) unsigned char as[];
-  unsigned char* const bs = as + kWgmmaRows * 128;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  a += blockIdx.y * kWgmmaRows * n;
-  b += blockIdx.x * kWgmmaColumns * n;
-  const auto descriptor = [](const unsigned char* tile) {
-    return uint64_t(__cvta_generic_to_shared(tile)) >> 4 | uint64_t(64) << 32 | uint64_t(1) << 62;
-  };
-  const uint64_t a_descriptor = descriptor(as + warp / 4 * 64 * 128), b_descriptor = descriptor(bs);
-  float sum[128] = {};
-  for (int k0 = 0; k0 < n; k0 += kWgmmaStep) {
-    load_swizzled(as, kWgmmaRows, a + k0, n);
-    load_swizzled(bs, kWgmmaColumns, b + k0, n);
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    __syncthreads();
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-    for (int k = 0; k < kWgmmaStep; k += 16) wgmma(sum, a_descriptor + k / 8, b_descriptor + k / 8);
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-    __syncthreads();
-  }
-  c += (blockIdx.y * kWgmmaRows + 16 * warp + lane / 4) * n + blockIdx.x * kWgmmaColumns +
-       lane % 4 * 2;
-  for (int i = 0; i < 128; i += 2)
-    *reinterpret_cast<float2*>(&c[i / 2 % 2 * 8 * n + 8 * (i / 4)]) = {sum[i], sum[i + 1]};
 }
 
 __global__ void vector_add(int n, const float* a, const float* b, float* c) {
@@ -285,36 +200,12 @@ __global__ void few_lanes(const Node* nodes, int n, float* sums) {
 
 __global__ void nothing() {}
 
-template <class T>
-T* device_copy(const std::vector<T>& host) {
-  T* p = nullptr;
-  CHECK(cudaMalloc(&p, host.size() * sizeof(T)));
-  CHECK(cudaMemcpy(p, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
-  return p;
-}
-std::vector<float> random_floats(size_t n, uint32_t seed) {
-  std::vector<float> v(n);
-  for (float& x : v) x = float((seed = seed * 1664525u + 1013904223u) >> 8) * 0x1p-24f;
-  return v;
-}
-// Normally distributed, by twelve uniform ones each.
-std::vector<float> normal_floats(size_t n, uint32_t seed) {
-  const auto uniform = random_floats(12 * n, seed);
-  std::vector<float> v(n, -6.0f);
-  for (size_t i = 0; i < uniform.size(); ++i) v[i / 12] += uniform[i];
-  return v;
-}
-[[noreturn]] void wrong(const char* what, int at) {
-  std::fprintf(stderr, "%s: wrong result at %d\n", what, at);
-  std::exit(1);
-}
-
 int main(int argc, char** argv) {
   if (argc < 3) {
     std::fprintf(
         stderr,
-        "usage: kernels sgemm|wmma|mma|wgmma|vector_add|reduction|collatz|float4_swaps|few_lanes|"
-        "launches REPEATS\n");
+        "usage: kernels sgemm|wmma|mma|vector_add|reduction|collatz|float4_swaps|few_lanes|launches "
+        "REPEATS\n");
     return 2;
   }
   const char* name = argv[1];
@@ -356,32 +247,6 @@ int main(int argc, char** argv) {
         for (int k = 0; k < n; ++k)
           sum += double(__half2float(a[e / n * n + k])) * __half2float(b[e % n * n + k]);
         if (!(std::fabs(c[e] - sum) <= n / 16 * 0x1p-22 * sum)) wrong(name, e);
-      }
-    };
-  } else if (!std::strcmp(name, "wgmma")) {
-    const int n = 256;
-    std::vector<__nv_bfloat16> a, b;
-    for (float x : normal_floats(n * n, 1)) a.push_back(__float2bfloat16(x));
-    for (float x : normal_floats(n * n, 2)) b.push_back(__float2bfloat16(x));
-    const __nv_bfloat16 *da = device_copy(a), *db = device_copy(b);
-    float* dc = device_copy(std::vector<float>(n * n, NAN));
-    constexpr int kShared = (kWgmmaRows + kWgmmaColumns) * 128;
-    CHECK(cudaFuncSetAttribute(wgmma_gemm, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared));
-    launch = [=] {
-      wgmma_gemm<<<dim3(n / kWgmmaColumns, n / kWgmmaRows), 256, kShared>>>(n, da, db, dc);
-    };
-    verify = [=] {
-      std::vector<float> c(n * n);
-      CHECK(cudaMemcpy(c.data(), dc, c.size() * 4, cudaMemcpyDeviceToHost));
-      for (int e = 0; e < n * n; e += 97) {
-        double sum = 0, magnitude = 0;
-        for (int k = 0; k < n; ++k) {
-          const double x = double(__bfloat162float(a[e / n * n + k])) *
-                           double(__bfloat162float(b[e % n * n + k]));
-          sum += x;
-          magnitude += std::fabs(x);
-        }
-        if (!(std::fabs(c[e] - sum) <= n / 16 * 0x1p-20 * magnitude)) wrong(name, e);
       }
     };
   } else if (!std::strcmp(name, "vector_add")) {
@@ -478,13 +343,6 @@ int main(int argc, char** argv) {
     return 2;
   }
 
-  for (int r = 0; r < repeats; ++r) {
-    const auto start = std::chrono::steady_clock::now();
-    launch();
-    CHECK(cudaGetLastError());
-    CHECK(cudaDeviceSynchronize());
-    std::printf("%.9f\n",
-                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
+  time_launches(repeats, launch);
   verify();
 }

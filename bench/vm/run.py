@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Benchmarks the software GPU and records the result in bench/results/vm.json.
 
-Each kernel of kernels.cu runs on one worker thread, then on two; its instructions are counted in a run of their own, so
-that counting does not slow the timed ones. A plain triple loop (plain_loop.cpp, g++ -O2) is timed in the same run. Tensor
-copies of copies.cu run on one thread, beside memcpy. Rates are medians with quartiles. Also recorded: time to load a large module, and the memory a small program takes.
+Each kernel of kernels.cu and hopper.cu runs on one worker thread, then on two; its instructions are counted in a run of
+their own, so that counting does not slow the timed ones. A plain triple loop (plain_loop.cpp, g++ -O2) is timed in the
+same run. Tensor copies of copies.cu run on one thread, beside memcpy. Rates are medians with quartiles. Also recorded:
+time to load a large module, and the memory a small program takes.
 
   bench/vm/run.py [--preset vm] [--repeats 15] [--output FILE|-]
 """
@@ -21,9 +22,11 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "bench" / "vm"
-KERNELS = ["sgemm", "wmma", "mma", "wgmma", "vector_add", "reduction", "collatz", "float4_swaps", "few_lanes"]
-COPIES = [f"{what}_{way}" for way in ("load", "store") for what in ("memcpy", "tensor")]
-COPIES += ["tensor_load_swizzled", "tensor_store_swizzled"]
+KERNELS = {"kernels": ["sgemm", "wmma", "mma", "vector_add", "reduction", "collatz", "float4_swaps", "few_lanes"],
+           "hopper": ["wgmma", "wgmma_tma"]}
+PRODUCTS = {"wmma": (256, "f16"), "mma": (256, "f16"), "wgmma": (256, "bf16"), "wgmma_tma": (1024, "bf16")}
+COPIES = [f"{what}_{way}{form}" for way in ("load", "store")
+          for what, form in (("memcpy", ""), ("tensor", ""), ("memcpy", "_rows"), ("tensor", "_swizzled"))]
 COPIED_BYTES = 64 << 20  # by each of them
 
 
@@ -40,11 +43,10 @@ def quartiles(samples):
 
 
 def build(nvcc, folder):
-    subprocess.run([nvcc, "-std=c++17", "-O3", "-lineinfo", "-cudart", "shared",
-                    "-gencode", "arch=compute_90a,code=compute_90a",
-                    "-o", folder / "kernels", HERE / "kernels.cu"], check=True)
-    subprocess.run([nvcc, "-std=c++17", "-O3", "-cudart", "shared", "-gencode", "arch=compute_90,code=compute_90",
-                    "-o", folder / "copies", HERE / "copies.cu"], check=True)
+    for program in (*KERNELS, "copies"):
+        subprocess.run([nvcc, "-std=c++17", "-O3", "-lineinfo", "-cudart", "shared",
+                        "-gencode", "arch=compute_90a,code=compute_90a",
+                        "-o", folder / program, HERE / f"{program}.cu"], check=True)
     subprocess.run(["g++", "-O2", "-o", folder / "plain_loop", HERE / "plain_loop.cpp"], check=True)
 
 
@@ -93,16 +95,16 @@ def main():
         build(options.nvcc, folder)
         plain = [float(x) for x in run(folder / "plain_loop", str(options.repeats), env=base).stdout.split()]
         record["plain_loop"] = quartiles(plain)
-        for kernel in KERNELS:
-            counted = run(folder / "kernels", kernel, "1", env={**base, "RIDGE_COUNT": "1"})
+        for program, kernel in ((p, k) for p, kernels in KERNELS.items() for k in kernels):
+            counted = run(folder / program, kernel, "1", env={**base, "RIDGE_COUNT": "1"})
             instructions = int(re.search(r"(\d+) warp instructions", counted.stderr).group(1))
             entry = {"warp_instructions": instructions}
             for threads in (1, 2):
                 env = {**base, "RIDGE_THREADS": str(threads)}
-                times = run(folder / "kernels", kernel, str(options.repeats + 1), env=env).stdout.split()
+                times = run(folder / program, kernel, str(options.repeats + 1), env=env).stdout.split()
                 entry[f"threads_{threads}"] = quartiles([float(x) for x in times[1:]])
             env = {**base, "RIDGE_THREADS": "1", "RIDGE_PROFILE": str(folder / "profile.json")}
-            times = run(folder / "kernels", kernel, str(options.repeats + 1), env=env).stdout.split()
+            times = run(folder / program, kernel, str(options.repeats + 1), env=env).stdout.split()
             entry["profiled"] = quartiles([float(x) for x in times[1:]])
             record["kernels"][kernel] = entry
         for copy in COPIES:
@@ -125,13 +127,15 @@ def main():
               f"{entry['warp_instructions'] / one / 1e6:>10.0f}{two * 1e3:>8.1f} ms{one / two:>9.2f}x"
               f"{entry['profiled']['median_s'] / one:>9.2f}x")
     sgemm = record["kernels"]["sgemm"]["threads_1"]["median_s"]
-    for kernel, numbers in (("wmma", "f16"), ("mma", "f16"), ("wgmma", "bf16")):
-        rate = 2 * 256**3 / record["kernels"][kernel]["threads_1"]["median_s"] / 1e9
-        print(f"{kernel}, 256^3 on {numbers}: {rate:.1f} GFLOP/s on one thread")
+    for kernel, (size, numbers) in PRODUCTS.items():
+        rate = 2 * size**3 / record["kernels"][kernel]["threads_1"]["median_s"] / 1e9
+        print(f"{kernel}, {size}^3 on {numbers}: {rate:.1f} GFLOP/s on one thread")
     for copy, entry in record["copies"].items():
-        memcpy = record["copies"]["memcpy_load" if "load" in copy else "memcpy_store"]["median_s"]
+        whole = "memcpy_load" if "load" in copy else "memcpy_store"
+        rows = f", {100 * record['copies'][whole + '_rows']['median_s'] / entry['median_s']:.0f} % of memcpy by rows"
         print(f"{copy}: {COPIED_BYTES / entry['median_s'] / 1e9:.1f} GB/s on one thread,"
-              f" {100 * memcpy / entry['median_s']:.0f} % of memcpy")
+              f" {100 * record['copies'][whole]['median_s'] / entry['median_s']:.0f} % of memcpy"
+              f"{rows if 'swizzled' in copy else ''}")
     print(f"plain loop, 512^3: {record['plain_loop']['median_s'] * 1e3:.1f} ms, "
           f"{record['plain_loop']['median_s'] / sgemm:.1f} times the software GPU's sgemm on one thread")
     print(f"two independent processes do {record['machine_scaling']:.2f} times the work of one on this machine")

@@ -1,5 +1,6 @@
 #include "vm/exec/tensor_copy.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "vm/exec/tensor_rows.h"
@@ -10,8 +11,7 @@ namespace {
 
 constexpr uint32_t kPiece = 16;      // bytes that a swizzle keeps together
 constexpr uint32_t kMostRow = 2048;  // bytes: 256 elements of 8
-constexpr uint64_t kRowsAhead = 8;
-constexpr uint32_t kLine = 128;  // bytes of shared memory in which a swizzle moves pieces
+constexpr uint32_t kLine = 128;      // bytes of shared memory in which a swizzle moves pieces
 
 // Both tf32 types round what is loaded to nearest, ties to even; all NaNs become one.
 uint32_t as_tf32(uint32_t bits) {
@@ -36,12 +36,27 @@ void fill_outside(uint8_t* to, uint32_t bytes, bool with_nan) {
     for (uint32_t k = 0; k < bytes; k += 2) std::memcpy(to + k, &kNan, 2);
 }
 
-// Short rows lie far apart, where no CPU expects them, so they are asked for some rows early: where
-// that is from the row in hand.
-uint64_t bytes_ahead(const TensorCopy& copy) {
-  const TensorMap& map = copy.map;
-  return copy.row_bytes <= kLine ? kRowsAhead * map.step[1] * map.stride[1] : 0;
-}
+// Rows lie apart, where no CPU expects them, so they are asked for some rows early.
+class RowsAhead {
+ public:
+  explicit RowsAhead(const TensorCopy& copy)
+      : bytes_(copy.row_bytes),
+        distance_(std::clamp(kBytes / copy.row_bytes, 1u, kMostRows) * uint64_t(copy.map.step[1]) *
+                  copy.map.stride[1]) {}
+  template <int ToWrite>
+  void ask(const uint8_t* row) const {
+    row += distance_;
+    __builtin_prefetch(row, ToWrite);
+    __builtin_prefetch(row + kLine / 2, ToWrite);
+    for (uint32_t k = kLine; k < bytes_; k += kLine / 2) __builtin_prefetch(row + k, ToWrite);
+  }
+
+ private:
+  // More rows would push each other out of the cache where strides are powers of two.
+  static constexpr uint32_t kBytes = 2048, kMostRows = 8;
+  uint32_t bytes_;
+  uint64_t distance_;
+};
 
 // Calls `move(offset in the row, where the piece lies in shared memory)` for each piece of 16
 // bytes.
@@ -99,15 +114,14 @@ bool find_missing_row(const TensorCopy& copy, const Allocations& memory, TensorR
 
 void land_tensor_load(const TensorCopy& copy, uint8_t* shared, const Allocations& memory) {
   const TensorMap& map = copy.map;
-  const uint64_t ahead = bytes_ahead(copy);
+  const RowsAhead ahead(copy);
   uint8_t row[kMostRow];
   each_row(copy, [&](const TensorRow& r) {
     const uint8_t* from = row;
     const bool whole = r.first == 0 && r.last == copy.row_bytes;
     if (whole && !map.rounds_to_tf32) {
       from = memory.place(r.global);
-      __builtin_prefetch(from + ahead);
-      __builtin_prefetch(from + ahead + kLine / 2);
+      ahead.ask<0>(from);
     } else {
       fill_outside(row, copy.row_bytes, map.fills_with_nan);
       if (r.inside()) {
@@ -127,14 +141,13 @@ void land_tensor_load(const TensorCopy& copy, uint8_t* shared, const Allocations
 void replace_bytes(void* to, const void* from, uint32_t bytes) { std::memcpy(to, from, bytes); }
 
 void land_tensor_store(const TensorCopy& copy, const uint8_t* source, const Allocations& memory) {
-  const uint64_t ahead = bytes_ahead(copy);
+  const RowsAhead ahead(copy);
   const bool replaces = copy.update == replace_bytes;
   uint8_t row[kMostRow];
   each_row(copy, [&](const TensorRow& r) {
     if (!r.inside()) return true;
     uint8_t* const to = memory.place(r.global + r.first);
-    __builtin_prefetch(to + ahead, 1);
-    __builtin_prefetch(to + ahead + kLine / 2, 1);
+    ahead.ask<1>(to);
     if (!copy.map.swizzle) {
       copy.update(to, source + (r.shared - copy.shared) + r.first, r.last - r.first);
       return true;

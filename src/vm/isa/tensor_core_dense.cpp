@@ -390,6 +390,8 @@ const bool kSupported = has_avx512();
 
 }  // namespace
 
+bool can_multiply_dense() { return kSupported; }
+
 template <Type K>
 bool multiply_dense(const DenseProduct& x) {
   if (!kSupported) return false;
@@ -397,11 +399,11 @@ bool multiply_dense(const DenseProduct& x) {
 }
 template <Type K>
 bool load_dense(WideRows& a, const uint32_t* const* tiles) {
-  return kSupported && load_wide<K>(a, tiles);
+  return load_wide<K>(a, tiles);
 }
 template <Type K>
 bool load_dense(DenseColumns& b, const uint32_t* const* tiles) {
-  return kSupported && load<K, 2>(b, tiles);
+  return load<K, 2>(b, tiles);
 }
 template <Type K>
 bool multiply_dense(const WideRows& a, const DenseColumns& b, bool half, bool adds,
@@ -409,6 +411,7 @@ bool multiply_dense(const WideRows& a, const DenseColumns& b, bool half, bool ad
   return multiply_tile<K>(a, b, half, adds, d);
 }
 #else
+bool can_multiply_dense() { return false; }
 template <Type K>
 bool multiply_dense(const DenseProduct&) {
   return false;

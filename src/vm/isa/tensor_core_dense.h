@@ -47,6 +47,9 @@ bool multiply_dense(const DenseProduct& product);
 
 // --- the same in steps, for operands that serve several products; a depth of 16 ---
 
+// Whether the CPU can do it. The functions below must not be called otherwise.
+bool can_multiply_dense();
+
 // A in the form that costs least to use, if more to make.
 struct alignas(64) WideRows {
   float value[4][16][16];       // [row / 4][k][row % 4, four times]
@@ -58,7 +61,8 @@ struct alignas(64) DenseColumns {
   uint8_t distance[2][64];  // [k / 8][k % 4][k / 4 % 2][even columns, odd ones]; below `top`
   int top;                  // exponent at distance 0
 };
-// From fragments' registers: four of A, two of B. False as above; the operand is then of no use.
+// From fragments' registers: four of A, two of B. False where values are not ordinary; the operand
+// is then of no use.
 template <Type K>
 bool load_dense(WideRows& a, const uint32_t* const* tiles);
 template <Type K>

@@ -5,27 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <vector>
 
 #include "vm/exec/products.h"
-#include "vm/isa/shared_operand.h"
-#include "vm/isa/tensor_core.h"
-#include "vm/isa/tensor_core_dense.h"
-#include "vm/isa/wgmma.h"
+#include "vm/isa/wgmma_columns.h"
 
 namespace ridge::vm {
 namespace {
 
 using namespace tensor;
-
-struct alignas(64) Tile {
-  uint32_t at[kWarpSize];
-  // Element k of a row, counted from the tile's first; bits above it are not cleared.
-  uint32_t element(uint32_t row, uint32_t k, uint32_t bits) const {
-    const uint32_t bit = k * bits;
-    return at[4 * row + bit / 32] >> bit % 32;
-  }
-};
 
 class Multiplication {
  public:
@@ -42,12 +29,15 @@ class Multiplication {
     if (form_.a == Element::b1) multiply_bits();
     else if (is_integer(form_.a)) multiply_integers();
     else if (form_.sparse) multiply_sparse();
-    else if (form_.a == Element::f16) multiply_halves<Type::f16>();
-    else if (form_.a == Element::bf16) multiply_halves<Type::bf16>();
-    else multiply_floats();
+    else multiply_dense();
   }
 
  private:
+  // Of each tile of eight columns: a bit for each pair of rows i and i + 8 that is still to be
+  // made.
+  static constexpr uint8_t kAllPairs = 255;
+  using PairsLeft = std::array<uint8_t, 32>;
+
   uint32_t tiles() const { return form_.n / 8; }              // of eight columns
   uint32_t steps() const { return form_.bytes_of_b() / 16; }  // tiles along K
   uint32_t per_tile() const { return 128 / bits_; }           // elements along K
@@ -85,30 +75,37 @@ class Multiplication {
   struct Registers {
     uint32_t* at[4];
   };
-  Registers d(uint32_t tile) const {
+  uint32_t* d(uint32_t i) const {
+    return reinterpret_cast<uint32_t*>(product_.registers + operands_.d[i]);
+  }
+  Registers tile_of_d(uint32_t tile) const {
     Registers r{};
     const uint32_t count = half() ? 2 : 4;
-    for (uint32_t i = 0; i < count; ++i)
-      r.at[i] = reinterpret_cast<uint32_t*>(product_.registers + operands_.d[count * tile + i]);
+    for (uint32_t i = 0; i < count; ++i) r.at[i] = d(count * tile + i);
     return r;
   }
-  void load(Sums& sums, const Registers& d) const {
-    if (!product_.adds) std::memset(&sums, 0, sizeof sums);
-    else if (half()) load_half_sums(sums, d.at);
+  // Row pairs that are not in the bits of `rows` keep what they have, whether D is added or not.
+  void load(Sums& sums, const Registers& d, uint32_t rows = kAllPairs) const {
+    if (half()) load_half_sums(sums, d.at);
     else load_sums(sums, d.at);
+    for (uint32_t i = 0; i < 8; ++i)
+      if (!product_.adds && (rows >> i & 1)) std::memset(sums.at[i], 0, sizeof sums.at[i]);
   }
   void store(const Sums& sums, const Registers& d) const {
     if (half()) store_half_sums(sums, d.at, false);
     else store_sums(sums, d.at);
   }
 
+  void multiply_dense();
+  void multiply_groups(const ConvertedColumns& b, PairsLeft& left) const;
   template <Type K>
-  void multiply_halves();
-  void multiply_floats();
+  void multiply_tiles(const ConvertedColumns& b, PairsLeft& left) const;
+  void multiply_left(const ConvertedColumns& b, const PairsLeft& left) const;
   void multiply_sparse();
   void multiply_integers();
   void multiply_bits();
   void load_rows_of_a(Rows& rows) const;
+  void load_columns_of_b(Columns& columns, const Tile* pair) const;
   uint32_t index(uint32_t row, uint32_t i) const;
   Value picked(const std::array<Tile, 4>& tiles, uint32_t row, uint32_t k, uint32_t column) const;
   template <class Sum>
@@ -123,75 +120,7 @@ class Multiplication {
   Tile a_[4];  // rows 0-7 and 8-15 by turns
 };
 
-// --- f16 and bf16, dense ---
-
-// B's columns, converted. The four warps of a warpgroup read the same B one after the other, so the
-// last few matrices are kept; whether one still is what lies in shared memory is seen from its
-// bytes.
-struct ConvertedColumns {
-  uint64_t descriptor = 0;
-  uint32_t key = 0;  // of the form; 0: nothing yet
-  std::vector<Tile> tiles;
-  std::vector<DenseColumns> columns;
-  std::vector<uint8_t> ordinary;  // whether multiply_dense can use them
-};
-class ColumnCache {
- public:
-  template <Type K>
-  const ConvertedColumns& find(const uint8_t* shared, const SharedOperand& b, uint64_t descriptor,
-                               const WgmmaOperands& o) {
-    const uint32_t tiles = o.form.n / 8;
-    const uint32_t key = o.form.n << 2 | uint32_t(o.transposed_b) << 1 | (K == Type::f16);
-    ConvertedColumns* found = nullptr;
-    for (ConvertedColumns& entry : entries_)
-      if (entry.key == key && entry.descriptor == descriptor) found = &entry;
-    const bool known = found;
-    if (!found) found = &entries_[next_++ % entries_.size()];
-    found->tiles.resize(2 * tiles);
-    if (!b.read_pairs(shared, tiles, found->tiles[0].at) && known) return *found;
-    found->descriptor = descriptor;
-    found->key = key;
-    found->columns.resize(tiles);
-    found->ordinary.resize(tiles);
-    for (uint32_t t = 0; t < tiles; ++t) {
-      const uint32_t* pair[] = {found->tiles[2 * t].at, found->tiles[2 * t + 1].at};
-      found->ordinary[t] = load_dense<K>(found->columns[t], pair);
-    }
-    return *found;
-  }
-
- private:
-  std::array<ConvertedColumns, 8> entries_;
-  size_t next_ = 0;
-};
-
-template <Type K>
-void Multiplication::multiply_halves() {
-  thread_local ColumnCache cache;
-  const ConvertedColumns& b = cache.find<K>(w_.shared, b_, product_.b_descriptor, operands_);
-  WideRows dense;
-  const uint32_t* registers[] = {a_[0].at, a_[1].at, a_[2].at, a_[3].at};
-  const bool ordinary = load_dense<K>(dense, registers);
-  Rows rows;
-  bool loaded = false;
-  for (uint32_t t = 0; t < tiles(); ++t) {
-    const Registers d = this->d(t);
-    if (ordinary && b.ordinary[t] &&
-        multiply_dense<K>(dense, b.columns[t], half(), product_.adds, d.at))
-      continue;
-    if (!loaded)
-      for (int s = 0; s < 2; ++s) load_rows<K>(rows, 8 * s, a_[2 * s].at, a_[2 * s + 1].at);
-    loaded = true;
-    Columns columns;
-    for (uint32_t s = 0; s < 2; ++s) load_columns<K>(columns, int(8 * s), b.tiles[2 * t + s].at);
-    Sums sums;
-    load(sums, d);
-    multiply_add(rows, columns, 16, sums, {.half = half()});
-    store(sums, d);
-  }
-}
-
-// --- tf32 and the 8-bit formats, and sparse products ---
+// --- floating-point numbers as the slower ways have them ---
 
 // value_of with a table for the 8-bit formats.
 Value quick_value_of(Element e, uint32_t bits) {
@@ -209,6 +138,11 @@ Value quick_value_of(Element e, uint32_t bits) {
 }
 
 void Multiplication::load_rows_of_a(Rows& rows) const {
+  for (int s = 0; s < 2; ++s)
+    if (form_.a == Element::f16) load_rows<Type::f16>(rows, 8 * s, a_[2 * s].at, a_[2 * s + 1].at);
+    else if (form_.a == Element::bf16)
+      load_rows<Type::bf16>(rows, 8 * s, a_[2 * s].at, a_[2 * s + 1].at);
+  if (bits_ == 16) return;
   for (uint32_t row = 0; row < 16; ++row)
     for (uint32_t k = 0; k < stored(); ++k) {
       const Value v = quick_value_of(form_.a, a(row, k));
@@ -216,24 +150,85 @@ void Multiplication::load_rows_of_a(Rows& rows) const {
     }
 }
 
-void Multiplication::multiply_floats() {
+void Multiplication::load_columns_of_b(Columns& columns, const Tile* pair) const {
+  for (int s = 0; s < 2; ++s)
+    if (form_.b == Element::f16) load_columns<Type::f16>(columns, 8 * s, pair[s].at);
+    else if (form_.b == Element::bf16) load_columns<Type::bf16>(columns, 8 * s, pair[s].at);
+  if (bits_ == 16) return;
+  for (uint32_t column = 0; column < 8; ++column)
+    for (uint32_t k = 0; k < stored(); ++k) {
+      const Value v =
+          quick_value_of(form_.b, pair[k / per_tile()].element(column, k % per_tile(), bits_));
+      columns.set(column, k, v.value, v.exponent);
+    }
+}
+
+// --- dense products ---
+
+void Multiplication::multiply_dense() {
+  const ConvertedColumns& b = convert_columns(w_.shared, product_.b_descriptor, operands_);
+  PairsLeft left;
+  left.fill(kAllPairs);
+  if (b.dense.empty()) multiply_groups(b, left);
+  else if (form_.a == Element::f16) multiply_tiles<Type::f16>(b, left);
+  else multiply_tiles<Type::bf16>(b, left);
+  multiply_left(b, left);
+}
+
+void Multiplication::multiply_groups(const ConvertedColumns& b, PairsLeft& left) const {
+  RowFactors a;
+  const uint32_t* registers[] = {a_[0].at, a_[1].at, a_[2].at, a_[3].at};
+  if (!load_factors(a, form_.a, registers)) return;
+  static constexpr uint32_t kZeros[kWarpSize] = {};
+  GroupProduct product{form_.a, half(), 0, {}, {}};
+  for (uint32_t g = 0; g < b.groups.size(); ++g) {
+    if (!b.ordinary[g]) continue;
+    product.tiles = std::min(kGroupTiles, tiles() - kGroupTiles * g);
+    const uint32_t count = half() ? 2 : 4;
+    for (uint32_t i = 0; i < count * product.tiles; ++i) {
+      product.d[i] = d(count * kGroupTiles * g + i);
+      product.c[i] = product_.adds ? product.d[i] : kZeros;
+    }
+    const uint32_t failed = multiply_group(a, b.groups[g], product);
+    for (uint32_t t = 0; t < product.tiles; ++t)
+      left[kGroupTiles * g + t] = uint8_t(failed >> 8 * t);
+  }
+}
+
+template <Type K>
+void Multiplication::multiply_tiles(const ConvertedColumns& b, PairsLeft& left) const {
+  WideRows a;
+  const uint32_t* registers[] = {a_[0].at, a_[1].at, a_[2].at, a_[3].at};
+  if (!load_dense<K>(a, registers)) return;
+  for (uint32_t t = 0; t < tiles(); ++t)
+    if (b.ordinary[t] &&
+        tensor::multiply_dense<K>(a, b.dense[t], half(), product_.adds, tile_of_d(t).at))
+      left[t] = 0;
+}
+
+// What the ways for ordinary values did not do.
+void Multiplication::multiply_left(const ConvertedColumns& b, const PairsLeft& left) const {
   Rows rows;
-  load_rows_of_a(rows);
+  bool loaded = false;
   for (uint32_t t = 0; t < tiles(); ++t) {
-    const auto b_tiles = read_b(t);
+    if (!left[t]) continue;
+    if (!loaded) load_rows_of_a(rows);
+    loaded = true;
     Columns columns;
-    for (uint32_t column = 0; column < 8; ++column)
-      for (uint32_t k = 0; k < stored(); ++k) {
-        const Value v = quick_value_of(form_.b, b(b_tiles, column, k));
-        columns.set(column, k, v.value, v.exponent);
-      }
+    load_columns_of_b(columns, &b.tiles[2 * t]);
     Sums sums;
-    const Registers d = this->d(t);
-    load(sums, d);
-    multiply_add(rows, columns, int(stored()), sums, {.half = half(), .narrow = bits_ == 8});
+    const Registers d = tile_of_d(t);
+    load(sums, d, left[t]);
+    const Rule rule{.half = half(), .narrow = bits_ == 8};
+    if (left[t] == kAllPairs) multiply_add(rows, columns, int(stored()), sums, rule);
+    else
+      for (int i = 0; i < 8; ++i)
+        if (left[t] >> i & 1) multiply_add_pair(rows, columns, int(stored()), i, sums, rule);
     store(sums, d);
   }
 }
+
+// --- sparse products ---
 
 // Two bits of metadata of a row: which of a group of four the stored element i is (tf32: half of an
 // element).
@@ -264,7 +259,7 @@ void Multiplication::multiply_sparse() {
   for (uint32_t t = 0; t < tiles(); ++t) {
     const auto b_tiles = read_b(t);
     Sums sums;
-    const Registers d = this->d(t);
+    const Registers d = tile_of_d(t);
     load(sums, d);
     for (uint32_t row = 0; row < 8; ++row) {
       Columns columns;
@@ -287,7 +282,7 @@ void Multiplication::multiply_sparse() {
 // D = sum(row, column), plus D if that is added.
 template <class Sum>
 void Multiplication::add_integers(uint32_t tile, Sum sum) const {
-  const Registers d = this->d(tile);
+  const Registers d = tile_of_d(tile);
   for (uint32_t row = 0; row < 16; ++row)
     for (uint32_t column = 0; column < 8; ++column) {
       uint32_t& to = d.at[2 * (row / 8) + column % 2][4 * (row % 8) + column / 2];

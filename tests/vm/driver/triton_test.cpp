@@ -1,5 +1,6 @@
 // PTX that Triton wrote (triton/kernels.py --ptx), loaded and launched as its launcher does.
 // Besides their own arguments the kernels take two addresses of scratch memory.
+#include <bit>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -11,6 +12,8 @@ namespace {
 
 constexpr unsigned kThreads = 128;  // four warps
 constexpr unsigned kBlock = 256;    // elements of one program
+// Bytes of shared memory that the product asks for; kernels.py --ptx prints it.
+constexpr unsigned kDotShared = 8192;
 
 class Triton : public DriverTest {
  protected:
@@ -63,6 +66,33 @@ TEST_F(Triton, SoftmaxOfRows) {
       const auto i = size_t(row * kColumns + c);
       EXPECT_NEAR(values[i], std::exp(double(x[i])) / total, 1e-6) << i;
     }
+  }
+}
+
+// tl.dot on bf16, which is wgmma: a tile of 64 by 32 for each program, B by columns.
+TEST_F(Triton, Product) {
+  const Module module(text("dot_by_pointers.ptx").c_str());
+  constexpr int kRows = 64, kColumns = 32, kDepth = 96;
+  const auto number = [](int i, int k) { return float((i * 7 + k * 3) % 9 - 4); };
+  const auto brains = [&](int count) {  // two numbers in a word, as they lie in memory
+    std::vector<float> words(size_t(count * kDepth / 2));
+    for (int i = 0; i < count; ++i)
+      for (int k = 0; k < kDepth; k += 2) {
+        const auto bits = [&](float x) { return std::bit_cast<uint32_t>(x) >> 16; };
+        words[size_t(i * kDepth + k) / 2] =
+            std::bit_cast<float>(bits(number(i, k)) | bits(number(i, k + 1)) << 16);
+      }
+    return words;
+  };
+  Floats a(brains(kRows)), b(brains(kColumns)), out(std::vector<float>(kRows * kColumns, -1));
+  int n = kColumns, k = kDepth;
+  EXPECT_OK(launch(module.function("dot_by_pointers"), 1, kDotShared,
+                   {&a.address, &b.address, &out.address, &n, &k}));
+  const std::vector<float> values = out.values();
+  for (int i = 0; i < kRows * kColumns; ++i) {
+    float sum = 0;
+    for (int d = 0; d < kDepth; ++d) sum += number(i / kColumns, d) * number(i % kColumns, d);
+    EXPECT_EQ(values[size_t(i)], sum) << i;
   }
 }
 

@@ -1,16 +1,18 @@
 """Two Triton kernels: vector_add and softmax_row.
 
-kernels.py --ptx FOLDER   writes their PTX for sm_90, compiled without a GPU: the .ptx files beside this one
+kernels.py --ptx FOLDER   writes their PTX for sm_90, and that of a product of dot.py, compiled without a GPU: the .ptx
+                          files beside this one
 kernels.py                launches them through Triton's own launcher on whatever libcuda.so.1 is found, and checks them
                           (ridge run --device vm /path/to/python -- kernels.py)
 
 Without Triton it says so and exits with 77.
 """
-import ctypes
 import math
 import pathlib
 import random
 import sys
+
+sys.dont_write_bytecode = True  # nothing is left beside the sources
 
 try:
     import triton
@@ -20,6 +22,9 @@ try:
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
+
+from device import Buffer
+from dot import dot_by_pointers
 
 
 @triton.jit
@@ -39,49 +44,27 @@ def softmax_row(x, out, columns, BLOCK: tl.constexpr):
     tl.store(out + row * columns + i, weights / tl.sum(weights, axis=0), mask=mask)
 
 
-KERNELS = {
-    vector_add: {"a": "*fp32", "b": "*fp32", "out": "*fp32", "n": "i32", "BLOCK": "constexpr"},
-    softmax_row: {"x": "*fp32", "out": "*fp32", "columns": "i32", "BLOCK": "constexpr"},
-}
 BLOCK = 256
+# Their arguments, and which of them are constants.
+KERNELS = {
+    vector_add: ({"a": "*fp32", "b": "*fp32", "out": "*fp32", "n": "i32"}, {"BLOCK": BLOCK}),
+    softmax_row: ({"x": "*fp32", "out": "*fp32", "columns": "i32"}, {"BLOCK": BLOCK}),
+    dot_by_pointers: ({"a": "*bf16", "b": "*bf16", "out": "*fp32", "n": "i32", "k": "i32"},
+                      {"ROWS": 64, "COLUMNS": 32, "DEPTH": 32}),
+}
 
 
 def write_ptx(folder):
     triton.knobs.compilation.disable_line_info = True  # it would hold paths of this machine
-    for kernel, signature in KERNELS.items():
-        source = ASTSource(fn=kernel, signature=signature, constexprs={"BLOCK": BLOCK})
+    for kernel, (arguments, constants) in KERNELS.items():
+        signature = {**arguments, **{name: "constexpr" for name in constants}}
+        source = ASTSource(fn=kernel, signature=signature, constexprs=constants)
         compiled = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"ptx_version": 90})
         path = pathlib.Path(folder, kernel.__name__ + ".ptx")
         text = compiled.asm["ptx"]
         path.write_text("\n".join(line.rstrip() for line in text.splitlines()) + "\n")
         metadata = compiled.metadata
         print(f"{path.name}: {metadata.num_warps} warps, {metadata.shared} bytes of dynamic shared memory")
-
-
-class Buffer:
-    """Device memory that Triton takes as a tensor: it has data_ptr() and a dtype."""
-    dtype = "fp32"
-    libcuda = None
-
-    def __init__(self, values):
-        Buffer.libcuda = Buffer.libcuda or ctypes.CDLL("libcuda.so.1")
-        self.count = len(values)
-        self.address = ctypes.c_uint64()
-        self.check(self.libcuda.cuMemAlloc_v2(ctypes.byref(self.address), ctypes.c_size_t(4 * self.count)))
-        host = (ctypes.c_float * self.count)(*values)
-        self.check(self.libcuda.cuMemcpyHtoD_v2(self.address, host, ctypes.c_size_t(4 * self.count)))
-
-    def check(self, result):
-        if result:
-            raise RuntimeError(f"CUresult {result}")
-
-    def data_ptr(self):
-        return self.address.value
-
-    def values(self):
-        host = (ctypes.c_float * self.count)()
-        self.check(self.libcuda.cuMemcpyDtoH_v2(host, self.address, ctypes.c_size_t(4 * self.count)))
-        return list(host)
 
 
 def launch():
