@@ -1,6 +1,5 @@
-// Instructions whose rows are still to come, by the first words of their spelling and perhaps a
-// modifier: named here so that a program which needs one is told so in plain words. The last one
-// that fits counts.
+// Instructions whose rows are still to come, by the first words of their spelling: named here so
+// that a program which needs one is told so in plain words.
 #pragma once
 
 #include <string_view>
@@ -10,13 +9,11 @@ namespace ridge::vm {
 struct Reserved {
   std::string_view prefix;
   std::string_view what;
-  std::string_view modifier = {};  // with its dot
 };
 inline constexpr Reserved kReserved[] = {
     {"cp.async.bulk", "bulk and tensor copies"},
     {"cp.reduce", "bulk and tensor copies"},
     {"multimem", "multicast memory"},
-    {"cp.async.bulk.tensor", "tensor copies to several blocks of a cluster", ".multicast::cluster"},
 };
 
 }  // namespace ridge::vm
