@@ -147,7 +147,12 @@ __global__ void __cluster_dims__(4, 1, 1) to_neighbour(int* out) {
   if (threadIdx.x == 4) out[blockIdx.x * 8 + 4] = sum;
   if (threadIdx.x == 5)
     out[blockIdx.x * 8 + 5] = int(cluster.query_shared_rank(cluster.map_shared_rank(&sum, next)));
-  cluster.sync();
+  auto token = cluster.barrier_arrive();
+  if (threadIdx.x == 6)
+    out[blockIdx.x * 8 + 6] =
+        int(cluster.thread_rank() + 1000 * cluster.num_threads() +
+            1000000 * (cluster.block_index().x + 10 * cluster.dim_blocks().x));
+  cluster.barrier_wait(std::move(token));
 }
 
 // A tensor map made anew on the device: half the rows, other data. Its tile is added to `sums`.
@@ -240,6 +245,7 @@ int main() {
     const int before = (rank + 3) % 4, *got = &back[size_t(rank) * 8];
     RIDGE_CHECK(got[0] == before && got[1] == 10 && got[2] == 20 && got[3] == 30);
     RIDGE_CHECK(got[4] == 100 + before * 5 && got[5] == (rank + 1) % 4);
+    RIDGE_CHECK(got[6] == 6 + 32 * rank + 1000 * 128 + 1000000 * (rank + 40));
   }
 
   RIDGE_CUDA(cudaMemset(out, 0, kCount * sizeof(int)), cudaSuccess);
