@@ -12,7 +12,6 @@ struct DeviceInfo {
   int shared_per_block_optin = 0;  // bytes
   int64_t l2_bytes = 0;
   double pin_bandwidth = 0;  // bytes per second
-  bool clusters = false;     // of blocks: Hopper, but not yet the software GPU
 };
 
 }  // namespace ridge

@@ -31,7 +31,6 @@ Expected<DeviceInfo> ask(int device) {
       return Error{int(error), std::string("cannot ask the device: ") + cudaGetErrorString(error)};
   info.l2_bytes = l2;
   info.pin_bandwidth = 2.0 * memory_khz * 1e3 * bus_bits / 8;
-  info.clusters = info.major >= 9 && !is_software_gpu();
   return info;
 }
 

@@ -78,7 +78,8 @@ void Checker::on_bulk_store(const Access& a) {
   });
 }
 
-// Copies of tensors: what they write has a value. Who is ordered behind them is not followed.
+// Copies of tensors: what they write has a value; `b` is the block whose shared memory the copy
+// uses. Who is ordered behind them is not followed.
 void Checker::tensor_lands(BlockState& b, const Warp& w, const TensorCopy& copy) {
   const Allocations& memory = *w.worker->memory;
   RangeRef range;
@@ -98,7 +99,11 @@ void Checker::tensor_lands(BlockState& b, const Warp& w, const TensorCopy& copy)
 void Checker::copy_lands(const Warp& w, const AsyncEntry& entry, uint32_t lanes) {
   BlockState& b = state_of(*w.block);
   if (!entry.tensors.empty()) {
-    each_active(lanes, [&](int i) { tensor_lands(b, w, entry.tensors[size_t(i)]); });
+    each_active(lanes, [&](int i) {
+      const TensorCopy& copy = entry.tensors[size_t(i)];
+      BlockState* const receiver = copy.loads ? peer_of(w, entry.shared[i]) : nullptr;
+      tensor_lands(receiver ? *receiver : b, w, copy);
+    });
     return;
   }
   WarpState& ws = b.warps[w.index];

@@ -69,6 +69,7 @@ struct TensorSite {
   std::array<uint32_t, 2> map, shared, barrier;
   std::array<uint32_t, 5> at;
   std::array<uint32_t, 3> offsets;  // im2col
+  uint32_t receivers = kNoOperand;  // multicast: the blocks of the cluster
   TensorSite() {
     for (auto* fields : {&map, &shared, &barrier}) fields->fill(kNoOperand);
     at.fill(kNoOperand);

@@ -1,5 +1,5 @@
-// Copies of tensors: a tensor map with coordinates, addresses in shared memory and offsets to a
-// TensorSite.
+// Copies of tensors: a tensor map with coordinates, addresses in shared memory, offsets and the
+// blocks that receive the copy to a TensorSite.
 #include "vm/decode/decoder.h"
 
 namespace ridge::vm {
@@ -28,6 +28,8 @@ void Decoder::emit_tensor(const Item& item) {
       }
       check(op.elems.size(), match.handlers.fragments[0], "coordinate", op);
       for (size_t e = 0; e < op.elems.size(); ++e) site.at[e] = source(op.elems[e], Type::s32);
+    } else if (!specs[k].fragment) {
+      site.receivers = source(op, Type::u16);
     } else {
       check(op.kind == Operand::Kind::vec ? op.elems.size() : 0, match.handlers.fragments[1],
             "offset", op);

@@ -6,6 +6,7 @@
 #include "vm/isa/groups.h"
 #include "vm/isa/mbarrier.h"
 #include "vm/isa/memory.h"
+#include "vm/isa/multicast.h"
 
 namespace ridge::vm {
 namespace {
@@ -87,17 +88,17 @@ const Inst* bulk_copy(Warp& w, const Inst* inst) {
   const Wide& more = wide(inst);
   const uint32_t* destination = w.src<uint32_t>(inst->a);
   const uint64_t* source = w.src<uint64_t>(inst->c);
-  const uint32_t* sizes = w.src<uint32_t>(more.x[1]);
   const uint32_t* barrier = w.src<uint32_t>(more.x[2]);
   const uint64_t from_offset = uint64_t(int64_t(int32_t(more.x[0])));
   uint8_t* places[kWarpSize];
   if (!find_shared(w, inst, barrier, int32_t(more.x[3]), 8, "shared mbarrier", places))
     return nullptr;
-  const size_t ranks = w.block->cluster->blocks.size();
-  uint32_t receivers[kWarpSize], all = 0;  // by lane, one bit for each rank
+  uint32_t sizes[kWarpSize];
+  Receivers receivers;
   for (uint32_t left = w.mask; left; left &= left - 1) {
     const int i = __builtin_ctz(left);
-    const uint32_t to = destination[i] + inst->b, size = sizes[i];
+    const uint32_t to = destination[i] + inst->b;
+    uint32_t& size = sizes[i] = w.src<uint32_t>(more.x[1])[i];
     const uint64_t from = source[i] + from_offset;
     const auto fault = [&](FaultKind kind, uint64_t at, uint32_t bytes, const char* what) {
       return raise(w, inst, kind, uint32_t(i), at, bytes, what);
@@ -109,30 +110,20 @@ const Inst* bulk_copy(Warp& w, const Inst* inst) {
     if (size && !check_range(w, inst, from, from + size) &&
         !passes_on_a_gpu(w, inst, uint32_t(i), from, size, "cp.async.bulk"))
       return fault(FaultKind::illegal_address, from, size, "cp.async.bulk");
-    receivers[i] = 1u << (to >> kRankShift);
-    if constexpr (Multicast) {
-      receivers[i] = w.src<uint16_t>(more.x[4])[i];
-      if (receivers[i] >> ranks)
-        return fault(FaultKind::illegal_instruction, receivers[i], 0,
-                     "multicast to a block that the cluster does not have");
-    }
-    all |= receivers[i];
+    if constexpr (Multicast)
+      if (!receivers.add(w, inst, i, w.src<uint16_t>(more.x[4])[i])) return nullptr;
   }
-  for (; all; all &= all - 1) {
-    const auto rank = uint32_t(__builtin_ctz(all));
-    uint32_t lanes = 0;
-    each_active(w.mask, [&](int i) { lanes |= (receivers[i] >> rank & 1) << i; });
-    const auto at_rank = [&](uint32_t address) {
-      return Multicast ? address % uint32_t(kWindowSize) | rank << kRankShift : address;
-    };
+  const auto start = [&](uint32_t lanes, auto place) {
     AsyncEntry& entry = w.async.push(w, Kind::bulk_load, lanes, inst);
     each_active(lanes, [&](int i) {
-      entry.shared[i] = at_rank(destination[i] + inst->b);
+      entry.shared[i] = place(destination[i] + inst->b);
       entry.global[i] = source[i] + from_offset;
       entry.size[i] = sizes[i];
-      entry.barrier[i] = at_rank(barrier[i] + more.x[3]);
+      entry.barrier[i] = place(barrier[i] + more.x[3]);
     });
-  }
+  };
+  if constexpr (Multicast) receivers.each(w.mask, start);
+  else start(w.mask, [](uint32_t address) { return address; });
   return inst + 2;
 }
 Handlers select_bulk_copy(const Form& form) {

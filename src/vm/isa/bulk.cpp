@@ -21,12 +21,13 @@ BulkUpdate update_of(uint32_t flags) {
 
 constexpr uint32_t kUnit = 16;  // bytes
 
-// The lanes' sources: offsets in the block's own shared memory. False after a fault.
-bool find_sources(Warp& w, const Inst* inst, uint32_t* offsets) {
+// The lanes' sources: offsets in the block's own shared memory, and sizes. False after a fault.
+bool find_sources(Warp& w, const Inst* inst, uint32_t* offsets, uint32_t* size) {
   const Wide& more = wide(inst);
-  const uint32_t *source = w.src<uint32_t>(inst->c), *size = w.src<uint32_t>(more.x[1]);
+  const uint32_t *source = w.src<uint32_t>(inst->c), *asked = w.src<uint32_t>(more.x[1]);
   for (uint32_t left = w.mask; left; left &= left - 1) {
     const int i = __builtin_ctz(left);
+    size[i] = asked[i];
     if (!check_bulk_size(w, inst, i, size[i])) return false;
     const uint32_t from = offsets[i] = source[i] + more.x[0] - w.shared_start;
     const bool misaligned = from % kUnit;
@@ -41,10 +42,9 @@ bool find_sources(Warp& w, const Inst* inst, uint32_t* offsets) {
 // To global memory. Fields: a, b = destination; c, x[0] = source; x[1] = size.
 const Inst* bulk_store(Warp& w, const Inst* inst) {
   const uint64_t* destination = w.src<uint64_t>(inst->a);
-  const uint32_t* size = w.src<uint32_t>(wide(inst).x[1]);
   const uint64_t to_offset = uint64_t(int64_t(int32_t(inst->b)));
-  uint32_t sources[kWarpSize];
-  if (!find_sources(w, inst, sources)) return nullptr;
+  uint32_t sources[kWarpSize], size[kWarpSize];
+  if (!find_sources(w, inst, sources, size)) return nullptr;
   for (uint32_t left = w.mask; left; left &= left - 1) {
     const int i = __builtin_ctz(left);
     const uint64_t to = destination[i] + to_offset;
@@ -68,12 +68,11 @@ const Inst* bulk_store(Warp& w, const Inst* inst) {
 // bytes.
 const Inst* bulk_to_peer(Warp& w, const Inst* inst) {
   const Wide& more = wide(inst);
-  const uint32_t *destination = w.src<uint32_t>(inst->a), *size = w.src<uint32_t>(more.x[1]);
-  const uint32_t* barrier = w.src<uint32_t>(more.x[2]);
-  uint32_t sources[kWarpSize];
+  const uint32_t *destination = w.src<uint32_t>(inst->a), *barrier = w.src<uint32_t>(more.x[2]);
+  uint32_t sources[kWarpSize], size[kWarpSize];
   uint8_t* places[kWarpSize];
   if (!find_shared(w, inst, barrier, int32_t(more.x[3]), 8, "shared mbarrier", places) ||
-      !find_sources(w, inst, sources))
+      !find_sources(w, inst, sources, size))
     return nullptr;
   for (uint32_t left = w.mask; left; left &= left - 1) {
     const int i = __builtin_ctz(left);

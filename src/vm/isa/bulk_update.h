@@ -2,16 +2,22 @@
 // their destination.
 #pragma once
 
+#include "vm/exec/tolerate.h"
 #include "vm/exec/warp.h"
 #include "vm/isa/form.h"
 
 namespace ridge::vm {
 
 // A bulk copy's size is a multiple of 16 below 2^20. Of others hardware uses bits 4 to 19 and says
-// nothing; here that is a fault, because it is always a bug. False after raising it.
-inline bool check_bulk_size(Warp& w, const Inst* inst, int lane, uint32_t bytes) {
-  if (bytes % 16 == 0 && bytes >> 20 == 0) return true;
-  return raise(w, inst, FaultKind::bulk_size, uint32_t(lane), bytes, 0, "");
+// nothing; that is always a bug, so it is told, and a fault where nobody tolerates it. False after
+// raising it.
+inline bool check_bulk_size(Warp& w, const Inst* inst, int lane, uint32_t& bytes) {
+  constexpr uint32_t kBits = 0xffff0;
+  if ((bytes & ~kBits) == 0) return true;
+  if (!bulk_size_passes_on_a_gpu(w, inst, uint32_t(lane), bytes))
+    return raise(w, inst, FaultKind::bulk_size, uint32_t(lane), bytes, 0, "");
+  bytes &= kBits;
+  return true;
 }
 
 // A reduction; null where the operation does not exist for the type. `flushes`: additions of f32

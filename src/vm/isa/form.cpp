@@ -273,8 +273,7 @@ const Match* find_instruction(std::string_view mnemonic, std::string* error, int
   const auto rows = index().find(root);
   std::string later;
   for (const Reserved& reserved : kReserved)
-    if ((entry->spelling + '.').starts_with(std::string(reserved.prefix) + '.') &&
-        entry->spelling.find(reserved.modifier) != std::string::npos)
+    if ((entry->spelling + '.').starts_with(std::string(reserved.prefix) + '.'))
       later = reserved.never ? ": " + std::string(reserved.what)
                              : " yet (" + std::string(reserved.what) + ")";
   if (rows == index().end()) {

@@ -1,6 +1,5 @@
-// Instructions whose rows are still to come, or never will, by the first words of their spelling
-// and perhaps a modifier: named here so that a program which needs one is told so in plain words.
-// The last one that fits counts.
+// Instructions whose rows are still to come, or never will, by the first words of their spelling:
+// named here so that a program which needs one is told so in plain words.
 #pragma once
 
 #include <string_view>
@@ -10,8 +9,7 @@ namespace ridge::vm {
 struct Reserved {
   std::string_view prefix;
   std::string_view what;
-  std::string_view modifier = {};  // with its dot
-  bool never = false;              // `what` says why, and what to do
+  bool never = false;  // `what` says why, and what to do
 };
 inline constexpr Reserved kReserved[] = {
     {"cp.async.bulk", "bulk and tensor copies"},
@@ -19,9 +17,7 @@ inline constexpr Reserved kReserved[] = {
     {"multimem",
      "it works on the memory of several GPUs at once, and this is one GPU; use ld, st and red on "
      "each GPU's own memory",
-     {},
      true},
-    {"cp.async.bulk.tensor", "tensor copies to several blocks of a cluster", ".multicast::cluster"},
 };
 
 }  // namespace ridge::vm

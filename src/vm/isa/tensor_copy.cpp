@@ -2,11 +2,13 @@
 // global and shared memory (src/vm/exec/tensor_copy.h). They land as bulk copies do
 // (src/vm/exec/async.h). Everything is checked when the copy starts.
 #include <algorithm>
+#include <string>
 
 #include "vm/decode/code.h"
 #include "vm/isa/bulk_update.h"
 #include "vm/isa/groups.h"
 #include "vm/isa/memory.h"
+#include "vm/isa/multicast.h"
 #include "vm/isa/tensor_map.h"
 
 namespace ridge::vm {
@@ -53,28 +55,69 @@ BulkUpdate update_of(const TensorMap& map, Operation operation) {
   return bulk_update(operation, reduction_type(map, operation), map.type == TensorType::f32_ftz);
 }
 
-// What the hardware answers with an illegal instruction, or null. `copy` is measured after it.
-const char* defect_of(const TensorCopy& copy, const Flags& flags) {
+struct Defect {
+  const char* what = nullptr;  // null: there is none
+  std::string fix;
+  explicit operator bool() const { return what; }
+};
+
+Defect defect_of_rank(const TensorMap& map, const Flags& flags) {
+  if (map.rank != flags.rank)
+    return {"the tensor map has another rank than the copy",
+            "the map has " + std::to_string(map.rank) +
+                " dimensions: give as many coordinates, or encode a map of rank " +
+                std::to_string(flags.rank)};
+  if (map.im2col == flags.im2col) return {};
+  return {map.im2col ? "the tensor map is for im2col copies, and this one is tiled"
+                     : "the tensor map is tiled, and this copy is im2col",
+          "maps of cuTensorMapEncodeTiled are for .tile, those of cuTensorMapEncodeIm2col for "
+          ".im2col"};
+}
+
+Defect defect_of_pixels(const TensorCopy& copy) {
   const TensorMap& map = copy.map;
-  if (const char* wrong = defect_of(map)) return wrong;
-  if (map.rank != flags.rank) return "the tensor map has another rank than the copy";
-  if (map.im2col != flags.im2col)
-    return map.im2col ? "the tensor map is for im2col copies, and this one is tiled"
-                      : "the tensor map is tiled, and this copy is im2col";
-  if (!map.interleave && int64_t(copy.at[0]) * map.element_bytes() % 16)
-    return "the innermost coordinate is no multiple of 16 bytes";
   const uint32_t w = map.interleave ? 0 : 1;
   for (uint32_t k = 0; map.im2col && k + 2 < map.rank; ++k) {
-    const int64_t at = copy.at[w + k];
-    if (at < map.lower[k] || at > int64_t(map.size[w + k]) - 1 + map.upper[k])
-      return "the im2col copy starts outside the bounding box";
+    const int64_t at = copy.at[w + k], last = int64_t(map.size[w + k]) - 1 + map.upper[k];
+    if (at < map.lower[k] || at > last)
+      return {"the im2col copy starts outside the bounding box",
+              "coordinate " + std::to_string(w + k) + " is " + std::to_string(at) +
+                  "; the box reaches from " + std::to_string(map.lower[k]) + " to " +
+                  std::to_string(last)};
     if (!copy.loads && (map.lower[k] < 0 || map.upper[k] > 0))
-      return "the bounding box of an im2col store reaches outside the tensor";
+      return {"the bounding box of an im2col store reaches outside the tensor",
+              "encode a map for stores, with a lower corner of at least 0 and an upper corner of "
+              "at most 0"};
   }
-  if (copy.loads) return nullptr;
+  return {};
+}
+
+// What the hardware answers with an illegal instruction. `copy` is measured after it.
+Defect defect_of(const TensorCopy& copy, const TensorMapBytes& bytes, const Flags& flags) {
+  const TensorMap& map = copy.map;
+  if (std::all_of(bytes.words.begin(), bytes.words.end(), [](uint32_t word) { return !word; }))
+    return {"the tensor map is all zeros: it was not encoded, or not copied to where it is read",
+            "pass it as a const __grid_constant__ CUtensorMap parameter, and look at what "
+            "cuTensorMapEncodeTiled returned"};
+  if (const char* wrong = defect_of(map))
+    return {wrong,
+            "the encoders refuse such maps: is this the address of one, and what did "
+            "tensormap.replace write into it?"};
+  if (Defect wrong = defect_of_rank(map, flags)) return wrong;
+  if (!map.interleave && int64_t(copy.at[0]) * map.element_bytes() % 16)
+    return {"the innermost coordinate is no multiple of 16 bytes",
+            "it is " + std::to_string(copy.at[0]) + "; let it be a multiple of " +
+                std::to_string(16 / map.element_bytes()) + " elements"};
+  if (Defect wrong = defect_of_pixels(copy)) return wrong;
+  if (copy.loads) return {};
   for (uint32_t k = 0; k < map.rank; ++k)
-    if (copy.at[k] < 0) return "a tensor store has a negative coordinate";
-  return copy.update ? nullptr : "the tensor's element type does not have this reduction";
+    if (copy.at[k] < 0)
+      return {"a tensor store has a negative coordinate",
+              "coordinate " + std::to_string(k) + " is " + std::to_string(copy.at[k]) +
+                  "; a store may reach past the end of the tensor, but not before its start"};
+  if (copy.update) return {};
+  return {"the tensor's element type does not have this reduction",
+          "docs/hopper_facts.md, section 3.4, has the reductions of each type"};
 }
 
 // Whether all of the copy's global memory is there; raises the fault of the first row that is not.
@@ -104,13 +147,8 @@ bool begin(Warp& w, const Inst* inst, const TensorSite& site, int i, bool loads,
   for (size_t k = 0; k < copy.offsets.size(); ++k)
     if (site.offsets[k] != kNoOperand) copy.offsets[k] = w.src<uint16_t>(site.offsets[k])[i];
   if (!loads) copy.update = update_of(copy.map, flags.operation);
-  const char* wrong = defect_of(copy, flags);
-  if (std::all_of(bytes.words.begin(), bytes.words.end(), [](uint32_t word) { return !word; }))
-    wrong = "the tensor map is all zeros: it was not encoded, or not copied to where it is read";
-  if (wrong) {
-    raise(w, inst, FaultKind::illegal_instruction, lane, 0, 0, wrong);
-    return false;
-  }
+  if (Defect wrong = defect_of(copy, bytes, flags))
+    return refuse(w, inst, i, wrong.what, std::move(wrong.fix));
   copy.measure();
   return true;
 }
@@ -140,6 +178,8 @@ const Inst* tensor_copy(Warp& w, const Inst* inst) {
     if (!find_shared(w, inst, barrier, int32_t(site.barrier[1]), 8, "shared mbarrier", places))
       return nullptr;
   }
+  const uint16_t* ranks = site.receivers == kNoOperand ? nullptr : w.src<uint16_t>(site.receivers);
+  Receivers receivers;
   uint32_t addresses[kWarpSize];
   std::vector<TensorCopy> copies(size_t(kWarpSize - __builtin_clz(w.mask)));
   for (uint32_t left = w.mask; left; left &= left - 1) {
@@ -147,16 +187,23 @@ const Inst* tensor_copy(Warp& w, const Inst* inst) {
     TensorCopy& copy = copies[size_t(i)];
     if (!begin(w, inst, site, i, Loads, copy) ||
         !place_in_shared(w, inst, site, i, copy, addresses[i]) ||
-        !check_memory(w, inst, uint32_t(i), copy))
+        !check_memory(w, inst, uint32_t(i), copy) ||
+        (ranks && !receivers.add(w, inst, i, ranks[i])))
       return nullptr;
   }
-  AsyncEntry& entry = w.async.push(w, Loads ? Kind::bulk_load : Kind::bulk_store, w.mask, inst);
-  each_active(w.mask, [&](int i) {
-    entry.shared[i] = Loads ? addresses[i] : copies[size_t(i)].shared;
-    entry.size[i] = copies[size_t(i)].bytes();
-    if constexpr (Loads) entry.barrier[i] = barrier[i] + site.barrier[1];
-  });
-  entry.tensors = std::move(copies);
+  const auto start = [&](uint32_t lanes, auto place) -> AsyncEntry& {
+    AsyncEntry& entry = w.async.push(w, Loads ? Kind::bulk_load : Kind::bulk_store, lanes, inst);
+    each_active(lanes, [&](int i) {
+      entry.shared[i] = Loads ? place(addresses[i]) : copies[size_t(i)].shared;
+      entry.size[i] = copies[size_t(i)].bytes();
+      if constexpr (Loads) entry.barrier[i] = place(barrier[i] + site.barrier[1]);
+    });
+    return entry;
+  };
+  if (ranks)
+    receivers.each(w.mask,
+                   [&](uint32_t lanes, auto place) { start(lanes, place).tensors = copies; });
+  else start(w.mask, [](uint32_t address) { return address; }).tensors = std::move(copies);
   return inst + 1;
 }
 
@@ -188,6 +235,8 @@ constexpr Facts kPrefetch{.encoding = Encoding::tensor,
                           .fences = true,
                           .left_out = "the cache is not filled ahead of time"};
 #define RIDGE_LOAD "[shared::cta|shared::cluster][global][mbarrier::complete_tx::bytes]{%hint}"
+#define RIDGE_MULTICAST \
+  "[shared::cluster][global][mbarrier::complete_tx::bytes][multicast::cluster]{%hint}"
 #define RIDGE_STORE "[global][shared::cta]{tile|im2col_no_offs}[bulk_group]{%hint}"
 #define RIDGE_DIM "[1d|2d|3d|4d|5d]"
 constexpr InstrDef kRows[] = {
@@ -195,6 +244,10 @@ constexpr InstrDef kRows[] = {
      Unit::memory, kLoad, select_load},
     {"cp[async][bulk][tensor][3d|4d|5d][im2col]" RIDGE_LOAD,
      "[a]:shared,[b]:tensor,[c]:shared,e*:u16", Unit::memory, kLoad, select_load},
+    {"cp[async][bulk][tensor]" RIDGE_DIM "{tile}" RIDGE_MULTICAST,
+     "[a]:shared,[b]:tensor,[c]:shared,e:u16", Unit::memory, kLoad, select_load},
+    {"cp[async][bulk][tensor][3d|4d|5d][im2col]" RIDGE_MULTICAST,
+     "[a]:shared,[b]:tensor,[c]:shared,e*:u16,f:u16", Unit::memory, kLoad, select_load},
     {"cp[async][bulk][tensor]" RIDGE_DIM RIDGE_STORE, "[a]:tensor,[b]:shared", Unit::memory, kStore,
      select_store},
     {"cp[reduce][async][bulk][tensor]" RIDGE_DIM RIDGE_STORE "[add|min|max|inc|dec|and|or|xor]",
@@ -205,6 +258,7 @@ constexpr InstrDef kRows[] = {
      Unit::memory, kPrefetch, select_prefetch},
 };
 #undef RIDGE_LOAD
+#undef RIDGE_MULTICAST
 #undef RIDGE_STORE
 #undef RIDGE_DIM
 

@@ -6,6 +6,7 @@
 
 #include "vm/isa/groups.h"
 #include "vm/isa/load_store.h"
+#include "vm/isa/refuse.h"
 
 namespace ridge::vm {
 namespace {
@@ -157,9 +158,14 @@ bool read_tensor_map(Warp& w, const Inst* inst, uint32_t lane, uint64_t address,
                      TensorMapBytes& out) {
   const uint64_t param = address - kParamWindow;
   const uint8_t* place = nullptr;
-  if (param < kWindowSize && address % kUnit == 0 && param + kBytes <= param_bytes(w))
+  if (param < kWindowSize && address % kUnit == 0) {
+    if (param + kBytes > param_bytes(w))
+      return refuse(w, inst, int(lane), "the tensor map reaches past the kernel's parameters",
+                    "give the address of a whole CUtensorMap");
     place = w.params + param;
-  else place = in_global(w, inst, lane, address);
+  } else {
+    place = in_global(w, inst, lane, address);
+  }
   if (!place) return false;
   std::memcpy(&out, place, kBytes);
   return true;

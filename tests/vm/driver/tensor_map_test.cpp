@@ -60,6 +60,45 @@ TEST_F(TensorMaps, EqualThoseOfAnH200) {
   EXPECT_EQ(unrecorded, std::vector<std::string>{"im2col rank=5 no_steps"});
 }
 
+// A macro, because a call that fails is reported once for each place in the program.
+#define EXPECT_REFUSED(change, text)                                                             \
+  do {                                                                                           \
+    hopper::MapArguments m;                                                                      \
+    change;                                                                                      \
+    CUtensorMap map;                                                                             \
+    ::testing::internal::CaptureStderr();                                                        \
+    const CUresult result = cuTensorMapEncodeTiled(                                              \
+        &map, CUtensorMapDataType(m.type), uint32_t(m.rank), reinterpret_cast<void*>(m.address), \
+        m.dims, m.strides, m.box, m.steps, CUtensorMapInterleave(m.interleave),                  \
+        CUtensorMapSwizzle(m.swizzle), CU_TENSOR_MAP_L2_PROMOTION_NONE,                          \
+        CUtensorMapFloatOOBfill(m.fill));                                                        \
+    const std::string told = ::testing::internal::GetCapturedStderr();                           \
+    EXPECT_EQ(result, CUDA_ERROR_INVALID_VALUE);                                                 \
+    EXPECT_NE(told.find(std::string("cuTensorMapEncodeTiled failed: ") + (text)),                \
+              std::string::npos)                                                                 \
+        << told;                                                                                 \
+  } while (false)
+
+TEST_F(TensorMaps, RefusalsSayWhatIsWrong) {
+  EXPECT_REFUSED(m.type = 14, "tensorDataType is 14; it is 0 to 12 on this GPU");
+  EXPECT_REFUSED(m.rank = 6, "tensorRank is 6; it is 1 to 5");
+  EXPECT_REFUSED(m.address += 8, "globalAddress is no multiple of 16 bytes");
+  EXPECT_REFUSED(m.address = uint64_t(1) << 60, "globalAddress is above 2^57");
+  EXPECT_REFUSED(m.dims[2] = 0, "globalDim[2] is 0");
+  EXPECT_REFUSED(m.strides[1] = 8200, "globalStrides[1] is 8200 bytes, no multiple of 16");
+  EXPECT_REFUSED(m.strides[1] = uint64_t(1) << 41, "globalStrides[1] is 2199023255552 bytes");
+  EXPECT_REFUSED(m.steps[3] = 9, "elementStrides[3] is 9; it is 1 to 8");
+  EXPECT_REFUSED(m.box[1] = 300, "boxDim[1] is 300; it is 1 to 256");
+  EXPECT_REFUSED(m.box[0] = 15,
+                 "boxDim[0] is 15 elements of 4 bytes, together no multiple of 16 bytes");
+  EXPECT_REFUSED(m.swizzle = 1,
+                 "boxDim[0] is 16 elements of 4 bytes, together 64 bytes, and the "
+                 "swizzle's span is 32");
+  EXPECT_REFUSED((m.box[1] = 256, m.box[2] = 4), "the box has 262144 bytes, at most 233472");
+  EXPECT_REFUSED((m.type = 2, m.fill = 1), "oobFill asks for NaN, and the elements are integers");
+}
+#undef EXPECT_REFUSED
+
 TEST_F(TensorMaps, ReplacingTheAddressChangesNothingElse) {
   MapCase here, there;
   there.m.address += 4096;

@@ -96,15 +96,6 @@ TEST_F(BulkStore, BadOnesAreReportedWhereTheyStart) {
   expect(store("[%rd1+1024]", "[%r3]", "16"), FaultKind::illegal_address, "after the end");
 }
 
-// As on an H200: of the size only the bits 4 to 19 count.
-TEST_F(BulkStore, SizesAreMultiplesOfSixteen) {
-  const auto out =
-      run("cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r3], 1048600;" + kCommit);
-  EXPECT_FALSE(fault) << text_of(fault);
-  for (uint32_t t = 0; t < 32; ++t) EXPECT_EQ(out[4 * t], t);
-  EXPECT_EQ(out[128], ~0u) << "24 bytes are 16";
-}
-
 // cp.reduce.async.bulk: what an H200 left in 1024 bytes of global memory, as FNV-1a hashes.
 constexpr struct {
   const char* operation;

@@ -1,6 +1,9 @@
 // Clusters: who is who, whose shared memory an address is, how the blocks meet, and what is said of
 // accesses that no block can take.
+#include <numeric>
+
 #include "machine.h"
+#include "vm/mem/tensor_map.h"
 
 namespace ridge::vm::testing {
 namespace {
@@ -142,6 +145,67 @@ again:
   const std::string zero = "mov.u32 %r9, 0; st.shared.u32 [s], %r9;";
   EXPECT_EQ(run(alone, store + zero + look + kStoreR1), Words{0});
   EXPECT_EQ(run(alone, store + zero + wait + look + kStoreR1), Words{7});
+}
+
+// Rank 1 starts two copies. The box at (0, 2, 1) goes to the blocks of `ranks`, the first box of
+// the tensor to block 2. Each block waits for one box. Its result is what it saw
+// before, times 1000, plus what it saw then.
+struct TensorMulticast : Clusters {
+  Words run_copies(bool im2col, int ranks) {
+    Words data(64);
+    std::iota(data.begin(), data.end(), 0);
+    TensorMap map;
+    map.address = m.allocate(data);
+    map.rank = 3;
+    map.type = TensorType::u32;
+    map.im2col = im2col;
+    map.size = {4, 8, 2, 1, 1};
+    map.stride = {0, 16, 128, 0, 0};
+    map.box = {4, im2col ? 1u : 2u, 1, 1, 1};
+    map.pixels = im2col ? 2 : 1;
+    const TensorMapBytes bytes = encode(map);
+    Words out(bytes.words.begin(), bytes.words.end());
+    out.resize(bytes.words.size() + 4, ~0u);
+    const uint64_t at = m.allocate(out);
+    const std::string copy = std::string("@%p1 cp.async.bulk.tensor.3d.shared::cluster.global.") +
+                             (im2col ? "im2col" : "tile") +
+                             ".mbarrier::complete_tx::bytes.multicast::cluster [%r3], [%out, ";
+    const std::string rest = im2col ? "], [%r4], {%h0}, " : "], [%r4], ";
+    m.load_body(R"(
+  .shared .align 128 .b8 s[128]; .shared .align 8 .b64 b;
+  mov.u32 %r2, %cluster_ctarank; mov.u32 %r3, s; mov.u32 %r4, b; mov.u32 %r5, 0;
+  mov.u32 %r6, 2; mov.u32 %r7, 1; mov.b16 %h0, 0; mov.b16 %h1, 4;
+  mbarrier.init.shared.b64 [%r4], 1;
+  st.shared.u32 [%r3+20], %r5;
+  mbarrier.arrive.expect_tx.shared.b64 _, [%r4], 32;
+)" + kSync + "setp.eq.u32 %p1, %r2, 1;\n" +
+                copy + "{%r5, %r6, %r7}" + rest + std::to_string(ranks) + ";\n" + copy +
+                "{%r5, %r5, %r5}" + rest + "%h1;\n" + R"(
+  ld.shared.u32 %r8, [%r3+20];
+again:
+  mbarrier.try_wait.parity.shared.b64 %p2, [%r4], 0;
+  @!%p2 bra again;
+  ld.shared.u32 %r1, [%r3+20]; mad.lo.u32 %r1, %r8, 1000, %r1;
+  add.u64 %out, %out, 128;
+)" + kSync + kStoreR1);
+    fault = m.run_as(cluster_of({4}, {1}, {4}), at);
+    return m.read<uint32_t>(at + sizeof bytes.words, 4);
+  }
+};
+
+TEST_F(TensorMulticast, ReachesEachBlockAndItsBarrier) {
+  for (const bool im2col : {false, true}) {
+    EXPECT_EQ(run_copies(im2col, 11), (Words{45, 45, 5, 45}));
+    EXPECT_FALSE(fault) << text_of(fault);
+  }
+}
+
+TEST_F(TensorMulticast, NeedsBlocksThatAreThere) {
+  run_copies(false, 27);
+  EXPECT_EQ(fault.kind, FaultKind::illegal_instruction);
+  EXPECT_NE(text_of(fault).find("multicast to a block that the cluster does not have"),
+            std::string::npos)
+      << text_of(fault);
 }
 
 TEST_F(Clusters, WaitsThatNeverEndAreReported) {

@@ -126,6 +126,8 @@ TEST(TensorMap, BadOnesAreReportedWhereTheCopyStarts) {
          "bytes of shared memory");
   expect(good, load + "[%r1], [%out, {1, %r3}]", FaultKind::illegal_instruction,
          "no multiple of 16 bytes");
+  expect(good, load + "[%r1], [%out, {1, %r3}]", FaultKind::illegal_instruction,
+         "fix: it is 1; let it be a multiple of 4 elements");
   expect(good,
          "3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
          "[%r1], [%out, {%r3, %r3, %r3}]",
@@ -170,8 +172,8 @@ TEST(TensorMap, WrongOperandsAreRefusedWhenTheModuleIsLoaded) {
                     "bytes [%r1], [%m, {%r2, %r2, %r2, %r2}], [%r3], {%h};\n")
                 .find("2 offsets"),
             std::string::npos);
-  EXPECT_NE(message(load + ".multicast::cluster [%r1], [%m, {%r2, %r2}], [%r3], %h;\n")
-                .find("multicast to the blocks of a cluster"),
+  EXPECT_NE(message(load + ".multicast::cluster [%r1], [%m, {%r2, %r2}], [%r3];\n")
+                .find("does not take 3 operands"),
             std::string::npos);
 }
 

@@ -110,5 +110,31 @@ TEST_F(Tolerate, CopiesAndAtomics) {
   EXPECT_EQ(told.size(), 3u);  // three lines
 }
 
+// As on an H200: of the size only the bits 4 to 19 count. 24 bytes are 16, and so are 2^20 + 16.
+TEST_F(Tolerate, BulkCopiesOfOddSizesAreCutOff) {
+  m.load_body(R"(
+  .shared .align 16 .b32 s[64]; .shared .align 8 .b64 bar;
+  mbarrier.init.shared.b64 [bar], 1;
+  mov.u32 %r1, 7; st.shared.u32 [s+4], %r1; st.shared.u32 [s+16], %r1;
+  cp.async.bulk.global.shared::cta.bulk_group [%out], [s], 24;
+  cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+  mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16;
+  cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s+32], [%out], 1048592, [bar];
+again:
+  mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;
+  @!%p1 bra again;
+  ld.shared.u32 %r2, [s+36]; st.global.u32 [%out+32], %r2;)");
+  const uint64_t out = m.allocate(std::vector<uint32_t>(16, 1));
+  const Fault fault = m.run({1}, {1}, out);
+  EXPECT_FALSE(fault) << text_of(fault);
+  const auto words = m.read<uint32_t>(out, 16);
+  EXPECT_EQ(words[1], 7u);
+  EXPECT_EQ(words[4], 1u);
+  EXPECT_EQ(words[8], 7u);
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0].kind, "bulk-size");
+  EXPECT_EQ(told[0].severity, report::Severity::warning);
+}
+
 }  // namespace
 }  // namespace ridge::vm::testing

@@ -39,43 +39,49 @@ def mbarrier(lines):
     return out
 
 
-def bulk(lines):
-    """Scenes with tensor maps have a record of their own."""
-    out, tensor = [], False
-    for line in lines:
-        if not line.startswith("  "):
-            tensor = line.startswith("tensor")
-        if not tensor:
-            out.append(line)
-    return out
+def as_they_are(lines):
+    return lines
 
 
-ERRORS = ("bulk", "cluster", "griddepcontrol", "ldmatrix", "mbarrier", "peer", "setmaxnreg", "st_async", "stmatrix")
+# Misuses that end differently here: how, and why.
+OTHERWISE = {
+    "wgmma_half_a_warp": ("launch cudaSuccess, end cudaErrorLaunchTimeout",
+                          "PTX leaves it open; the warp waits for its other lanes, and the report says so"),
+    "wgmma_wraps": ("launch cudaSuccess, end cudaErrorIllegalAddress",
+                    "the operand begins in the 1024 bytes before a block's variables, which only an H200 has"),
+}
+
+
+def ends(line):
+    """What a kernel wrote before it was stopped is not compared; one that hangs is stopped here."""
+    line = re.sub(r"killed after \d+ s", "end cudaErrorLaunchTimeout", line)
+    return line.split(", wrote")[0]
 
 
 def errors(ridge, probe, record):
-    """One process for each misuse. What a kernel wrote before it was stopped is not compared."""
+    """One process for each misuse."""
     differ = 0
     with open(record, encoding="utf-8") as file:
-        lines = [line for line in file.read().splitlines() if line.startswith(ERRORS)]
-    lines = [line.split(", wrote")[0] for line in lines if "killed" not in line]
-    for want in lines:
-        run = subprocess.run([ridge, "run", "--device", "vm", probe, "--", want.split(":")[0]],
+        lines = file.read().splitlines()
+    for line in lines:
+        name = line.split(":")[0]
+        want = f"{name}: {OTHERWISE[name][0]}" if name in OTHERWISE else ends(line)
+        run = subprocess.run([ridge, "run", "--device", "vm", "--timeout", "20", probe, "--", name],
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        got = run.stdout.strip().split(", wrote")[0]
+        got = ends(run.stdout.strip())
         if got != want:
             differ += 1
-            print(f"H200:         {want}\nsoftware GPU: {got}\n")
+            print(f"H200:         {line}\nwanted here:  {want}\nsoftware GPU: {got}\n")
     if differ:
         sys.exit(f"{differ} of {len(lines)} misuses end differently")
-    print(f"{len(lines)} misuses end as on the H200")
+    print(f"{len(lines)} misuses end as they should, {len(lines) - len(OTHERWISE)} as on the H200")
 
 
 def main():
     ridge, probe, record, name = sys.argv[1:]
     if name == "errors":
         return errors(ridge, probe, record)
-    rules = {"cluster": cluster, "mbarrier": mbarrier, "bulk": bulk}[name]
+    rules = {"cluster": cluster, "mbarrier": mbarrier, "bulk": as_they_are}[name]
     with tempfile.TemporaryDirectory() as folder:
         seen = os.path.join(folder, "seen.txt")
         run = subprocess.run([ridge, "run", "--device", "vm", probe, "--", seen],

@@ -163,7 +163,6 @@ __global__ void __cluster_dims__(4, 1, 1)
             "r"(data + 48), "r"(at)
             : "memory");
         break;
-#ifndef RIDGE_WITHOUT_TENSOR_COPIES
       case tensor_multicast:
         asm volatile(
             "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes."
@@ -178,7 +177,6 @@ __global__ void __cluster_dims__(4, 1, 1)
             "l"(&map), "r"(at), "h"((uint16_t)4), "r"(4), "r"(1)
             : "memory");
         break;
-#endif
       case store_async_b32:
         asm volatile(
             "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(peer +
