@@ -70,6 +70,7 @@ void Checker::load_starts(const Access& a, const AsyncEntry& entry, int i) {
   if (!box.rows || rank != barrier_rank) return;
   BlockState& to = state_of(*blocks[rank]);
   if (&to == &a.b) {
+    a.b.starting = barrier;
     check_reads_of_box(a, box, thread);
     each_word(box, [&](uint32_t at) { write_shared(a, at / 4, 15, thread, 0, Record::kInFlight); });
   } else {

@@ -90,6 +90,8 @@ report::Finding Checker::describe_stuck(const std::vector<Waiter>& waiters) {
           say(thread_text(*grid.launch, one.warp * kWarpSize + one.lane, one.b->index),
               " waits for the mbarrier ", shared_name(grid, one.barrier), ", ",
               place(sites_.info(one.site))));
+  if (const SiteInfo info = sites_.info(chosen->site); info.calls.size() > 1)
+    f.notes.push_back(say(place(info), " is called from line ", info.calls[0].line));
   return findings_.told(f);
 }
 
