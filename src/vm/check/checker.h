@@ -202,7 +202,7 @@ class Checker : public Observer {
     BlockState* b = nullptr;
     uint32_t warp = 0, lane = 0, site = 0, barrier = 0;
   };
-  bool spins_for_ever(const Fragment& f, const WarpState& ws);
+  bool spins_for_ever(const Fragment& f, const WarpState& ws, uint64_t rounds);
   report::Finding describe_stuck(const std::vector<Waiter>& waiters);
   void explain_stuck(const Waiter& waiter, Finding& f);
 
