@@ -8,6 +8,7 @@
 
 #include "core/text.h"
 #include "vm/check/checker.h"
+#include "vm/check/describe.h"
 #include "vm/check/say.h"
 
 namespace ridge::vm::check {
@@ -19,6 +20,9 @@ std::string block_text(const Dim3& grid, uint64_t index) {
   return "block " + triple(uint32_t(index % grid.x), uint32_t(index / grid.x % grid.y),
                            uint32_t(index / grid.x / grid.y));
 }
+
+}  // namespace
+
 std::string thread_text(const Launch& launch, uint32_t thread, uint64_t block) {
   const Dim3& d = launch.block;
   return "thread " + triple(thread % d.x, thread / d.x % d.y, thread / d.x / d.y) + " of " +
@@ -35,15 +39,26 @@ const char* verb_of(Act act, bool writes) {
   }
 }
 
+std::string place(const SiteInfo& info) {
+  if (info.file.empty()) return say("PTX line ", info.ptx_line);
+  return say("line ", info.line);
+}
+
+std::string shared_name(const GridRun& grid, uint64_t at) {
+  for (const auto& [variable, offset] : grid.code->shared_offsets)
+    if (!variable->unsized && at >= offset && at < offset + variable->size)
+      return say("'", own_name(variable->name), "', byte ", at - offset, " of ", variable->size);
+  const uint32_t start = grid.code->dynamic_shared_offset;
+  if (at < start) return say("byte ", at, " of shared memory");
+  return say("dynamic shared memory, byte ", at - start, " of ", grid.launch->dynamic_shared);
+}
+
+namespace {
+
 // The bytes of a word of shared memory that somebody has written.
 uint32_t has_value(const BlockState& b, uint64_t word) {
   const Record write{b.cells[word].write};
   return b.written[word] | (write.segment() < b.first ? 0 : write.bytes());
-}
-
-std::string place(const SiteInfo& info) {
-  if (info.file.empty()) return say("PTX line ", info.ptx_line);
-  return say("line ", info.line);
 }
 
 }  // namespace
@@ -51,14 +66,7 @@ std::string place(const SiteInfo& info) {
 std::string Checker::memory_name(const Access& a, const Word& word) {
   const GridRun& grid = *a.w.worker->grid;
   const uint64_t at = word.address + uint64_t(__builtin_ctz(word.mask));
-  if (word.shared) {
-    for (const auto& [variable, offset] : grid.code->shared_offsets)
-      if (!variable->unsized && at >= offset && at < offset + variable->size)
-        return say("'", own_name(variable->name), "', byte ", at - offset, " of ", variable->size);
-    const uint32_t start = grid.code->dynamic_shared_offset;
-    if (at < start) return say("byte ", at, " of shared memory");
-    return say("dynamic shared memory, byte ", at - start, " of ", grid.launch->dynamic_shared);
-  }
+  if (word.shared) return shared_name(grid, at);
   const auto home = memory_.load()->find(at);
   if (!home) return {};
   if (!home->name.empty())
@@ -90,12 +98,19 @@ bool Checker::becomes_same_value(const Access& a, const Word& word, Record other
 
 bool Checker::report_conflict(const Access& a, const Word& word, Record other, bool other_writes,
                               bool writes, bool several) {
+  const bool by_copy = word.shared && other_writes && (other.flags() & Record::kInFlight);
   if (other.segment() == Record::kNotOver) {
-    report_flight(a, word, other.site(), other.thread(), false);
+    if (sites_.info(other.site()).act == Act::copy)
+      report_flight(a, word, other.site(), other.thread(), false);
+    else report_load(a, word, other, true, writes, false);
     return false;
   }
   const Segment& then = segments_[other.segment()];
   if (!several && ordered(a, then, other.thread(), word, !other_writes)) return false;
+  if (by_copy || (word.shared && a.s.act == Act::bulk_copy)) {
+    report_load(a, word, other, other_writes, writes, several);
+    return true;
+  }
   const GridRun& grid = *a.w.worker->grid;
   const bool same_launch = then.launch == a.b.launch->id;
   const bool same_block = same_launch && then.block == a.b.index,

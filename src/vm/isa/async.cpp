@@ -121,6 +121,7 @@ const Inst* bulk_copy(Warp& w, const Inst* inst) {
       entry.size[i] = sizes[i];
       entry.barrier[i] = place(barrier[i] + more.x[3]);
     });
+    AsyncQueue::started(w, entry);
   };
   if constexpr (Multicast) receivers.each(w.mask, start);
   else start(w.mask, [](uint32_t address) { return address; });

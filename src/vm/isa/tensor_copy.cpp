@@ -191,19 +191,18 @@ const Inst* tensor_copy(Warp& w, const Inst* inst) {
         (ranks && !receivers.add(w, inst, i, ranks[i])))
       return nullptr;
   }
-  const auto start = [&](uint32_t lanes, auto place) -> AsyncEntry& {
+  const auto start = [&](uint32_t lanes, std::vector<TensorCopy> boxes, auto place) {
     AsyncEntry& entry = w.async.push(w, Loads ? Kind::bulk_load : Kind::bulk_store, lanes, inst);
     each_active(lanes, [&](int i) {
-      entry.shared[i] = Loads ? place(addresses[i]) : copies[size_t(i)].shared;
-      entry.size[i] = copies[size_t(i)].bytes();
+      entry.shared[i] = Loads ? place(addresses[i]) : boxes[size_t(i)].shared;
+      entry.size[i] = boxes[size_t(i)].bytes();
       if constexpr (Loads) entry.barrier[i] = place(barrier[i] + site.barrier[1]);
     });
-    return entry;
+    entry.tensors = std::move(boxes);
+    AsyncQueue::started(w, entry);
   };
-  if (ranks)
-    receivers.each(w.mask,
-                   [&](uint32_t lanes, auto place) { start(lanes, place).tensors = copies; });
-  else start(w.mask, [](uint32_t address) { return address; }).tensors = std::move(copies);
+  if (ranks) receivers.each(w.mask, [&](uint32_t lanes, auto place) { start(lanes, copies, place); });
+  else start(w.mask, std::move(copies), [](uint32_t address) { return address; });
   return inst + 1;
 }
 
