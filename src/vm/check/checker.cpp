@@ -80,11 +80,18 @@ void Checker::block_begins(const Block& block) {
   for (const WarpState& ws : b.warps)
     for (const Flight& f : ws.flights)  // of a block before that did not wait for them
       for (uint32_t k = 0; k < f.bytes; k += 4) b.cells[(f.to + k) / 4] = {};
+  forget_products(b);
   b.warps.clear();
   b.warps.resize(block.warps.size());
   const size_t words = (grid.shared_bytes + 3) / 4;
   if (b.cells.size() < words) b.cells.resize(words);
   b.written.assign(words, 0);
+  b.remote.clear();
+  b.cluster_bound = 0;
+  b.peers.clear();
+  b.visits.clear();
+  b.skipped = {};
+  b.start_told = false;
   b.known.clear();
   for (auto& at : b.arrived) at.clear();
   b.tokens.clear();
@@ -127,6 +134,7 @@ const Site& Checker::site_of(BlockState& b, const Code& code, const Inst* inst) 
     b.acts = found.acts.data();
     b.first_inst = found.first;
     b.speculated = &found.speculated;
+    b.touches = &found.touches;
     b.told = found.told.data();
   }
   return b.sites[inst - b.first_inst];
@@ -164,7 +172,11 @@ void Checker::before(const Warp& w, const Inst* inst) {
 }
 
 void Checker::act(const Access& a) {
-  if (a.s.decides) decide(a);
+  if (a.s.besides) [[unlikely]] {
+    if (a.s.besides & Site::kDecides) decide(a);
+    if (a.s.besides & Site::kTouches) on_touch(a);
+    if (a.s.besides & Site::kBehind) on_behind(a);
+  }
   switch (a.s.act) {
     case Act::none: break;
     case Act::load:
@@ -193,6 +205,14 @@ void Checker::act(const Access& a) {
       ++a.ws.turn;
       a.ws.segment = 0;
       break;
+    case Act::product: on_product(a); break;
+    case Act::product_fence: on_product_fence(a); break;
+    case Act::product_commit: on_product_commit(a); break;
+    case Act::product_wait: on_product_wait(a); break;
+    case Act::touch: on_touch(a); break;
+    case Act::cluster_arrive:
+    case Act::cluster_wait: on_cluster_barrier(a); break;
+    case Act::leave: on_leave(a); break;
   }
 }
 

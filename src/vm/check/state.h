@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "vm/check/clock.h"
+#include "vm/check/products.h"
 #include "vm/check/record.h"
 #include "vm/check/shadow.h"
 #include "vm/check/site.h"
@@ -40,6 +41,11 @@ struct Flight {  // an asynchronous copy under way, one lane's
   uint32_t site = 0, thread = 0, segment = 0;
   uint32_t to = 0, bytes = 0;  // no bytes: it has landed
   uint64_t from = 0, from_bytes = 0;
+};
+
+struct Visit {                                 // by a thread, to the shared memory of another block
+  uint32_t site = 0, thread = 0, segment = 0;  // no site: none
+  bool reads = false;
 };
 
 struct WarpState {
@@ -77,6 +83,11 @@ struct WarpState {
   // The barrier of the whole block that it reached last, and the lanes that did.
   uint32_t barrier_site = 0, barrier_lanes = 0;
 
+  // The barrier of the cluster: lanes that have arrived and not waited, those that have ever
+  // arrived, where they did last, and lanes that came without others of the warp.
+  uint32_t cluster_arrived = 0, cluster_ever = 0, cluster_site = 0;
+  Waiting cluster_part;
+
   // Loads of which it is not known yet in which lanes they matter.
   struct Undecided {
     const Inst* inst = nullptr;
@@ -89,6 +100,8 @@ struct WarpState {
 
   std::vector<Flight> flights;
   size_t landed = 0;  // how many of the first have
+
+  std::unique_ptr<Products> products;  // of wgmma; null: it has used none
 };
 
 struct BlockState {
@@ -100,6 +113,7 @@ struct BlockState {
   const Act* acts = nullptr;
   const Inst* first_inst = nullptr;
   const SpeculatedLoads* speculated = nullptr;
+  const Touches* touches = nullptr;
   const uint8_t* told = nullptr;
   uint32_t index = 0;
   uint32_t interval = 1;
@@ -107,9 +121,15 @@ struct BlockState {
   uint32_t bound = 0;  // what its threads did before this segment is ordered by a barrier
   bool fine = false;   // in this interval something finer than a barrier has ordered some threads
   std::vector<WarpState> warps;
-  std::vector<Cell> cells;       // of shared memory
-  std::vector<uint8_t> written;  // its bytes that have a value, four bits per word
-  std::vector<uint32_t> known;   // warps by warps: up to which tick the first is behind the second
+  std::vector<Cell> cells;     // of shared memory
+  std::vector<Cell> remote;    // the same, what other blocks of the cluster did; empty: nothing
+  uint32_t cluster_bound = 0;  // segment: what was before is ordered by a barrier of the cluster
+  std::vector<BlockState*> peers;  // of the cluster, by rank; empty: not looked up yet
+  std::vector<Visit> visits;       // the last ones, by rank and warp; empty: none
+  Visit skipped;                   // by a thread that went around a barrier of the cluster
+  bool start_told = false;         // it uses blocks that may not have started: reported
+  std::vector<uint8_t> written;    // its bytes that have a value, four bits per word
+  std::vector<uint32_t> known;  // warps by warps: up to which tick the first is behind the second
   std::array<std::vector<uint32_t>, 16> arrived;  // at barriers: what those who arrived knew
   std::unordered_map<uint32_t, std::vector<uint32_t>> tokens;  // at mbarriers and shared atomics
   std::unordered_map<uint32_t, ClockRef> told_by_peers;        // at mbarriers, of other blocks
