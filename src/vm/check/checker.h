@@ -129,7 +129,7 @@ class Checker : public Observer {
   void overwrite(const Access& a, Products& p, Products::Place& place);
   void report_touched(const Access& a, Products& p, uint32_t product, bool writes);
   void report_copied(const Access& a, Products& p, Products::Place& place);
-  void report_fragment(const Access& a, Products& p, uint32_t product);
+  void report_fragment(const Access& a, Products& p, const Products::Place& fragment);
   void report_no_product_fence(const Access& a, uint32_t writer);
 
   // cluster.cpp

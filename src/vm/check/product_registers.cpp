@@ -50,6 +50,7 @@ void Checker::start_in_registers(const Access& a, Products& p, const Products::P
   };
   for (const uint32_t k : registers.a) {
     if (p.is_under_way(p.places[k].sum_of)) report_touched(a, p, p.places[k].sum_of, false);
+    if (p.is_under_way(p.places[k].late_for)) report_fragment(a, p, p.places[k]);
     take_value(p.places[k]);
   }
   for (const uint32_t k : registers.d) {
@@ -96,6 +97,7 @@ void Checker::on_touch(const Access& a) {
         if (passes_on) place.sum_of = 0;
         overwrite(a, p, place);
         place.written = Products::kNever;
+        if (from.write_site) place.late_site = from.write_site;
         join(place, from, p, a.s.id);
         break;
       }
@@ -106,8 +108,12 @@ void Checker::on_touch(const Access& a) {
 
 void Checker::overwrite(const Access& a, Products& p, Place& place) {
   if (p.is_under_way(place.sum_of)) report_touched(a, p, place.sum_of, true);
-  if (p.is_under_way(place.read_by)) report_fragment(a, p, place.read_by);
-  place = {.written = p.fences, .write_site = a.s.id, .used = place.used};
+  const uint32_t late = p.is_under_way(place.read_by) ? place.read_by : 0;
+  place = {.late_for = late,
+           .late_site = a.s.id,
+           .written = p.fences,
+           .write_site = a.s.id,
+           .used = place.used};
 }
 
 namespace {
@@ -152,24 +158,31 @@ void Checker::report_copied(const Access& a, Products& p, Place& copy) {
   f.what =
       "an accumulator was copied to another register before its wgmma was waited for, and the copy "
       "is used";
-  f.fix = say("put ", kWait, " before ", place(sites_.info(site)));
+  f.fix = say("put ", kWait, " before ", place(sites_.info(site)),
+              "; if the source has them, nvcc has moved the use of the sums behind the next "
+              "product: hold them with asm volatile(\"\" : \"+f\"(sum) :: \"memory\") behind the "
+              "wait");
   findings_.add(f);
 }
 
-void Checker::report_fragment(const Access& a, Products& p, uint32_t product) {
-  const uint32_t site = p[product].site;
-  p.told = std::max(p.told, product);
-  if (!findings_.is_new("wgmma", site, a.s.id)) return;
+void Checker::report_fragment(const Access& a, Products& p, const Place& fragment) {
+  const uint32_t site = p[fragment.late_for].site;
+  p.told = std::max(p.told, fragment.late_for);
+  if (!findings_.is_new("wgmma", site, fragment.late_site)) return;
   const GridRun& grid = *a.w.worker->grid;
   const std::string warp = warp_text(*grid.launch, a.w.index, a.b.index);
   Finding f;
   f.kind = "wgmma";
   f.kernel = kernel_name(grid);
   f.first = {site, "wgmma that reads it", warp};
-  f.second = {a.s.id, "write", warp};
-  f.what = "a register with a fragment of A is overwritten before the wgmma was waited for";
+  f.second = {fragment.late_site, "write", warp};
+  f.what =
+      "a register with a fragment of A is overwritten, and used by the next wgmma, before the "
+      "first "
+      "one was waited for";
   f.fix = say("put ", kWait, " between ", place(sites_.info(site)), " and ",
-              place(sites_.info(a.s.id)), ", or load the next fragment into other registers");
+              place(sites_.info(fragment.late_site)),
+              ", or load the next fragment into other registers");
   findings_.add(f);
 }
 

@@ -27,6 +27,10 @@ struct Products {
   struct Place {
     uint32_t sum_of = 0;   // the accumulator of this product
     uint32_t read_by = 0;  // a fragment of A for this one
+    // What was a fragment of A for this product was overwritten before it was waited for. Compilers
+    // use a register again as soon as nobody else reads it; ptxas finds another one. It cannot if a
+    // further product reads the new value before the wait.
+    uint32_t late_for = 0, late_site = 0;
     // A move has put the accumulator of this product here before it was waited for.
     uint32_t copy_of = 0, copy_site = 0;
     // After how many wgmma.fence it was last written, and last used, by ordinary instructions or a

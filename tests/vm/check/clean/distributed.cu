@@ -126,7 +126,8 @@ IN_CLUSTERS flags(const int* in, int* out) {
   if (threadIdx.x == 0) {
     *cluster.map_shared_rank(&value, next) = in[blockIdx.x];
     cluster.map_shared_rank(&flag, next)->store(1, cuda::memory_order_release);
-    while (flag.load(cuda::memory_order_acquire) == 0) {}
+    while (flag.load(cuda::memory_order_acquire) == 0) {
+    }
     out[blockIdx.x] = value;
   }
   cluster.sync();
