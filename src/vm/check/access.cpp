@@ -33,6 +33,7 @@ bool Checker::on_rows(const Access& a) {
     return false;
   const uint32_t* at = a.w.src<uint32_t>(a.inst->a);
   if (a.s.array && !in_array(a.s, at, a.inst->b - a.w.shared_start)) return false;
+  if (store && !a.b.reads.empty()) return false;
   if (store) a.ws.fenced_now = false;
   return store ? write_whole_words(whole_words(a, 0), at) : read_whole_words(whole_words(a, 0), at);
 }
@@ -143,6 +144,7 @@ void Checker::on_shared(const Access& a, uint32_t lanes, const uint64_t* at, uin
     if (a.s.strong) wait_for_result(a, lanes, at, true);
     return;
   }
+  if (!a.b.reads.empty()) check_bulk_reads(a, lanes, at, bytes);
   if (a.s.strong) release(a, lanes, at, true);
   else a.ws.fenced_now = false;
   if (a.s.strong && a.w.block->cluster->blocks.size() > 1) release_to_peers(a, lanes, at);
@@ -218,7 +220,7 @@ void Checker::read_shared(const Access& a, uint64_t at, uint32_t mask, uint32_t 
   Cell& cell = b.cells[at];
   const Record write{cell.write}, read{cell.read};
   if (write.segment() >= b.bound && (write.bytes() & mask) &&
-      (write.thread() != thread || write.segment() == Record::kNotOver))
+      (write.thread() != thread || (write.flags() & Record::kInFlight)))
     report_conflict(a, {thread, mask, at * 4, part, true}, write, true, false, false);
   const uint32_t have = b.written[at] | (write.segment() < b.first ? 0 : write.bytes());
   if ((have & mask) != mask) report_empty(a, {thread, mask, at * 4, part, true});
@@ -238,8 +240,8 @@ void Checker::write_shared(const Access& a, uint64_t at, uint32_t mask, uint32_t
   const bool strong = flags & Record::kStrong;
   bool races = false;
   if (write.segment() >= b.bound && (write.bytes() & mask)) [[unlikely]] {
-    const bool in_flight = write.segment() == Record::kNotOver;
-    if (in_flight || (write.thread() != thread && !(strong && write.flags() & Record::kStrong)))
+    const bool by_copy = write.flags() & Record::kInFlight;
+    if (by_copy || (write.thread() != thread && !(strong && write.flags() & Record::kStrong)))
       races = report_conflict(a, word, write, true, true, false);
   }
   if (read.segment() >= b.bound && (read.bytes() & mask) &&
@@ -346,15 +348,16 @@ uint32_t Checker::read_pages(const Access& a, uint32_t lanes, const uint64_t* at
   return 0;
 }
 
+void Checker::forget_freed_ranges(WorkerState& worker) {
+  const uint64_t epoch = memory_.load(std::memory_order_relaxed)->epoch();
+  if (worker.memory_epoch == epoch) return;
+  worker.ranges.fill(nullptr);
+  worker.memory_epoch = epoch;
+}
+
 void Checker::on_global(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes) {
-  WorkerState& worker = *a.b.worker;
-  if (const uint64_t epoch = memory_.load(std::memory_order_relaxed)->epoch();
-      worker.memory_epoch != epoch) {
-    worker.ranges.fill(nullptr);
-    worker.memory_epoch = epoch;
-  }
-  const bool reads = a.s.act == Act::load || a.s.act == Act::load_tile || a.s.act == Act::copy ||
-                     a.s.act == Act::bulk_copy;
+  forget_freed_ranges(*a.b.worker);
+  const bool reads = a.s.act == Act::load || a.s.act == Act::load_tile || a.s.act == Act::copy;
   if (a.s.strong && !reads) release(a, lanes, at, false);
   const uint32_t flags = a.s.strong ? Record::kStrong : 0;
   if (!reads && !flags) a.ws.fenced_now = false;
@@ -383,6 +386,27 @@ void Checker::on_global(const Access& a, uint32_t lanes, const uint64_t* at, uin
     }
   }
   if (a.s.strong && (reads || a.s.returns)) wait_for_result(a, lanes, at, false);
+}
+
+// What a bulk copy reads or writes, for one thread.
+void Checker::touch_global(const Access& a, uint32_t thread, uint64_t begin, uint64_t end,
+                           bool writes, uint32_t flags) {
+  if (writes) a.ws.fenced_now = false;
+  forget_freed_ranges(*a.b.worker);
+  Range* range = range_of(a, begin);
+  if (!range) return;
+  end = std::min(end, range->end);
+  Page* page = nullptr;
+  uint64_t page_start = ~0ull;
+  for (uint64_t word = begin & ~3ull; word < end; word += 4) {
+    if (word - page_start >= Page::kBytes) {
+      page_start = word / Page::kBytes * Page::kBytes;
+      page = &range->page(word);
+    }
+    Cell& cell = page->cells[Range::word(word)];
+    if (writes) write_global(a, *range, cell, word, 15, thread, 0, flags);
+    else read_global(a, *range, cell, word, 15, thread, 0);
+  }
 }
 
 // Whether the word holds already, or another lane of the instruction writes there, what is written

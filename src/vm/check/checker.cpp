@@ -81,6 +81,8 @@ void Checker::block_begins(const Block& block) {
     for (const Flight& f : ws.flights)  // of a block before that did not wait for them
       for (uint32_t k = 0; k < f.bytes; k += 4) b.cells[(f.to + k) / 4] = {};
   forget_products(b);
+  for (const BulkLoad& load : b.loads)
+    for (uint32_t at = load.box.begin; at < load.box.end; at += 4) b.cells[at / 4] = {};
   b.warps.clear();
   b.warps.resize(block.warps.size());
   const size_t words = (grid.shared_bytes + 3) / 4;
@@ -93,9 +95,13 @@ void Checker::block_begins(const Block& block) {
   b.skipped = {};
   b.start_told = false;
   b.known.clear();
+  b.columns = uint32_t(b.warps.size());
   for (auto& at : b.arrived) at.clear();
   b.tokens.clear();
-  b.told_by_peers.clear();
+  b.mbarriers.clear();
+  b.loads.clear();
+  b.reads.clear();
+  b.warpgroups.clear();
   b.barrier_site.fill(0);
   segment_of(b, b.warps[0], 0);
   b.first = b.bound = b.warps[0].segment;
@@ -140,14 +146,18 @@ const Site& Checker::site_of(BlockState& b, const Code& code, const Inst* inst) 
   return b.sites[inst - b.first_inst];
 }
 
-uint32_t Checker::segment_of(BlockState& b, WarpState& ws, uint32_t warp) {
-  if (ws.segment) return ws.segment;
+uint32_t Checker::new_segment(BlockState& b) {
   WorkerState& worker = *b.worker;
   if (worker.next_segment == worker.last_segment) {
     worker.next_segment = segments_.reserve(kSegmentsAtOnce);
     worker.last_segment = worker.next_segment + kSegmentsAtOnce;
   }
-  ws.segment = worker.next_segment++;
+  return worker.next_segment++;
+}
+
+uint32_t Checker::segment_of(BlockState& b, WarpState& ws, uint32_t warp) {
+  if (ws.segment) return ws.segment;
+  ws.segment = new_segment(b);
   segments_[ws.segment] = {b.launch->id, b.index, b.interval, warp, ws.tick, ws.turn};
   return ws.segment;
 }
@@ -187,15 +197,18 @@ void Checker::act(const Access& a) {
     case Act::load_tile:
     case Act::store_tile: on_tile(a); break;
     case Act::copy: on_copy(a); break;
-    case Act::bulk_copy: on_bulk_copy(a); break;
-    case Act::bulk_store: on_bulk_store(a); break;
-    case Act::copy_wait: break;  // copy_lands follows
+    case Act::bulk_copy:
+    case Act::bulk_store: break;  // copy_starts follows
+    case Act::copy_wait: break;   // copy_lands follows
+    case Act::bulk_wait: on_bulk_wait(a); break;
     case Act::fence: on_fence(a); break;
+    case Act::proxy_fence: on_proxy_fence(a); break;
     case Act::barrier: on_barrier(a); break;
     case Act::meet:
     case Act::lanes: on_lanes(a); break;
     case Act::copy_arrive:
     case Act::token_init:
+    case Act::token_end:
     case Act::token_arrive:
     case Act::token_wait: on_token(a); break;
     case Act::load_speculated: on_speculated(a); break;

@@ -41,6 +41,12 @@ class Checker : public Observer {
   void cluster_barrier_opens(const Cluster& cluster) override;
   void lanes_meet(const Warp& w, uint32_t lanes) override;
   void copy_lands(const Warp& w, const AsyncEntry& entry, uint32_t lanes) override;
+  void copy_starts(const Warp& w, const AsyncEntry& entry) override;
+  void copy_has_read(const Warp& w, const AsyncEntry& entry, uint32_t lanes) override;
+  void phase_completes(const Block& block, uint32_t offset) override;
+  void phase_asked(const Warp& w, const Inst* inst, const uint32_t* barriers,
+                   uint32_t over) override;
+  std::optional<report::Finding> stuck(const Cluster& cluster) override;
   void work_begins(const WorkOrderRef& order) override;
   void copies(const Allocations& memory, uint64_t to, uint64_t from, uint64_t bytes) override;
   void fills(const Allocations& memory, uint64_t to, uint64_t bytes) override;
@@ -71,6 +77,7 @@ class Checker : public Observer {
   BlockState& state_of(const Block& block);
   const Site& site_of(BlockState& b, const Code& code, const Inst* inst);
   uint32_t segment_of(BlockState& b, WarpState& ws, uint32_t warp);
+  uint32_t new_segment(BlockState& b);
   void act(const Access& a);
 
   // access.cpp
@@ -98,6 +105,9 @@ class Checker : public Observer {
   void write_global(const Access& a, Range& range, Cell& cell, uint64_t at, uint32_t mask,
                     uint32_t thread, uint32_t part, uint32_t flags);
   uint32_t read_pages(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes);
+  void touch_global(const Access& a, uint32_t thread, uint64_t begin, uint64_t end, bool writes,
+                    uint32_t flags);
+  void forget_freed_ranges(WorkerState& worker);
   Range* range_of(const Access& a, uint64_t address);
   bool is_in_step(const Access& a, Record write);
   bool same_value(const Access& a, const Word& word, Record other) const;
@@ -105,16 +115,43 @@ class Checker : public Observer {
 
   // copies.cpp
   void on_copy(const Access& a);
-  void on_bulk_copy(const Access& a);
-  void on_bulk_store(const Access& a);
-  void tensor_lands(BlockState& b, const Warp& w, const TensorCopy& copy);
+  void small_copy_lands(BlockState& b, const Warp& w, const AsyncEntry& entry, int lane, bool own);
   void check_sources(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes);
+
+  // bulk.cpp
+  void load_starts(const Access& a, const AsyncEntry& entry, int lane);
+  void read_source(const Access& a, const AsyncEntry& entry, int lane);
+  void load_lands(BlockState& b, const Warp& w, const AsyncEntry& entry, int lane);
+  void store_starts(const Access& a, const AsyncEntry& entry, int lane);
+  void store_lands(BlockState& b, const Warp& w, const AsyncEntry& entry, int lane);
+  void on_bulk_wait(const Access& a);
+  static void forget_over(BlockState& b);
+  void check_bulk_reads(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes);
+  void check_reads_of_box(const Access& a, const Box& box, uint32_t thread);
+  bool is_too_early(const Access& a, const BulkRead& read, uint32_t thread);
+
+  // proxy.cpp
+  void on_proxy_fence(const Access& a);
+  // A bulk copy or a product reads bytes of the block's own shared memory (an offset there), for
+  // this thread, at the instruction of `a`: they must have a value, be ordered, and be fenced.
+  void async_proxy_reads(const Access& a, uint32_t thread, uint32_t begin, uint32_t bytes);
+
+  // mbarriers.cpp
+  static Mbarrier& mbarrier_at(BlockState& b, uint32_t offset);
+  static void arrive_at(BlockState& b, uint32_t warp, Mbarrier& m);
+  uint32_t landed_segment(BlockState& b, Mbarrier& m);
+  void on_token(const Access& a);
+  void initialise(const Access& a, uint32_t offset, uint32_t thread);
+  void arrive_at_peer_of(const Access& a, uint32_t address, uint32_t thread);
+  void check_initialised(const Access& a, BlockState& owner, uint32_t offset, uint32_t thread);
+  void check_waiters(BlockState& b, Mbarrier& m, uint32_t offset);
 
   // products.cpp
   void on_product(const Access& a);
   void on_product_fence(const Access& a);
   void on_product_commit(const Access& a);
   void on_product_wait(const Access& a);
+  static WarpgroupProducts& warpgroup_of(BlockState& b, uint32_t warp);
   void read_matrices(const Access& a, const Products::Product& product);
   static void end_reads(BlockState& b, uint32_t warp, const Products& p,
                         const Products::Product& product, uint32_t segment);
@@ -153,6 +190,7 @@ class Checker : public Observer {
   void on_peers(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes);
   void read_at_peer(const Access& a, BlockState& home, const Word& word);
   void write_at_peer(const Access& a, BlockState& home, const Word& word);
+  void sent_lands(const Warp& w, BlockState& home, const AsyncEntry& entry, int lane);
   static bool may_conflict(const Access& a, const BlockState& home, const Word& word,
                            Record other);
   void compare_with_peers(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes,
@@ -167,7 +205,6 @@ class Checker : public Observer {
   void look_for_leavers(BlockState& b, const Block& block, uint32_t id);
   void on_lanes(const Access& a);
   void on_fence(const Access& a);
-  void on_token(const Access& a);
   void meet(BlockState& b, const Warp& w, uint32_t lanes);
   void fence(BlockState& b, WarpState& ws, bool block_scope);
   ClockRef told_by(const Access& a);
@@ -175,7 +212,6 @@ class Checker : public Observer {
   void wait_for_result(const Access& a, uint32_t lanes, const uint64_t* at, bool shared);
   void take_result(BlockState& b, WarpState& ws, const Warp& w);
   void acquire(BlockState& b, WarpState& ws, uint32_t warp, uint64_t at);
-  void arrive_at_token(BlockState& b, uint32_t warp, uint32_t address);
 
   // shuffle.cpp, bounds.cpp
   void on_shuffle(const Access& a, const uint32_t* members);
@@ -205,6 +241,24 @@ class Checker : public Observer {
   void report_flight(const Access& a, const Word& word, uint32_t site, uint32_t thread,
                      bool source);
   void report_empty(const Access& a, const Word& word);
+
+  // stuck.cpp
+  struct Waiter {
+    BlockState* b = nullptr;
+    uint32_t warp = 0, lane = 0, site = 0, barrier = 0;
+  };
+  bool spins_for_ever(const Fragment& f, const WarpState& ws);
+  report::Finding describe_stuck(const std::vector<Waiter>& waiters);
+  void explain_stuck(const Waiter& waiter, Finding& f);
+
+  // describe_async.cpp
+  void report_load(const Access& a, const Word& word, Record other, bool other_writes, bool writes,
+                   bool several);
+  void report_overwritten(const Access& a, const BulkRead& read, uint32_t offset, uint32_t thread);
+  void report_unfenced(const Access& a, const Word& word, Record write);
+  void report_initialisation(const Access& a, const Mbarrier& m, uint32_t offset, uint32_t thread);
+  void report_short_phase(BlockState& b, const Mbarrier& m, uint32_t offset, const BulkLoad& load);
+  void report_reuse(BlockState& b, const Mbarrier& m, uint32_t offset, uint32_t warp);
   void report_barriers(const Access& a, uint32_t other_site);
   void report_part_of_warp(BlockState& b, uint32_t warp);
   void report_leavers(const BlockState& b, uint32_t warp, uint32_t lanes, uint32_t other,

@@ -82,9 +82,9 @@ void Checker::arrive_at_peer(const Warp& w, uint32_t address) {
   BlockState* peer = peer_of(w, address);
   const uint32_t at = address % uint32_t(kWindowSize);
   if (!peer || at + 8 > w.shared_size) return;
-  ClockRef& told = peer->told_by_peers[at];
-  told = join(told, clock);
-  for (uint32_t v = 0; v < peer->warps.size(); ++v) arrive_at_token(*peer, v, at);
+  Mbarrier& m = mbarrier_at(*peer, at);
+  m.peers_arriving = join(m.peers_arriving, clock);
+  for (uint32_t v = 0; v < peer->warps.size(); ++v) arrive_at(*peer, v, m);
 }
 
 // --- is the other block there? ---

@@ -104,15 +104,22 @@ bool Checker::becomes_same_value(const Access& a, const Word& word, Record other
 
 bool Checker::report_conflict(const Access& a, const Word& word, Record other, bool other_writes,
                               bool writes, bool several) {
+  const bool by_copy = word.shared && other_writes && (other.flags() & Record::kInFlight);
   if (other.segment() == Record::kNotOver) {
-    if (other_writes) report_flight(a, word, other.site(), other.thread(), false);
-    else report_operand(a, word, other);
+    if (!other_writes) report_operand(a, word, other);
+    else if (sites_.info(other.site()).act == Act::copy)
+      report_flight(a, word, other.site(), other.thread(), false);
+    else report_load(a, word, other, true, writes, false);
     return false;
   }
   const Segment& then = segments_[other.segment()];
   if (!several && ordered(a, then, other.thread(), word, !other_writes)) return false;
   if (!other_writes && word.shared && sites_.info(other.site()).act == Act::product) {
     report_operand(a, word, other);
+    return true;
+  }
+  if (by_copy || (word.shared && a.s.act == Act::bulk_copy)) {
+    report_load(a, word, other, other_writes, writes, several);
     return true;
   }
   const GridRun& grid = *a.w.worker->grid;

@@ -39,6 +39,7 @@ report::Finding Findings::told(const Finding& f) {
   told.address = f.address;
   told.memory = f.memory;
   told.message = f.what;
+  told.notes = f.notes;
   told.fix = f.fix;
   told.fix_kind = f.fix_kind;
   told.edits = f.edits;

@@ -1,40 +1,11 @@
 // What orders threads: barriers, meetings of lanes, fences with what is released and acquired
-// behind them, mbarriers.
-#include <algorithm>
-
+// behind them. mbarriers.cpp has the rest.
 #include "vm/check/checker.h"
+#include "vm/check/knowledge.h"
 #include "vm/isa/lane.h"
 
 namespace ridge::vm::check {
 namespace {
-
-// A new stretch of the warp's life: what it does from now on is not part of what it has told.
-uint32_t next_tick(WarpState& ws) {
-  ws.segment = 0;
-  return ++ws.tick;
-}
-
-// A warp gets to know what others have done.
-void learn(BlockState& b, uint32_t warp, const std::vector<uint32_t>& other) {
-  uint32_t* row = b.row(warp);
-  bool news = false;
-  for (size_t k = 0; k < other.size(); ++k)
-    if (other[k] > row[k]) {
-      row[k] = other[k];
-      news = true;
-    }
-  if (news) b.warps[warp].told = {};
-}
-
-// What a warp knows of all warps of its block, itself included.
-void add_to(std::vector<uint32_t>& told, BlockState& b, uint32_t warp, uint32_t tick) {
-  if (told.empty()) told.assign(b.warps.size(), 0);
-  if (!b.known.empty()) {
-    const uint32_t* row = b.row(warp);
-    for (size_t k = 0; k < told.size(); ++k) told[k] = std::max(told[k], row[k]);
-  }
-  told[warp] = std::max(told[warp], tick);
-}
 
 uint32_t live_lanes(const Warp& w) { return w.present & ~w.exited; }
 
@@ -52,7 +23,7 @@ bool Checker::ordered(const Access& a, const Segment& then, uint32_t thread, con
     if (lane == other || then.tick < a.ws.met) return true;
     if (a.ws.lanes && (*a.ws.lanes)[lane][other] > then.tick) return true;
   }
-  return !b.known.empty() && b.known[a.w.index * b.warps.size() + then.warp] > then.tick;
+  return !b.known.empty() && b.known[a.w.index * b.columns + then.warp] > then.tick;
 }
 
 // --- barriers of the block ---
@@ -136,6 +107,8 @@ void Checker::barrier_opens(const Block& block, uint32_t id) {
 // All threads of the block are ordered behind all that they did before. `clock` is what they know
 // of other blocks; with `fenced`, what they did is visible to those, too.
 void Checker::begin_interval(BlockState& b, const ClockRef& clock, bool fenced) {
+  share_columns(b);
+  forget_over(b);
   ++b.interval;
   b.fine = false;
   for (WarpState& ws : b.warps) {
@@ -280,23 +253,18 @@ void Checker::wait_for_result(const Access& a, uint32_t lanes, const uint64_t* a
   ws.waits_at = a.inst;
   ws.waits_for = lanes;
   ws.waits_in_shared = shared;
-  ws.result = nullptr;
   each_active(lanes, [&](int i) { ws.waits_on[size_t(i)] = at[i]; });
 }
 
 void Checker::take_result(BlockState& b, WarpState& ws, const Warp& w) {
   ws.waits_at = nullptr;
-  const uint32_t lanes = ws.result ? ws.waits_for & *ws.result : ws.waits_for;
+  const uint32_t lanes = ws.waits_for;
   uint64_t done = ~0ull;
   each_active(lanes, [&](int i) {
     const uint64_t at = ws.waits_on[size_t(i)];
     if (at == done) return;
     done = at;
     if (ws.waits_in_shared) {
-      if (const auto peers = b.told_by_peers.find(uint32_t(at)); peers != b.told_by_peers.end()) {
-        ws.clock = join(ws.clock, peers->second);
-        ws.told = {};
-      }
       if (w.block->cluster->blocks.size() > 1) acquire(b, ws, w.index, key_of(b, at));
       const auto told = b.tokens.find(uint32_t(at));
       if (told == b.tokens.end()) return;
@@ -319,41 +287,6 @@ void Checker::acquire(BlockState& b, WarpState& ws, uint32_t warp, uint64_t at) 
   }
   ws.clock = join(ws.clock, clock);
   ws.told = {};
-}
-
-// --- mbarriers ---
-
-void Checker::arrive_at_token(BlockState& b, uint32_t warp, uint32_t address) {
-  add_to(b.tokens[address], b, warp, next_tick(b.warps[warp]));
-}
-
-void Checker::on_token(const Access& a) {
-  uint64_t at[kWarpSize];
-  uint64_t done = ~0ull;
-  each_active(a.w.mask, [&](int i) {
-    const auto address = a.s.space == Space::shared
-                             ? uint32_t(a.w.src<uint32_t>(a.inst->a)[i] + a.inst->b)
-                             : uint32_t(a.w.src<uint64_t>(a.inst->a)[i] +
-                                        uint64_t(int64_t(int32_t(a.inst->b))) - kSharedWindow);
-    at[i] = address - a.w.shared_start;
-    if (at[i] == done) return;
-    done = at[i];
-    if (at[i] + 8 > a.w.shared_size) {
-      if (a.s.act != Act::token_arrive) return;
-      if (BlockState* home = peer_of(a.w, address)) visit(a, *home, a.base + uint32_t(i), false);
-      arrive_at_peer(a.w, address);
-      return;
-    }
-    if (a.s.act == Act::token_init) {
-      a.b.written[at[i] / 4] = a.b.written[at[i] / 4 + 1] = 15;
-      a.b.tokens[uint32_t(at[i])];  // somebody may wait there before anybody arrives
-    } else if (a.s.act != Act::token_wait) {
-      arrive_at_token(a.b, a.w.index, uint32_t(at[i]));
-    }
-  });
-  if (a.s.act != Act::token_wait) return;
-  wait_for_result(a, a.w.mask, at, true);
-  a.ws.result = reinterpret_cast<const uint32_t*>(a.w.base[0] + a.inst->d);
 }
 
 }  // namespace ridge::vm::check

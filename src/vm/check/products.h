@@ -50,4 +50,13 @@ struct Products {
   const Product& operator[](uint32_t product) const { return under_way[product - done - 1]; }
 };
 
+// What the four warps of a warpgroup have done together. Hardware makes a product for all of them
+// at once: when one has waited for it, it has read its matrices. The warpgroup is one more party
+// beside the warps of the block, with a column of its own in what warps know of each other
+// (knowledge.h). Its ticks are the products.
+struct WarpgroupProducts {
+  uint32_t column = 0;  // 0: it has not multiplied yet
+  uint32_t done = 0;    // products that a warp has waited for
+};
+
 }  // namespace ridge::vm::check

@@ -70,6 +70,19 @@ bool Checker::may_conflict(const Access& a, const BlockState& home, const Word& 
          (other.bytes() & word.mask) && !both_strong && !own;
 }
 
+// What st.async and red.async have brought to another block.
+void Checker::sent_lands(const Warp& w, BlockState& home, const AsyncEntry& entry, int lane) {
+  BlockState& b = state_of(*w.block);
+  WarpState& ws = b.warps[w.index];
+  const uint32_t base = w.index * kWarpSize;
+  const Access a{
+      b, ws, w, entry.inst, site_of(b, *entry.code, entry.inst), segment_of(b, ws, w.index), base};
+  if (home.remote.empty()) home.remote.resize(home.cells.size());
+  const uint64_t offset = entry.shared[lane] % kWindowSize;
+  for (uint32_t k = 0; k < entry.size[lane]; k += 4)
+    write_at_peer(a, home, {base + uint32_t(lane), 15, offset + k, k / 4, true, &home});
+}
+
 // The owner's accesses.
 void Checker::compare_with_peers(const Access& a, uint32_t lanes, const uint64_t* at,
                                  uint32_t bytes, bool writes) {

@@ -60,18 +60,20 @@ Act act_of(Sync sync) {
     case Sync::block:
     case Sync::block_arrive: return Act::barrier;
     case Sync::fence: return Act::fence;
+    case Sync::proxy_fence: return Act::proxy_fence;
+    case Sync::bulk_wait: return Act::bulk_wait;
     case Sync::copy_wait: return Act::copy_wait;
     case Sync::copy_arrive: return Act::copy_arrive;
     case Sync::token_init: return Act::token_init;
+    case Sync::token_end: return Act::token_end;
     case Sync::token_arrive: return Act::token_arrive;
     case Sync::token_wait: return Act::token_wait;
     case Sync::cluster: return Act::cluster_wait;  // cluster_barrier_opens follows
     case Sync::cluster_arrive: return Act::cluster_arrive;
     case Sync::none:
-    case Sync::proxy_fence:
+    case Sync::map_fence:
     case Sync::copy_commit:
-    case Sync::bulk_commit:
-    case Sync::bulk_wait: return Act::none;
+    case Sync::bulk_commit: return Act::none;
     case Sync::product_fence: return Act::product_fence;
     case Sync::product_commit: return Act::product_commit;
     case Sync::product_wait: return Act::product_wait;
@@ -127,7 +129,13 @@ Site site_of(const Inst& inst, const InstMeta& meta) {
     case AccessKind::store_tile: s.act = Act::store_tile; return s;
     case AccessKind::copy: s.act = Act::copy; return s;
     case AccessKind::bulk_copy: s.act = Act::bulk_copy; return s;
-    case AccessKind::bulk_store: s.act = Act::bulk_store; return s;
+    case AccessKind::tensor_load: s.act = Act::bulk_copy; return s;
+    case AccessKind::bulk_store:
+    case AccessKind::tensor_store:
+    case AccessKind::peer_store:
+      s.act = Act::bulk_store;
+      s.strong = meta.match->form.operation != Operation::none;
+      return s;
     default: return sync_site(*meta.match);
   }
 }
@@ -412,6 +420,12 @@ const CodeSites& Sites::of(const Code& code) {
   for (const Site& site : slot->sites) slot->acts.push_back(site.act);
   slot->told = told_of(slot->sites);
   return *slot;
+}
+
+uint32_t Sites::first_of(const Code& code, Act act) {
+  for (const Site& site : of(code).sites)
+    if (site.act == act) return site.id;
+  return 0;
 }
 
 SiteInfo Sites::info(uint32_t id) {

@@ -28,12 +28,15 @@ enum class Act : uint8_t {
   bulk_copy,   // cp.async.bulk to shared memory
   bulk_store,  // from shared memory
   copy_wait,
+  bulk_wait,    // for bulk stores
   copy_arrive,  // cp.async.mbarrier.arrive
   fence,
-  barrier,     // of the block
-  meet,        // __syncwarp
-  lanes,       // other .sync instructions
-  token_init,  // mbarrier
+  proxy_fence,  // between ordinary accesses and bulk copies
+  barrier,      // of the block
+  meet,         // __syncwarp
+  lanes,        // other .sync instructions
+  token_init,   // mbarrier
+  token_end,
   token_arrive,
   token_wait,
   load_speculated,  // a load that counts only where its value can matter
@@ -116,6 +119,7 @@ class Sites {
   Sites();
   const CodeSites& of(const Code& code);
   SiteInfo info(uint32_t id);
+  uint32_t first_of(const Code& code, Act act);  // 0: the function has none
 
  private:
   std::mutex mutex_;

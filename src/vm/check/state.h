@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "vm/check/asynchronous.h"
 #include "vm/check/clock.h"
 #include "vm/check/products.h"
 #include "vm/check/record.h"
@@ -72,8 +73,21 @@ struct WarpState {
   const Inst* waits_at = nullptr;
   uint32_t waits_for = 0;  // lanes
   bool waits_in_shared = false;
-  const uint32_t* result = nullptr;  // the lanes for which it came true; null: all
   std::array<uint64_t, 32> waits_on;
+
+  // The last wait for bulk stores, and how many groups it left under way.
+  uint32_t bulk_wait_site = 0, bulk_wait_newest = 0;
+  struct Arrived {
+    uint32_t site = 0, tick = 0;
+    uint64_t event = 0;
+  } arrived;  // at an mbarrier, last
+  // By lane: the wait for an mbarrier's phase that it is in. Made with the first one.
+  struct Asked {
+    const Inst* inst = nullptr;  // null: in none
+    const Code* code = nullptr;
+    uint32_t site = 0, barrier = 0;
+  };
+  std::unique_ptr<std::array<Asked, 32>> asked;
 
   // Part of the warp waits at a barrier of the whole block; the rest may still come.
   struct Waiting {
@@ -129,21 +143,30 @@ struct BlockState {
   Visit skipped;                   // by a thread that went around a barrier of the cluster
   bool start_told = false;         // it uses blocks that may not have started: reported
   std::vector<uint8_t> written;    // its bytes that have a value, four bits per word
-  std::vector<uint32_t> known;  // warps by warps: up to which tick the first is behind the second
+  // Warps by columns: what each knows of the others. One column per warp: up to which tick it is
+  // ordered behind that one. In kernels with asynchronous copies there are more (proxy.cpp).
+  std::vector<uint32_t> known;
+  uint32_t columns = 0;
   std::array<std::vector<uint32_t>, 16> arrived;  // at barriers: what those who arrived knew
-  std::unordered_map<uint32_t, std::vector<uint32_t>> tokens;  // at mbarriers and shared atomics
-  std::unordered_map<uint32_t, ClockRef> told_by_peers;        // at mbarriers, of other blocks
+  std::unordered_map<uint32_t, std::vector<uint32_t>> tokens;  // at shared atomics
+  std::unordered_map<uint32_t, Mbarrier> mbarriers;            // by their offset
+  std::vector<BulkLoad> loads;
+  std::vector<BulkRead> reads;                // of bulk stores
+  std::vector<WarpgroupProducts> warpgroups;  // empty: none has multiplied yet
+  uint64_t events = 0;  // starts of copies, arrivals and waits at mbarriers, in their order
   std::array<uint32_t, 16> barrier_site{};  // the one somebody waits at; 0: nobody
   Act last_act = Act::none;
+  // Of a cluster's first block: what was seen when all blocks only span, and how often (stuck.cpp).
+  uint64_t seen_events = 0, idle_rounds = 0;
 
   bool copies_in_flight() const {
     for (const WarpState& ws : warps)
       if (!ws.flights.empty()) return true;
-    return false;
+    return !loads.empty();
   }
   uint32_t* row(uint32_t warp) {
-    if (known.empty()) known.assign(warps.size() * warps.size(), 0);
-    return known.data() + warp * warps.size();
+    if (known.empty()) known.assign(warps.size() * columns, 0);
+    return known.data() + warp * columns;
   }
 };
 

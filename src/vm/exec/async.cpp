@@ -104,6 +104,10 @@ AsyncEntry& AsyncQueue::push(Warp& w, AsyncEntry::Kind kind, uint32_t lanes, con
   return entry;
 }
 
+void AsyncQueue::started(const Warp& w, const AsyncEntry& entry) {
+  if (Observer* watching = w.block->grid->observer) watching->copy_starts(w, entry);
+}
+
 bool AsyncQueue::land(Warp& w, AsyncEntry& entry, uint32_t lanes) {
   lanes &= entry.lanes;
   if (!lanes) return true;
@@ -172,15 +176,19 @@ bool AsyncQueue::arrive_unblocked(Warp& w, uint32_t lanes) {
   return true;
 }
 
-void AsyncQueue::hold_sources(const Warp& w, AsyncEntry& entry, uint32_t lanes) {
+uint32_t AsyncQueue::hold_sources(const Warp& w, AsyncEntry& entry, uint32_t lanes) {
   if (entry.held.empty()) entry.held.resize(kWarpSize);
+  uint32_t fresh = 0;
   each_active(lanes, [&](int i) {
     std::vector<uint8_t>& held = entry.held[size_t(i)];
     const uint8_t* from = w.shared + entry.shared[i];
     const uint64_t bytes =
         entry.tensors.empty() ? entry.size[i] : entry.tensors[size_t(i)].extent();
-    if (held.empty()) held.assign(from, from + bytes);
+    if (!held.empty() || !bytes) return;
+    held.assign(from, from + bytes);
+    fresh |= 1u << i;
   });
+  return fresh;
 }
 
 void AsyncQueue::drop_landed() {
@@ -226,7 +234,9 @@ bool AsyncQueue::wait_bulk_groups(Warp& w, uint32_t lanes, uint32_t newest, bool
   const bool ok = each_due(lanes, newest, AsyncEntry::Kind::bulk_store,
                            AsyncEntry::Kind::bulk_commit, [&](AsyncEntry& entry, uint32_t due) {
                              if (!only_read) return land(w, entry, due);
-                             hold_sources(w, entry, due & entry.lanes);
+                             const uint32_t read = hold_sources(w, entry, due & entry.lanes);
+                             Observer* watching = w.block->grid->observer;
+                             if (watching && read) watching->copy_has_read(w, entry, read);
                              return true;
                            });
   if (ok && !only_read) drop_landed();

@@ -67,6 +67,9 @@ class AsyncQueue {
   // An entry with its own memory left as it was: the caller fills what its kind needs.
   AsyncEntry& push(Warp& w, AsyncEntry::Kind kind, uint32_t lanes, const Inst* inst);
 
+  // A bulk copy's entry is filled: whoever watches is told of it.
+  static void started(const Warp& w, const AsyncEntry& entry);
+
   // These return false after raising a fault.
   // Lands what the lanes have committed but for their `newest` last groups.
   bool wait_groups(Warp& w, uint32_t lanes, uint32_t newest);
@@ -80,7 +83,7 @@ class AsyncQueue {
 
  private:
   bool land(Warp& w, AsyncEntry& entry, uint32_t lanes);
-  void hold_sources(const Warp& w, AsyncEntry& entry, uint32_t lanes);
+  uint32_t hold_sources(const Warp& w, AsyncEntry& entry, uint32_t lanes);  // those not held yet
   // Calls `due(entry, lanes)` for entries of this kind in all but the `newest` groups of each lane.
   template <class Due>
   bool each_due(uint32_t lanes, uint32_t newest, AsyncEntry::Kind kind, AsyncEntry::Kind commit,

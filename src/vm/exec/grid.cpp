@@ -130,7 +130,13 @@ void run_blocks(GridRun& grid, unsigned index) {
       worker.ranges.fill(CheckedRange{});
       worker.epoch = epoch;
     }
-    switch (run_cluster(worker, *resident.front())) {
+    BlockState state = run_cluster(worker, *resident.front());
+    if (state == BlockState::stalled && grid.observer)
+      if (auto finding = grid.observer->stuck(*resident.front())) {
+        worker.fault = {FaultKind::timeout, std::move(*finding)};
+        state = BlockState::stopped;
+      }
+    switch (state) {
       case BlockState::done:
         end_front();
         if (!resident.empty()) grid.extra.fetch_sub(1);

@@ -64,6 +64,24 @@ class Observers final : public Observer {
   void copy_lands(const Warp& w, const AsyncEntry& entry, uint32_t lanes) override {
     tell(&Observer::copy_lands, w, entry, lanes);
   }
+  void copy_starts(const Warp& w, const AsyncEntry& entry) override {
+    tell(&Observer::copy_starts, w, entry);
+  }
+  void copy_has_read(const Warp& w, const AsyncEntry& entry, uint32_t lanes) override {
+    tell(&Observer::copy_has_read, w, entry, lanes);
+  }
+  void phase_completes(const Block& block, uint32_t offset) override {
+    tell(&Observer::phase_completes, block, offset);
+  }
+  void phase_asked(const Warp& w, const Inst* inst, const uint32_t* barriers,
+                   uint32_t over) override {
+    tell(&Observer::phase_asked, w, inst, barriers, over);
+  }
+  std::optional<report::Finding> stuck(const Cluster& cluster) override {
+    for (Observer* one : list)
+      if (auto finding = one->stuck(cluster)) return finding;
+    return std::nullopt;
+  }
 
   void work_begins(const WorkOrderRef& order) override { tell(&Observer::work_begins, order); }
   void copies(const Allocations& memory, uint64_t to, uint64_t from, uint64_t bytes) override {

@@ -5,8 +5,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "vm/report/finding.h"
 
 namespace ridge::vm {
 
@@ -76,7 +79,19 @@ class Observer {
   virtual void barrier_opens(const Block&, uint32_t /*id*/) {}  // its waiters are still there
   virtual void cluster_barrier_opens(const Cluster&) {}
   virtual void lanes_meet(const Warp&, uint32_t /*lanes*/) {}  // the wait of a .sync is over
-  virtual void copy_lands(const Warp&, const AsyncEntry&, uint32_t /*lanes*/) {}  // cp.async
+  // An asynchronous copy, bulk or not, lands; cp.async tells its start by `before` alone.
+  virtual void copy_lands(const Warp&, const AsyncEntry&, uint32_t /*lanes*/) {}
+  virtual void copy_starts(const Warp&, const AsyncEntry&) {}  // a bulk one, for the entry's lanes
+  // A wait for bulk stores has seen to it that these have read their source.
+  virtual void copy_has_read(const Warp&, const AsyncEntry&, uint32_t /*lanes*/) {}
+  // An mbarrier at this offset of the block's shared memory.
+  virtual void phase_completes(const Block&, uint32_t /*offset*/) {}
+  // The active lanes have asked for a phase of their mbarrier (shared addresses, by lane): for the
+  // lanes of `over` it has completed.
+  virtual void phase_asked(const Warp&, const Inst*, const uint32_t* /*barriers*/,
+                           uint32_t /*over*/) {}
+  // All that can run in the cluster spins. What is wrong, if they will do so forever.
+  virtual std::optional<report::Finding> stuck(const Cluster&) { return std::nullopt; }
 
   // What the host has the device do, on the thread that does it. Work without an order belongs to
   // what the thread was told of last.

@@ -132,6 +132,7 @@ const Inst* bulk_copy(Warp& w, const Inst* inst) {
       entry.size[i] = sizes[i];
       entry.barrier[i] = at_rank(barrier[i] + more.x[3]);
     });
+    AsyncQueue::started(w, entry);
   }
   return inst + 2;
 }

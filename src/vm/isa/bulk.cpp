@@ -61,6 +61,7 @@ const Inst* bulk_store(Warp& w, const Inst* inst) {
     entry.global[i] = destination[i] + to_offset;
     entry.size[i] = size[i];
   });
+  AsyncQueue::started(w, entry);
   return inst + 2;
 }
 
@@ -91,6 +92,7 @@ const Inst* bulk_to_peer(Warp& w, const Inst* inst) {
     entry.size[i] = size[i];
     entry.barrier[i] = barrier[i] + more.x[3];
   });
+  AsyncQueue::started(w, entry);
   return inst + 2;
 }
 

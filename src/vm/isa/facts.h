@@ -47,6 +47,7 @@ enum class Sync : uint8_t {
   cluster_arrive,
   fence,
   proxy_fence,  // between accesses and asynchronous copies
+  map_fence,    // between accesses and the use of tensor maps
   copy_commit,  // cp.async groups
   copy_wait,
   copy_arrive,  // cp.async.mbarrier.arrive
@@ -56,6 +57,7 @@ enum class Sync : uint8_t {
   product_commit,
   product_wait,
   token_init,   // mbarrier objects
+  token_end,
   token_arrive,
   token_wait,
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "vm/exec/grid.h"
 #include "vm/isa/groups.h"
 #include "vm/isa/memory.h"
 #include "vm/isa/sync.h"
@@ -58,7 +59,8 @@ const char* find(const Warp& w, uint32_t address, Object& object) {
 // Stores the object, and begins the next phase when nothing is left to come in this one.
 const char* finish(Warp& w, uint32_t address, Object object) {
   if (object.tx > int64_t(kCountMask) + 1 || object.tx < -int64_t(kCountMask)) return kTxRange;
-  if (object.pending == 0 && object.tx == 0) {
+  const bool completes = object.pending == 0 && object.tx == 0;
+  if (completes) {
     object.parity ^= 1;
     object.pending = object.expected;
   }
@@ -68,6 +70,8 @@ const char* finish(Warp& w, uint32_t address, Object object) {
   owner.progressed = true;
   cluster.moved |= &owner != w.block;
   write(w, address, object.bits());
+  if (Observer* watching = completes ? owner.grid->observer : nullptr)
+    watching->phase_completes(owner, address % uint32_t(kWindowSize));
   return nullptr;
 }
 
@@ -99,6 +103,11 @@ const char* complete_tx(Warp& w, uint32_t address, uint32_t bytes) {
   if (const char* wrong = find(w, address, object)) return wrong;
   object.tx -= bytes;
   return finish(w, address, object);
+}
+
+State state_at(const uint8_t* object) {
+  const Object o = Object::of(load_as<uint64_t>(object));
+  return {o.pending, o.expected, o.tx, o.parity};
 }
 
 const char* add_pending(Warp& w, uint32_t address) {
@@ -241,6 +250,7 @@ const Inst* wait(Warp& w, const Inst* inst) {
     done = over<Parity>(w, inst, at);
   }
   w.set_pred(inst->d, done);
+  if (Observer* watching = w.block->grid->observer) watching->phase_asked(w, inst, at, done);
   if (done == w.mask) return inst + 2;
   w.polls = true;
   return yield(w, inst + 2);
@@ -266,6 +276,8 @@ Handlers select_pending_count(const Form&) { return {pending_count, pending_coun
 #define RIDGE_CLUSTER "{shared|shared::cta|shared::cluster}"
 constexpr Facts kInit{
     .access = AccessKind::barrier_word, .sync = Sync::token_init, .encoding = Encoding::memory};
+constexpr Facts kInval{
+    .access = AccessKind::barrier_word, .sync = Sync::token_end, .encoding = Encoding::memory};
 constexpr Facts kArrive{
     .access = AccessKind::barrier_word, .sync = Sync::token_arrive, .encoding = Encoding::memory};
 // A wait yields, so its guard must be a branch.
@@ -276,7 +288,7 @@ constexpr Facts kWait{.access = AccessKind::barrier_word,
 constexpr InstrDef kRows[] = {
     {"mbarrier[init]" RIDGE_CTA "[b64]", "[a],b:u32", Unit::barrier, kInit,
      select_update<Op::init>},
-    {"mbarrier[inval]" RIDGE_CTA "[b64]", "[a]", Unit::barrier, kInit, select_update<Op::inval>},
+    {"mbarrier[inval]" RIDGE_CTA "[b64]", "[a]", Unit::barrier, kInval, select_update<Op::inval>},
     {"mbarrier[expect_tx]{relaxed}{cta|cluster}" RIDGE_CLUSTER "[b64]", "[a],b:u32", Unit::barrier,
      kArrive, select_update<Op::expect_tx>},
     {"mbarrier[complete_tx]{relaxed}{cta|cluster}" RIDGE_CLUSTER "[b64]", "[a],b:u32",

@@ -29,6 +29,14 @@ const char* complete_tx(Warp& w, uint32_t address, uint32_t bytes);
 // One more arrival to come in this phase (cp.async.mbarrier.arrive without .noinc).
 const char* add_pending(Warp& w, uint32_t address);
 
+// What an object says of its phase, for reports.
+struct State {
+  uint32_t pending = 0, expected = 0;  // arrivals: still to come in this phase, and of each phase
+  int64_t tx = 0;                      // bytes still to come
+  uint32_t parity = 0;
+};
+State state_at(const uint8_t* object);
+
 // The active lanes' barriers as shared addresses, of peers only where these are allowed; false
 // after raising a fault. a, b = the address, a generic one or one of shared memory.
 bool addresses(Warp& w, const Inst* inst, bool generic, bool of_peers, uint32_t* out);

@@ -157,6 +157,7 @@ const Inst* tensor_copy(Warp& w, const Inst* inst) {
     if constexpr (Loads) entry.barrier[i] = barrier[i] + site.barrier[1];
   });
   entry.tensors = std::move(copies);
+  AsyncQueue::started(w, entry);
   return inst + 1;
 }
 

@@ -124,7 +124,7 @@ constexpr Facts kCopyMap{
     .access = AccessKind::tensor_map, .encoding = Encoding::copy, .fences = true};
 #define RIDGE_NO_CACHE \
   "each copy reads its tensor map from memory when it starts: no cache keeps any"
-constexpr Facts kFence{.sync = Sync::proxy_fence, .fences = true, .left_out = RIDGE_NO_CACHE};
+constexpr Facts kFence{.sync = Sync::map_fence, .fences = true, .left_out = RIDGE_NO_CACHE};
 constexpr Facts kHint{.left_out = RIDGE_NO_CACHE};
 constexpr Facts kPrefetch{.encoding = Encoding::memory, .fences = true, .left_out = RIDGE_NO_CACHE};
 #undef RIDGE_NO_CACHE

@@ -19,6 +19,8 @@ constexpr Title kTitles[] = {
     {"race-any-winner", "several threads store in one place of {} memory"},
     {"uninitialised", "uninitialised read of {} memory"},
     {"async", "asynchronous copy used too early ({} memory)"},
+    {"proxy-fence", "no fence between threads and asynchronous copies ({} memory)"},
+    {"mbarrier", "an mbarrier used out of turn"},
     {"barrier", "divergent barrier"},
     {"mask", "wrong mask of a warp"},
     {"out-of-bounds", "illegal memory access"},

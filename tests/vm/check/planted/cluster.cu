@@ -203,6 +203,46 @@ IN_CLUSTERS one_warp_waits(int* out, int fixed) {
   cluster.sync();
 }
 
+#define SEND(to, value, barrier)                                                                 \
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(to), \
+               "r"(value), "r"(barrier) : "memory")
+__device__ void expect(uint64_t& barrier, uint32_t bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address_of(&barrier)),
+               "r"(bytes) : "memory");
+}
+
+// Values are sent with an mbarrier, and one warp reads them without a look at it.
+IN_CLUSTERS sent_and_not_awaited(int* out, int fixed) {
+  __shared__ int box[kThreads];
+  __shared__ alignas(8) uint64_t full;
+  cg::cluster_group cluster = cg::this_cluster();
+  const int t = threadIdx.x;
+  const unsigned other = 1 - cluster.block_rank();
+  box[t] = 0;
+  if (t == 0) init(full, 1);
+  if (t == 0) expect(full, sizeof box);
+  cluster.sync();
+  SEND(at_rank(address_of(&box[t]), other), t, at_rank(address_of(&full), other));  // BUG sent_and_not_awaited
+  if (t < 32 || fixed) wait(full);
+  out[blockIdx.x * kThreads + t] = box[kThreads - 1 - t];                           // BUG sent_and_not_awaited
+  cluster.sync();
+}
+
+// Block 0 does not wait for what block 1 sends it.
+IN_CLUSTERS sent_to_the_leaving(int* out, int fixed) {
+  __shared__ int box[kThreads];
+  __shared__ alignas(8) uint64_t full;
+  cg::cluster_group cluster = cg::this_cluster();
+  const int t = threadIdx.x;
+  if (t == 0) init(full, 1);
+  if (t == 0) expect(full, sizeof box);
+  cluster.sync();
+  out[blockIdx.x * kThreads + t] = t;
+  if (cluster.block_rank() == 1)
+    SEND(at_rank(address_of(&box[t]), 0), t, at_rank(address_of(&full), 0));  // BUG sent_to_the_leaving
+  else if (fixed) wait(full);                                                 // BUG sent_to_the_leaving
+}
+
 #define ON_ONE_CLUSTER(kernel)                 \
   [](int fixed) {                              \
     Array<int> out(kCluster * kThreads);       \
@@ -225,5 +265,7 @@ const Planted kAll[] = {
     {"overwritten_next_turn", "race", ON_ONE_CLUSTER(overwritten_next_turn)},
     {"two_writers", "race", ON_ONE_CLUSTER(two_writers)},
     {"one_warp_waits", "race", ON_ONE_CLUSTER(one_warp_waits)},
+    {"sent_and_not_awaited", "race", ON_ONE_CLUSTER(sent_and_not_awaited)},
+    {"sent_to_the_leaving", "cluster", ON_ONE_CLUSTER(sent_to_the_leaving)},
 };
 PLANTED_MAIN(kAll)

@@ -262,6 +262,41 @@ __global__ void fragment_without_fence(float* out, int fixed) {
   store(out, d);
 }
 
+// What threads have stored is not there yet for the tensor core.
+__global__ void no_proxy_fence(float* out, int fixed) {
+  __shared__ Tiles tiles;
+  fill(tiles);
+  reinterpret_cast<uint32_t*>(tiles.a)[threadIdx.x] = 0;       // BUG no_proxy_fence
+  if (fixed) PROXY_FENCE();
+  __syncthreads();
+  float d[4] = {};
+  FENCE();
+  MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));       // BUG no_proxy_fence
+  COMMIT();
+  WAIT(0);
+  store(out, d);
+}
+
+// The fence of one thread does nothing for the stores of the others before the barrier.
+__global__ void only_one_fences(float* out, int fixed) {
+  __shared__ Tiles tiles;
+  fill(tiles);
+  float d[4] = {};
+#pragma unroll 1
+  for (int turn = 0; turn < kTurns; ++turn) {
+    if (threadIdx.x < kTileB / 4)
+      reinterpret_cast<uint32_t*>(tiles.b)[threadIdx.x] = turn;  // BUG only_one_fences
+    if (threadIdx.x >= 96 || fixed) PROXY_FENCE();
+    __syncthreads();
+    FENCE();
+    MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));     // BUG only_one_fences
+    COMMIT();
+    WAIT(0);
+    __syncthreads();
+  }
+  store(out, d);
+}
+
 #define ON_ONE_BLOCK(kernel)              \
   [](int fixed) {                         \
     Array<float> out(4 * kThreads);       \
@@ -287,5 +322,7 @@ const Planted kAll[] = {
     {"no_fence", "wgmma", ON_ONE_BLOCK(no_fence)},
     {"scaled_without_fence", "wgmma", ON_ONE_BLOCK(scaled_without_fence)},
     {"fragment_without_fence", "wgmma", ON_ONE_BLOCK(fragment_without_fence)},
+    {"no_proxy_fence", "proxy-fence", ON_ONE_BLOCK(no_proxy_fence)},
+    {"only_one_fences", "proxy-fence", ON_ONE_BLOCK(only_one_fences)},
 };
 PLANTED_MAIN(kAll)
