@@ -6,11 +6,6 @@
 namespace ridge::vm::check {
 namespace {
 
-// The bytes of a word that `bytes` (1, 2 or whole words) at `at` take.
-uint32_t mask_of(uint64_t at, uint32_t bytes) {
-  return bytes >= 4 ? 15 : ((1u << bytes) - 1) << (at & 3) & 15;
-}
-
 // Whether the write before was the same thread's, not atomic, and nothing has ordered it since.
 bool is_own_plain_write(Record before, Record now) {
   return before.segment() == now.segment() && before.thread() == now.thread() &&
@@ -34,7 +29,7 @@ constexpr uint32_t kRole = 3, kByColumn = 4, kStrided = 8, kInShared = 16;
 bool Checker::on_rows(const Access& a) {
   const bool store = a.s.act == Act::store;
   if (a.s.space != Space::shared || a.w.mask != kAllLanes || a.s.bytes != 4 || a.s.strong ||
-      (a.s.act != Act::load && !store))
+      (a.s.act != Act::load && !store) || !a.b.remote.empty())
     return false;
   const uint32_t* at = a.w.src<uint32_t>(a.inst->a);
   if (a.s.array && !in_array(a.s, at, a.inst->b - a.w.shared_start)) return false;
@@ -85,8 +80,7 @@ void Checker::on_memory(const Access& a) {
     on_shared(a, lanes.shared, at, a.s.bytes);
   }
   if (lanes.global) on_global(a, lanes.global, at, a.s.bytes);
-  if (lanes.peer && a.s.act != Act::load)
-    each_active(lanes.peer, [&](int i) { reach_peer(a.w, uint32_t(at[i]), a.s.bytes); });
+  if (lanes.peer) on_peers(a, lanes.peer, at, a.s.bytes);
 }
 
 void Checker::on_matrix(const Access& a) {
@@ -138,6 +132,8 @@ void Checker::on_tile(const Access& a) {
 void Checker::on_shared(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes) {
   const bool reads =
       a.s.act == Act::load || a.s.act == Act::load_matrix || a.s.act == Act::load_tile;
+  if (!a.b.remote.empty()) [[unlikely]]
+    compare_with_peers(a, lanes, at, bytes, !reads);
   if (reads) {
     if (bytes >= 4) read_shared_words(a, lanes, at, bytes / 4);
     else
@@ -151,6 +147,7 @@ void Checker::on_shared(const Access& a, uint32_t lanes, const uint64_t* at, uin
   if (!a.b.reads.empty()) check_bulk_reads(a, lanes, at, bytes);
   if (a.s.strong) release(a, lanes, at, true);
   else a.ws.fenced_now = false;
+  if (a.s.strong && a.w.block->cluster->blocks.size() > 1) release_to_peers(a, lanes, at);
   const uint32_t flags = a.s.strong ? Record::kStrong : 0;
   const WholeWords whole = whole_words(a, flags);
   each_active(lanes, [&](int i) {
@@ -249,7 +246,8 @@ void Checker::write_shared(const Access& a, uint64_t at, uint32_t mask, uint32_t
   }
   if (read.segment() >= b.bound && (read.bytes() & mask) &&
       !(strong && read.flags() & Record::kStrong)) [[unlikely]] {
-    if (read.thread() != thread) report_conflict(a, word, read, false, true, false);
+    if (read.thread() != thread || read.segment() == Record::kNotOver)
+      report_conflict(a, word, read, false, true, false);
     else if ((read.flags() & Record::kMany) && !b.fine)
       report_conflict(a, word, read, false, true, true);
   }
@@ -439,7 +437,8 @@ bool Checker::same_value(const Access& a, const Word& word, Record other) const 
     return std::memcmp(mine + shift, theirs + shift, length) == 0;
   }
   const uint32_t inside = uint32_t(__builtin_ctz(word.mask));
-  const auto* there = word.shared ? a.w.shared + word.address + inside
+  const uint8_t* shared = word.home ? word.home->block->warps[0].shared : a.w.shared;
+  const auto* there = word.shared ? shared + word.address + inside
                                   : a.w.worker->memory->place(word.address + inside);
   return std::memcmp(mine + shift, there, length) == 0;
 }

@@ -63,6 +63,7 @@ void Checker::load_starts(const Access& a, const AsyncEntry& entry, int i) {
   const auto& blocks = a.w.block->cluster->blocks;
   const uint32_t rank = address >> kRankShift, barrier_rank = entry.barrier[i] >> kRankShift;
   BlockState& owner = state_of(*blocks[barrier_rank]);
+  if (BlockState* peer = peer_of(a.w, address)) visit(a, *peer, thread, false);
   check_initialised(a, owner, barrier, thread);
   if (!is_bulk(entry)) return;
   read_source(a, entry, i);
@@ -112,8 +113,12 @@ void Checker::load_lands(BlockState& b, const Warp& w, const AsyncEntry& entry, 
   const uint32_t address = entry.shared[i], offset = address & kOffset;
   BlockState& to = state_of(*w.block->cluster->blocks[address >> kRankShift]);
   if (!is_bulk(entry)) {
-    for (uint32_t k = 0; k < entry.size[i]; k += 4) to.written[(offset + k) / 4] = 15;
-    if (&to != &b) arrive_at_peer(w, entry.barrier[i]);
+    if (&to == &b) {
+      for (uint32_t k = 0; k < entry.size[i]; k += 4) to.written[(offset + k) / 4] = 15;
+    } else {
+      sent_lands(w, to, entry, i);
+      arrive_at_peer(w, entry.barrier[i]);
+    }
   }
   BlockState& owner = state_of(*w.block->cluster->blocks[entry.barrier[i] >> kRankShift]);
   Mbarrier& m = mbarrier_at(owner, entry.barrier[i] & kOffset);

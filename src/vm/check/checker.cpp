@@ -80,6 +80,7 @@ void Checker::block_begins(const Block& block) {
   for (const WarpState& ws : b.warps)
     for (const Flight& f : ws.flights)  // of a block before that did not wait for them
       for (uint32_t k = 0; k < f.bytes; k += 4) b.cells[(f.to + k) / 4] = {};
+  forget_products(b);
   for (const BulkLoad& load : b.loads)
     for (uint32_t at = load.box.begin; at < load.box.end; at += 4) b.cells[at / 4] = {};
   b.warps.clear();
@@ -87,6 +88,12 @@ void Checker::block_begins(const Block& block) {
   const size_t words = (grid.shared_bytes + 3) / 4;
   if (b.cells.size() < words) b.cells.resize(words);
   b.written.assign(words, 0);
+  b.remote.clear();
+  b.cluster_bound = 0;
+  b.peers.clear();
+  b.visits.clear();
+  b.skipped = {};
+  b.start_told = false;
   b.known.clear();
   b.columns = uint32_t(b.warps.size());
   for (auto& at : b.arrived) at.clear();
@@ -94,6 +101,7 @@ void Checker::block_begins(const Block& block) {
   b.mbarriers.clear();
   b.loads.clear();
   b.reads.clear();
+  b.warpgroups.clear();
   b.barrier_site.fill(0);
   b.grid_waits.clear();
   segment_of(b, b.warps[0], 0);
@@ -133,6 +141,7 @@ const Site& Checker::site_of(BlockState& b, const Code& code, const Inst* inst) 
     b.acts = found.acts.data();
     b.first_inst = found.first;
     b.speculated = &found.speculated;
+    b.touches = &found.touches;
     b.told = found.told.data();
   }
   return b.sites[inst - b.first_inst];
@@ -174,7 +183,11 @@ void Checker::before(const Warp& w, const Inst* inst) {
 }
 
 void Checker::act(const Access& a) {
-  if (a.s.decides) decide(a);
+  if (a.s.besides) [[unlikely]] {
+    if (a.s.besides & Site::kDecides) decide(a);
+    if (a.s.besides & Site::kTouches) on_touch(a);
+    if (a.s.besides & Site::kBehind) on_behind(a);
+  }
   switch (a.s.act) {
     case Act::none: break;
     case Act::load:
@@ -207,6 +220,14 @@ void Checker::act(const Access& a) {
       ++a.ws.turn;
       a.ws.segment = 0;
       break;
+    case Act::product: on_product(a); break;
+    case Act::product_fence: on_product_fence(a); break;
+    case Act::product_commit: on_product_commit(a); break;
+    case Act::product_wait: on_product_wait(a); break;
+    case Act::touch: on_touch(a); break;
+    case Act::cluster_arrive:
+    case Act::cluster_wait: on_cluster_barrier(a); break;
+    case Act::leave: on_leave(a); break;
   }
 }
 

@@ -70,6 +70,7 @@ class Checker : public Observer {
     uint64_t address;  // in shared memory, an offset
     uint32_t part;     // which word of the lane's
     bool shared;
+    const BlockState* home = nullptr;  // the block whose shared memory it is; null: the thread's own
   };
 
   // checker.cpp
@@ -147,11 +148,56 @@ class Checker : public Observer {
   static void note_arrival(const Access& a);
   void check_waiters(BlockState& b, Mbarrier& m, uint32_t offset);
 
+  // products.cpp
+  void on_product(const Access& a);
+  void on_product_fence(const Access& a);
+  void on_product_commit(const Access& a);
+  void on_product_wait(const Access& a);
+  static WarpgroupProducts& warpgroup_of(BlockState& b, uint32_t warp);
+  void read_matrices(const Access& a, const Products::Product& product);
+  static void end_reads(BlockState& b, uint32_t warp, const Products& p,
+                        const Products::Product& product, uint32_t segment);
+  static void forget_products(BlockState& b);
+  void report_operand(const Access& a, const Word& word, Record read);
+
+  // product_registers.cpp
+  static Products& products_of(const Access& a);
+  void start_in_registers(const Access& a, Products& p, const Products::Product& product,
+                          bool adds);
+  void on_touch(const Access& a);
+  void overwrite(const Access& a, Products& p, Products::Place& place);
+  void report_touched(const Access& a, Products& p, uint32_t product, bool writes);
+  void report_copied(const Access& a, Products& p, Products::Place& place);
+  void report_fragment(const Access& a, Products& p, const Products::Place& fragment);
+  void report_no_product_fence(const Access& a, uint32_t writer);
+
   // cluster.cpp
   static Lanes split_by_rank(const Warp& w, uint32_t lanes, uint64_t* at);
   BlockState* peer_of(const Warp& w, uint32_t address);              // null: no peer has it
   void reach_peer(const Warp& w, uint32_t address, uint32_t bytes);  // these have a value now
   void arrive_at_peer(const Warp& w, uint32_t address);
+  void visit(const Access& a, BlockState& home, uint32_t thread, bool reads);
+  void on_leave(const Access& a);
+  void on_cluster_barrier(const Access& a);
+  void on_behind(const Access& a);
+  void look_for_parts(BlockState& b);
+  void report_gone(const Access& a, const BlockState& home, uint32_t thread);
+  void report_not_started(const Access& a, const BlockState& home, uint32_t thread);
+  void report_leaves_early(const Access& a, const Visit& visit, const Segment& then);
+  void report_cluster_barrier(const Access& a, uint32_t lanes, uint32_t before);
+  void report_skipped(const BlockState& b, uint32_t barrier, uint32_t thread, BlockState& peer);
+
+  // remote.cpp
+  static uint64_t key_of(const BlockState& b, uint64_t offset);
+  void on_peers(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes);
+  void read_at_peer(const Access& a, BlockState& home, const Word& word);
+  void write_at_peer(const Access& a, BlockState& home, const Word& word);
+  void sent_lands(const Warp& w, BlockState& home, const AsyncEntry& entry, int lane);
+  static bool may_conflict(const Access& a, const BlockState& home, const Word& word,
+                           Record other);
+  void compare_with_peers(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes,
+                          bool writes);
+  void release_to_peers(const Access& a, uint32_t lanes, const uint64_t* at);
 
   // order.cpp
   bool ordered(const Access& a, const Segment& then, uint32_t thread, const Word& word, bool read);
@@ -167,6 +213,7 @@ class Checker : public Observer {
   void release(const Access& a, uint32_t lanes, const uint64_t* at, bool shared);
   void wait_for_result(const Access& a, uint32_t lanes, const uint64_t* at, bool shared);
   void take_result(BlockState& b, WarpState& ws, const Warp& w);
+  void acquire(BlockState& b, WarpState& ws, uint32_t warp, uint64_t at);
 
   // shuffle.cpp, bounds.cpp
   void on_shuffle(const Access& a, const uint32_t* members);

@@ -31,6 +31,7 @@ class Clock {
   // Whether it contains what happened in that block at that time, seen from another block.
   bool covers(uint32_t block, uint32_t warp, uint32_t interval, uint32_t tick, bool read) const;
   std::span<const Known> of(uint32_t block) const;
+  bool knows(uint32_t block) const { return all_ || !of(block).empty(); }
 
  private:
   friend std::shared_ptr<const Clock> reads_of(const std::shared_ptr<const Clock>&);

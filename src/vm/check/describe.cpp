@@ -16,17 +16,19 @@ namespace {
 
 std::string triple(uint32_t x, uint32_t y, uint32_t z) { return say("(", x, ",", y, ",", z, ")"); }
 
+}  // namespace
+
 std::string block_text(const Dim3& grid, uint64_t index) {
   return "block " + triple(uint32_t(index % grid.x), uint32_t(index / grid.x % grid.y),
                            uint32_t(index / grid.x / grid.y));
 }
-
-}  // namespace
-
 std::string thread_text(const Launch& launch, uint32_t thread, uint64_t block) {
   const Dim3& d = launch.block;
   return "thread " + triple(thread % d.x, thread / d.x % d.y, thread / d.x / d.y) + " of " +
          block_text(launch.grid, block);
+}
+std::string warp_text(const Launch& launch, uint32_t warp, uint64_t block) {
+  return say("warp ", warp, " of ", block_text(launch.grid, block));
 }
 
 const char* verb_of(Act act, bool writes) {
@@ -35,6 +37,8 @@ const char* verb_of(Act act, bool writes) {
     case Act::copy:
     case Act::bulk_copy:
     case Act::bulk_store: return writes ? "copy to" : "copy from";
+    case Act::token_arrive: return "arrival";
+    case Act::product: return "wgmma";
     default: return writes ? "write" : "read";
   }
 }
@@ -66,7 +70,9 @@ uint32_t has_value(const BlockState& b, uint64_t word) {
 std::string Checker::memory_name(const Access& a, const Word& word) {
   const GridRun& grid = *a.w.worker->grid;
   const uint64_t at = word.address + uint64_t(__builtin_ctz(word.mask));
-  if (word.shared) return shared_name(grid, at);
+  if (word.shared)
+    return shared_name(grid, at) +
+           (word.home ? " in " + block_text(grid.launch->grid, word.home->index) : "");
   const auto home = memory_.load()->find(at);
   if (!home) return {};
   if (!home->name.empty())
@@ -100,13 +106,18 @@ bool Checker::report_conflict(const Access& a, const Word& word, Record other, b
                               bool writes, bool several) {
   const bool by_copy = word.shared && other_writes && (other.flags() & Record::kInFlight);
   if (other.segment() == Record::kNotOver) {
-    if (sites_.info(other.site()).act == Act::copy)
+    if (!other_writes) report_operand(a, word, other);
+    else if (sites_.info(other.site()).act == Act::copy)
       report_flight(a, word, other.site(), other.thread(), false);
     else report_load(a, word, other, true, writes, false);
     return false;
   }
   const Segment& then = segments_[other.segment()];
   if (!several && ordered(a, then, other.thread(), word, !other_writes)) return false;
+  if (!other_writes && word.shared && sites_.info(other.site()).act == Act::product) {
+    report_operand(a, word, other);
+    return true;
+  }
   if (by_copy || (word.shared && a.s.act == Act::bulk_copy)) {
     report_load(a, word, other, other_writes, writes, several);
     return true;
@@ -133,7 +144,7 @@ bool Checker::report_conflict(const Access& a, const Word& word, Record other, b
   conflict.several = several;
   conflict.scope = same_warp && !several ? Scope::lanes
                    : same_block          ? Scope::block
-                   : same_launch         ? Scope::grid
+                   : same_launch         ? (word.shared ? Scope::cluster : Scope::grid)
                                          : Scope::launches;
   if (same_launch && then.turn < Segment::kTurns && a.ws.turn < Segment::kTurns)
     conflict.same_turn = then.turn == a.ws.turn;
@@ -157,9 +168,10 @@ bool Checker::report_conflict(const Access& a, const Word& word, Record other, b
                       : writes      ? "write after write"
                                     : "read after write";
   f.what = say(order, " without synchronisation between ",
-               conflict.scope == Scope::lanes   ? "lanes of a warp"
-               : conflict.scope == Scope::block ? "threads of a block"
-                                                : "blocks");
+               conflict.scope == Scope::lanes     ? "lanes of a warp"
+               : conflict.scope == Scope::block   ? "threads of a block"
+               : conflict.scope == Scope::cluster ? "blocks of a cluster"
+                                                  : "blocks");
   if (!same_launch) {
     f.first.who =
         other.site() <= Sites::kFill ? "the host, on another stream" : "a launch on another stream";
@@ -216,7 +228,7 @@ bool Checker::is_padding(const Access& a, const Word& word) {
     end = std::min(end, range->end);
   }
   const auto have = [&](uint64_t at) {
-    return range ? range->written(at) : has_value(a.b, at / 4);
+    return range ? range->written(at) : has_value(word.home ? *word.home : a.b, at / 4);
   };
   const uint32_t missing = word.mask & ~have(word.address);
   for (const uint64_t distance : {4u, 8u, 12u, 16u, 24u, 32u, 40u, 48u, 64u}) {
@@ -241,7 +253,8 @@ bool Checker::is_part_of_wide_load(const Access& a, const Word& word) {
   const uint64_t begin = word.address - word.part * 4;
   const RangeRef range = word.shared ? nullptr : shadow_.find(*memory_.load(), begin);
   for (uint64_t at = begin; at < begin + a.s.bytes; at += 4) {
-    if (range ? range->written(at) : word.shared && has_value(a.b, at / 4)) return true;
+    if (range ? range->written(at) : word.shared && has_value(word.home ? *word.home : a.b, at / 4))
+      return true;
   }
   return false;
 }

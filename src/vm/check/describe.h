@@ -8,6 +8,9 @@
 
 namespace ridge::vm::check {
 
+// "block (0,0,0)", "warp 2 of block (0,0,0)".
+std::string block_text(const Dim3& grid, uint64_t index);
+std::string warp_text(const Launch& launch, uint32_t warp, uint64_t block);
 // "thread (3,0,0) of block (0,0,0)".
 std::string thread_text(const Launch& launch, uint32_t thread, uint64_t block);
 // "read", "write", "copy to" …

@@ -39,6 +39,7 @@ const char* words_of(Scope scope) {
   switch (scope) {
     case Scope::lanes: return "lanes of a warp";
     case Scope::block: return "threads of a block";
+    case Scope::cluster: return "blocks of a cluster";
     case Scope::grid: return "blocks";
     default: return "launches";
   }
@@ -262,6 +263,19 @@ void mend_blocks(Cause& c, const RacePair& pair) {
           between, ", or launch it with cudaLaunchCooperativeKernel and put grid.sync() there"));
 }
 
+// __syncthreads() does not reach the other blocks of a cluster.
+void mend_cluster(Cause& c, const RacePair& pair) {
+  const SiteInfo &a = pair.at_first, &b = pair.at_second;
+  const bool turned = b.line < a.line;
+  const SiteInfo &one = turned ? b : a, &two = turned ? a : b;
+  set(c, "cluster-sync",
+      say("put cluster.sync() (barrier.cluster.arrive and barrier.cluster.wait, by all threads of "
+          "the cluster) ",
+          same_place(a, b) ? say("before ", place(a, b), " is reached again")
+                           : say("between ", place(one, two), " and ", place(two, one)),
+          ", or let the one block arrive at an mbarrier of the other, which waits there"));
+}
+
 }  // namespace
 
 Cause decide_cause(std::vector<const RacePair*> pairs) {
@@ -271,7 +285,7 @@ Cause decide_cause(std::vector<const RacePair*> pairs) {
       **std::ranges::max_element(c.pairs, {}, [](const RacePair* p) { return p->widest.scope; });
   const Scope scope = pair.widest.scope;
   c.finding = pair.example;
-  constexpr const char* names[] = {"lanes", "block", "grid", "launches"};
+  constexpr const char* names[] = {"lanes", "block", "cluster", "grid", "launches"};
   c.finding.scope = names[size_t(scope)];
   c.barrier = scope == Scope::lanes ? "__syncwarp()" : "__syncthreads()";
   if (scope <= Scope::block) {
@@ -296,6 +310,7 @@ Cause decide_cause(std::vector<const RacePair*> pairs) {
   else if (all(c, [](const RacePair* p) { return p->rows_only && p->idle_rows; })) use_one_row(c);
   else if (updating && (one_line || all(c, updates)))
     use_atomic(c, *updating, *updating->relation.update);
+  else if (scope == Scope::cluster) mend_cluster(c, pair);
   else if (any(c, mixed) && !initialises) mend_mixed(c, **std::ranges::find_if(c.pairs, mixed));
   else if (all(c, writes_twice) && one_line) mend_writes(c, pair);
   else if (scope == Scope::grid) mend_blocks(c, pair);

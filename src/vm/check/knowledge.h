@@ -6,6 +6,7 @@
 //   one per warp: up to which tick its writes are fenced for the asynchronous proxy
 //   one: the interval before which all writes are
 //   one per mbarrier: how many of its phases the row's warp is ordered behind
+//   one per warpgroup that multiplies: how many of its products, and one more
 #pragma once
 
 #include <algorithm>

@@ -76,6 +76,7 @@ void Checker::initialise(const Access& a, uint32_t offset, uint32_t thread) {
 void Checker::arrive_at_peer_of(const Access& a, uint32_t address, uint32_t thread) {
   if (BlockState* peer = peer_of(a.w, address)) {
     const uint32_t offset = address % uint32_t(kWindowSize);
+    visit(a, *peer, thread, false);
     check_initialised(a, *peer, offset, thread);
     mbarrier_at(*peer, offset).armed = {a.s.id, thread, a.b.index};
   }

@@ -248,7 +248,8 @@ void Checker::release(const Access& a, uint32_t lanes, const uint64_t* at, bool 
 
 // What is there to be acquired is known when the instruction has run.
 void Checker::wait_for_result(const Access& a, uint32_t lanes, const uint64_t* at, bool shared) {
-  if (shared ? a.b.tokens.empty() : !releases_.any()) return;
+  const bool of_cluster = a.w.block->cluster->blocks.size() > 1;
+  if (shared ? a.b.tokens.empty() && !of_cluster : !releases_.any()) return;
   WarpState& ws = a.ws;
   ws.waits_at = a.inst;
   ws.waits_for = lanes;
@@ -265,24 +266,28 @@ void Checker::take_result(BlockState& b, WarpState& ws, const Warp& w) {
     if (at == done) return;
     done = at;
     if (ws.waits_in_shared) {
+      if (w.block->cluster->blocks.size() > 1) acquire(b, ws, w.index, key_of(b, at));
       const auto told = b.tokens.find(uint32_t(at));
       if (told == b.tokens.end()) return;
       b.fine = true;
       learn(b, w.index, told->second);
       return;
     }
-    const ClockRef clock = releases_.acquire(at, b.launch->id);
-    if (!clock || clock == ws.acquired) return;  // most warps that spin find nothing new
-    ws.acquired = clock;
-    for (const Known& k : clock->of(b.index)) {
-      b.fine = true;
-      uint32_t& tick = b.row(w.index)[k.warp];
-      tick = std::max({tick, k.tick, k.block_tick});
-      ws.told = {};
-    }
-    ws.clock = join(ws.clock, clock);
-    ws.told = {};
+    acquire(b, ws, w.index, at);
   });
+}
+
+void Checker::acquire(BlockState& b, WarpState& ws, uint32_t warp, uint64_t at) {
+  const ClockRef clock = releases_.acquire(at, b.launch->id);
+  if (!clock || clock == ws.acquired) return;  // most warps that spin find nothing new
+  ws.acquired = clock;
+  for (const Known& k : clock->of(b.index)) {
+    b.fine = true;
+    uint32_t& tick = b.row(warp)[k.warp];
+    tick = std::max({tick, k.tick, k.block_tick});
+  }
+  ws.clock = join(ws.clock, clock);
+  ws.told = {};
 }
 
 }  // namespace ridge::vm::check

@@ -17,7 +17,7 @@
 namespace ridge::vm::check {
 
 // How far apart the threads of a race are; the widest that was seen counts.
-enum class Scope : uint8_t { lanes, block, grid, launches };
+enum class Scope : uint8_t { lanes, block, cluster, grid, launches };
 
 // What the PTX says about two instructions of one function.
 struct Relation {

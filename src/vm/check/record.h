@@ -15,8 +15,9 @@ struct Record {
   uint64_t bits = 0;  // 0: nobody yet
 
   // For a write: kStrong (atomic, or meant for other threads to see) and kInFlight (an asynchronous
-  // copy that has not landed, its segment is kNotOver; or a bulk copy that has). For a read: kStrong, and kMany (other
-  // threads have read the word since).
+  // copy that has not landed, its segment is kNotOver; or a bulk copy that has). For a read: kStrong,
+  // and kMany (other threads have read the word since). The segment of a wgmma's read is kNotOver
+  // until its wait.
   static constexpr uint32_t kStrong = 1, kInFlight = 2, kMany = 2;
   static constexpr uint32_t kNotOver = ~0u;
 
@@ -31,6 +32,11 @@ struct Record {
   uint32_t site() const { return uint32_t(bits) & 0xffff; }
   Record with(uint32_t flag) const { return {bits | uint64_t(flag) << 30}; }
 };
+
+// The bytes of a word that `bytes` (1, 2 or whole words) at `at` take.
+inline uint32_t mask_of(uint64_t at, uint32_t bytes) {
+  return bytes >= 4 ? 15 : ((1u << bytes) - 1) << (at & 3) & 15;
+}
 
 struct Cell {
   uint64_t write = 0, read = 0;

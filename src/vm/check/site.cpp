@@ -69,18 +69,18 @@ Act act_of(Sync sync) {
     case Sync::token_arrive: return Act::token_arrive;
     case Sync::token_wait: return Act::token_wait;
     case Sync::grid_wait: return Act::grid_wait;
+    case Sync::cluster: return Act::cluster_wait;  // cluster_barrier_opens follows
+    case Sync::cluster_arrive: return Act::cluster_arrive;
     case Sync::none:
-    case Sync::cluster:  // cluster_barrier_opens follows
-    case Sync::cluster_arrive:
     case Sync::map_fence:
     case Sync::copy_commit:
     case Sync::bulk_commit:
-    case Sync::product_fence:
-    case Sync::product_commit:
-    case Sync::product_wait:
     case Sync::grid_trigger:
     case Sync::registers_dec:
     case Sync::registers_inc: return Act::none;
+    case Sync::product_fence: return Act::product_fence;
+    case Sync::product_commit: return Act::product_commit;
+    case Sync::product_wait: return Act::product_wait;
   }
   return Act::none;
 }
@@ -89,10 +89,11 @@ Site sync_site(const Match& match) {
   const Facts& facts = match.facts();
   const Form& form = match.form;
   Site s;
-  s.act = act_of(facts.sync);
+  s.act = starts_product(match) ? Act::product : act_of(facts.sync);
   s.space = form.space;
   switch (s.act) {
     case Act::fence: s.block_scope = form.scope == MemoryScope::cta; break;
+    case Act::cluster_arrive: s.aligned = form.aligned; break;
     case Act::barrier:
       s.aligned = facts.aligned || form.aligned;
       s.writes = facts.counted;
@@ -193,7 +194,7 @@ void mark_speculated(const Code& code, CodeSites& all) {
       if (!part.known_at) continue;
       Site& site = all.sites[part.known_at];
       if (site.act == Act::none) site.act = Act::decide;
-      else site.decides = true;
+      else site.besides |= Site::kDecides;
     }
   }
 }
@@ -230,6 +231,85 @@ void mark_turns(const Code& code, CodeSites& all) {
   for (uint32_t i = 0; i < l.size(); ++i)
     for (const uint32_t head : l.next(i))
       if (l.is_back_edge(i, head) && l.loop_stores(i, head) && !mark(head)) mark(i);
+}
+
+// Registers that products use. Those that do nothing else the checker hears of because of this
+// alone.
+void mark_touches(const Code& code, CodeSites& all) {
+  all.touches = Touches(code);
+  if (!all.touches.any()) return;
+  for (size_t k = 0; k < all.sites.size(); ++k) {
+    if (all.touches.of(k).empty()) continue;
+    Site& site = all.sites[k];
+    if (site.act == Act::none) site.act = Act::touch;
+    else site.besides |= Site::kTouches;
+  }
+}
+
+bool is_cluster_barrier(const Facts& facts) {
+  return facts.sync == Sync::cluster || facts.sync == Sync::cluster_arrive;
+}
+// Whether blocks of a cluster can have to do with each other.
+bool uses_clusters(const KernelCode& kernel) {
+  for (const auto& [function, code] : kernel.functions)
+    for (const InstMeta& meta : code->meta)
+      if (meta.match && (is_cluster_barrier(meta.match->facts()) || meta.match->root == "mapa"))
+        return true;
+  return false;
+}
+
+void mark_leaves(const Code& code, CodeSites& all) {
+  if (!uses_clusters(*code.kernel)) return;
+  for (size_t k = 0; k < all.sites.size(); ++k)
+    if (const Handler handler = code.insts[k].full;
+        handler == internal::kExit.full || handler == internal::kExitIf.full)
+      all.sites[k].act = Act::leave;
+}
+
+// The instructions that control can reach in the direction of `next`, from those that `begin`.
+template <class Begins, class Next>
+std::vector<bool> reached(const Listing& l, Begins begins, Next next) {
+  std::vector<bool> seen(l.size(), false);
+  std::vector<uint32_t> open;
+  const auto go = [&](uint32_t i) {
+    next(i, [&](uint32_t to) {
+      if (seen[to]) return;
+      seen[to] = true;
+      open.push_back(to);
+    });
+  };
+  for (uint32_t i = 0; i < l.size(); ++i)
+    if (begins(i)) go(i);
+  while (!open.empty()) {
+    const uint32_t i = open.back();
+    open.pop_back();
+    go(i);
+  }
+  return seen;
+}
+
+// Accesses from which no barrier of the cluster can be reached, but which can be reached from one.
+void mark_behind(const Code& code, CodeSites& all) {
+  const Listing& l = *all.listing;
+  const auto is_barrier = [&](uint32_t i) { return is_cluster_barrier(l.facts(i)); };
+  bool any = false;
+  for (uint32_t i = 0; i < l.size(); ++i) any |= is_barrier(i);
+  if (!any) return;
+  std::vector<std::vector<uint32_t>> before(l.size());
+  for (uint32_t i = 0; i < l.size(); ++i)
+    for (const uint32_t to : l.next(i)) before[to].push_back(i);
+  const auto each = [](const std::vector<uint32_t>& list, auto f) {
+    for (const uint32_t i : list) f(i);
+  };
+  const auto behind =
+      reached(l, is_barrier, [&](uint32_t i, auto f) { each(l.next(i), f); });
+  const auto ahead = reached(l, is_barrier, [&](uint32_t i, auto f) { each(before[i], f); });
+  for (size_t k = 0; k < all.sites.size(); ++k) {
+    Site& site = all.sites[k];
+    const bool accesses = site.act != Act::none && site.act <= Act::bulk_store;
+    const uint32_t i = accesses ? l.index_of(code.meta[k].source) : Listing::kNone;
+    if (i != Listing::kNone && behind[i] && !ahead[i]) site.besides |= Site::kBehind;
+  }
 }
 
 SiteInfo info_of(const Code& code, const InstMeta& meta, const Site& site) {
@@ -292,7 +372,7 @@ std::vector<uint8_t> told_of(const std::vector<Site>& sites) {
     if (s.act == Act::none) continue;
     const bool only_looks = s.act == Act::load || s.act == Act::store ||
                             s.act == Act::load_speculated || s.act == Act::decide ||
-                            s.act == Act::turn;
+                            s.act == Act::turn || s.act >= Act::product;
     const bool has_result = s.strong || !only_looks;
     const size_t last = std::min(k + (has_result ? kLongest : 0), sites.size() - 1);
     for (size_t at = k; at <= last; ++at) told[at] = 1;
@@ -318,8 +398,12 @@ const CodeSites& Sites::of(const Code& code) {
   slot->first = code.insts.data();
   slot->sites.resize(code.insts.size());
   const bool speaks = speaks_to_host(*code.kernel);
+  for (size_t k = 0; k < code.insts.size(); ++k)
+    slot->sites[k] = site_of(code.insts[k], code.meta[k]);
+  mark_touches(code, *slot);
+  mark_leaves(code, *slot);
   for (size_t k = 0; k < code.insts.size(); ++k) {
-    Site& site = slot->sites[k] = site_of(code.insts[k], code.meta[k]);
+    Site& site = slot->sites[k];
     if (site.act == Act::none || infos_.size() > kMostSites || !code.meta[k].source) continue;
     site.id = uint16_t(infos_.size());
     infos_.push_back(info_of(code, code.meta[k], site));
@@ -333,6 +417,7 @@ const CodeSites& Sites::of(const Code& code) {
       if (const auto found = arrays.find(code.meta[k].source); found != arrays.end())
         set_array(slot->sites[k], *found->second, code.kernel->shared_offsets.at(found->second));
   slot->listing = std::make_unique<Listing>(*code.function);
+  mark_behind(code, *slot);
   mark_speculated(code, *slot);
   mark_turns(code, *slot);
   mark_steps(code, *slot);

@@ -10,6 +10,7 @@
 
 #include "vm/check/definedness.h"
 #include "vm/check/listing.h"
+#include "vm/check/touches.h"
 #include "vm/decode/program.h"
 
 namespace ridge::vm::check {
@@ -42,6 +43,14 @@ enum class Act : uint8_t {
   load_speculated,  // a load that counts only where its value can matter
   decide,           // what that depends on is known now
   turn,             // a loop begins again
+  product,          // wgmma.mma_async
+  product_fence,
+  product_commit,
+  product_wait,
+  touch,  // of a register that a wgmma uses, and nothing else
+  cluster_arrive,
+  cluster_wait,
+  leave,  // the kernel; only where blocks of a cluster may see each other
 };
 
 struct Site {
@@ -57,7 +66,10 @@ struct Site {
   bool block_scope = false;
   bool aligned = false;  // a barrier that whole warps must reach together
   bool writes = false;   // of a barrier: it counts (bar.sync id, n); of a store: always
-  bool decides = false;  // it acts, and what speculated loads depend on is known before it
+  // It acts, and besides: what speculated loads depend on is known before it; it touches registers
+  // that a wgmma uses; it stands behind all barriers of the cluster.
+  uint8_t besides = 0;
+  static constexpr uint8_t kDecides = 1, kTouches = 2, kBehind = 4;
   bool is_volatile = false;
   bool in_step = false;    // a volatile load, not of a flag: its warp may be taken for ordered
   uint8_t mask_field = 0;  // lanes: which operand is the member mask; 0: a, 1: b, 2: c, 3: x[0]
@@ -96,6 +108,7 @@ struct CodeSites {
   std::vector<Act> acts;      // theirs, closer together: most do nothing
   std::vector<uint8_t> told;  // which the checker wants to hear of (Observer::Watch)
   SpeculatedLoads speculated;
+  Touches touches;
   std::unique_ptr<Listing> listing;
 };
 

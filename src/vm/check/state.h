@@ -9,6 +9,7 @@
 
 #include "vm/check/asynchronous.h"
 #include "vm/check/clock.h"
+#include "vm/check/products.h"
 #include "vm/check/record.h"
 #include "vm/check/shadow.h"
 #include "vm/check/site.h"
@@ -43,6 +44,11 @@ struct Flight {  // an asynchronous copy under way, one lane's
   uint32_t site = 0, thread = 0, segment = 0;
   uint32_t to = 0, bytes = 0;  // no bytes: it has landed
   uint64_t from = 0, from_bytes = 0;
+};
+
+struct Visit {                                 // by a thread, to the shared memory of another block
+  uint32_t site = 0, thread = 0, segment = 0;  // no site: none
+  bool reads = false;
 };
 
 struct WarpState {
@@ -102,6 +108,11 @@ struct WarpState {
   // The barrier of the whole block that it reached last, and the lanes that did.
   uint32_t barrier_site = 0, barrier_lanes = 0;
 
+  // The barrier of the cluster: lanes that have arrived and not waited, those that have ever
+  // arrived, where they did last, and lanes that came without others of the warp.
+  uint32_t cluster_arrived = 0, cluster_ever = 0, cluster_site = 0;
+  Waiting cluster_part;
+
   // Loads of which it is not known yet in which lanes they matter.
   struct Undecided {
     const Inst* inst = nullptr;
@@ -114,6 +125,8 @@ struct WarpState {
 
   std::vector<Flight> flights;
   size_t landed = 0;  // how many of the first have
+
+  std::unique_ptr<Products> products;  // of wgmma; null: it has used none
 };
 
 struct BlockState {
@@ -125,6 +138,7 @@ struct BlockState {
   const Act* acts = nullptr;
   const Inst* first_inst = nullptr;
   const SpeculatedLoads* speculated = nullptr;
+  const Touches* touches = nullptr;
   const uint8_t* told = nullptr;
   uint32_t index = 0;
   uint32_t interval = 1;
@@ -132,8 +146,14 @@ struct BlockState {
   uint32_t bound = 0;  // what its threads did before this segment is ordered by a barrier
   bool fine = false;   // in this interval something finer than a barrier has ordered some threads
   std::vector<WarpState> warps;
-  std::vector<Cell> cells;       // of shared memory
-  std::vector<uint8_t> written;  // its bytes that have a value, four bits per word
+  std::vector<Cell> cells;     // of shared memory
+  std::vector<Cell> remote;    // the same, what other blocks of the cluster did; empty: nothing
+  uint32_t cluster_bound = 0;  // segment: what was before is ordered by a barrier of the cluster
+  std::vector<BlockState*> peers;  // of the cluster, by rank; empty: not looked up yet
+  std::vector<Visit> visits;       // the last ones, by rank and warp; empty: none
+  Visit skipped;                   // by a thread that went around a barrier of the cluster
+  bool start_told = false;         // it uses blocks that may not have started: reported
+  std::vector<uint8_t> written;    // its bytes that have a value, four bits per word
   // Warps by columns: what each knows of the others. One column per warp: up to which tick it is
   // ordered behind that one. In kernels with asynchronous copies there are more (proxy.cpp).
   std::vector<uint32_t> known;
@@ -142,9 +162,10 @@ struct BlockState {
   std::unordered_map<uint32_t, std::vector<uint32_t>> tokens;  // at shared atomics
   std::unordered_map<uint32_t, Mbarrier> mbarriers;            // by their offset
   std::vector<BulkLoad> loads;
-  std::vector<BulkRead> reads;  // of bulk stores
-  uint32_t starting = 0;        // the mbarrier of the bulk load that is being looked at
-  uint64_t events = 0;          // starts of copies, arrivals and waits at mbarriers, in their order
+  std::vector<BulkRead> reads;                // of bulk stores
+  std::vector<WarpgroupProducts> warpgroups;  // empty: none has multiplied yet
+  uint32_t starting = 0;  // the mbarrier of the bulk load that is being looked at
+  uint64_t events = 0;    // starts of copies, arrivals and waits at mbarriers, in their order
   std::array<uint32_t, 16> barrier_site{};  // the one somebody waits at; 0: nobody
   // Warps that have waited for the grids that this one depends on, and when.
   struct GridWait {

@@ -23,6 +23,19 @@ class SharedOperand {
   // are what `tiles` has held already.
   bool read_pairs(const uint8_t* shared, uint32_t groups, uint32_t* tiles) const;
 
+  // Calls f(offset) for each 16 bytes of `rows` rows from `row` on, with `bytes` bytes of K. Both are
+  // multiples of eight.
+  template <class F>
+  void each_piece(uint32_t row, uint32_t rows, uint32_t bytes, F f) const {
+    if (transposed_) {
+      for (uint32_t r = row; r < row + rows; r += 8)
+        for (uint32_t k = 0; k < bytes / 2; ++k) f(place(2 * r, k));
+    } else {
+      for (uint32_t r = row; r < row + rows; ++r)
+        for (uint32_t byte = 0; byte < bytes; byte += 16) f(place(byte, r));
+    }
+  }
+
   // Whether all of `rows` rows with `bytes` bytes of K lies below this address.
   bool ends_before(uint64_t limit, uint32_t rows, uint32_t bytes) const;
 

@@ -41,6 +41,7 @@ const Inst* start(Warp& w, const Inst* inst, BulkUpdate update) {
     for (int k = 0; k < V; ++k)
       std::memcpy(value.data() + size_t(k) * sizeof(T), &w.src<T>(field(inst, k))[i], sizeof(T));
   });
+  AsyncQueue::started(w, entry);
   return inst + 2;
 }
 

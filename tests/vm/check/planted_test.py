@@ -10,7 +10,7 @@ import sys
 
 # What a bug may lead to besides.
 CONSEQUENCE = {"barrier": {"deadlock"}, "mask": {"deadlock"}, "async": {"race", "deadlock", "uninitialised"},
-               "mbarrier": {"async", "race", "deadlock", "fault"}}
+               "mbarrier": {"async", "race", "deadlock", "fault"}, "cluster": {"race", "fault"}}
 # Other orders of threads in which the bugs of these files must be found as well.
 SEEDS = {"bulk.cu": (1, 2), "mbarrier.cu": (1, 2), "tensor.cu": (1, 2)}
 

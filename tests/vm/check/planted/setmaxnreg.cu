@@ -1,3 +1,4 @@
+// ARCH 90a
 // setmaxnreg: warpgroups that ask for registers which nobody gives back. A block of 384 threads
 // starts with 168 registers per thread.
 #include "planted.h"
