@@ -1,0 +1,320 @@
+#include "vm/trace/tracer.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdlib>
+#include <fstream>
+
+#include "core/occupancy.h"
+#include "vm/exec/grid.h"
+#include "vm/observe/fragments.h"
+#include "vm/trace/ops.h"
+
+namespace ridge::vm::trace {
+namespace {
+
+constexpr uint64_t kWaves = 2;
+constexpr size_t kMostWords = 40u << 20;
+
+struct Lines {
+  std::array<std::pair<uint64_t, uint32_t>, 128> at;
+  uint32_t count = 0;
+  void add(uint64_t first, uint64_t end) {
+    for (uint64_t sector = first / 32; sector * 32 < end; ++sector) {
+      const uint64_t line = sector / 4;
+      const uint32_t bit = 1u << sector % 4;
+      uint32_t k = count;
+      while (k && at[k - 1].first != line) --k;
+      if (k) at[k - 1].second |= bit;
+      else if (count < at.size()) at[count++] = {line, bit};
+    }
+  }
+};
+
+bool is_window(uint64_t address) { return (address - kSharedWindow) >> 32 < 3; }
+
+// Lines of global memory that an access touches.
+void collect(Lines& lines, const observe::Touch& touch, const Warp& w, const Inst* inst) {
+  using Kind = observe::Touch::Kind;
+  if (touch.kind == Kind::copy) {
+    const Wide& more = wide(inst);
+    const uint32_t bytes = w.src<uint32_t>(more.x[1])[0];
+    const uint64_t* from = w.src<uint64_t>(inst->c);
+    for (uint32_t left = w.mask; left; left &= left - 1) {
+      const auto lane = uint32_t(std::countr_zero(left));
+      if (more.x[2] != kNoOperand && !w.src<uint32_t>(more.x[2])[lane]) continue;
+      const uint64_t at = from[lane] + uint64_t(int64_t(int32_t(more.x[0])));
+      lines.add(at, at + bytes);
+    }
+    return;
+  }
+  if (touch.kind == Kind::fragments) {
+    const WmmaTile tile = wmma_tile(w, inst);
+    const bool shared = touch.generic ? is_window(tile.base) : touch.reach == observe::Reach::shared;
+    if (shared) return;
+    for (const observe::FragmentAccess& one : observe::accesses_of(tile, touch.matrices))
+      for (uint32_t left = one.access.mask; left; left &= left - 1) {
+        const uint64_t at = one.access.address[size_t(std::countr_zero(left))];
+        lines.add(at, at + one.access.bytes);
+      }
+    return;
+  }
+  if (touch.kind != Kind::lanes || touch.reach != observe::Reach::global) return;
+  const uint64_t offset = uint64_t(int64_t(int32_t(inst->b)) + touch.offset);
+  const uint64_t* from = w.src<uint64_t>(inst->a);
+  for (uint32_t left = w.mask; left; left &= left - 1) {
+    const uint64_t at = from[size_t(std::countr_zero(left))] + offset;
+    if (touch.generic && is_window(at)) continue;
+    lines.add(at, at + touch.bytes);
+  }
+}
+
+}  // namespace
+
+struct Tracer::Function {
+  std::shared_ptr<const observe::Plan> plan;
+  const Inst* first = nullptr;
+  uint32_t first_step = 0;
+};
+
+namespace {
+
+// An access to the second cache, and when: in which wave of blocks, how far the warp had come.
+struct L2Access {
+  uint64_t wave, progress, line;
+  uint32_t op;
+  uint8_t sectors;
+  bool writes;
+};
+
+struct PerWorker {
+  uint64_t block = ~0ull;
+  std::array<uint64_t, 32> progress = {};  // accesses of each warp of the block
+  std::vector<L2Access> accesses;
+};
+
+}  // namespace
+
+// What one worker keeps of a function.
+struct Tracer::Tally {
+  PerWorker* worker = nullptr;
+  const Function* function = nullptr;
+  std::vector<Watch::Executed> executed;
+  std::vector<observe::Memory> memory;  // by touch
+};
+
+struct Tracer::Run {
+  model::Trace trace;
+  uint32_t per_sm = 1, sms = 1;
+  std::mutex mutex;
+  std::unordered_map<const Code*, Function> functions;
+  std::vector<std::unordered_map<const Code*, Tally>> workers;
+  std::vector<PerWorker> per_worker;
+  std::unordered_map<uint64_t, size_t> block;  // its place in trace.sm
+  std::atomic<size_t> words = 0;
+  bool asked = false;
+
+  uint64_t wave() const { return uint64_t(per_sm) * sms; }
+  void ask_l2();
+  bool is_traced(uint64_t block) const { return block % sms == 0 && words < kMostWords; }
+};
+
+// Blocks of a wave run side by side on a GPU: their accesses come mixed, as far as each warp has come.
+void Tracer::Run::ask_l2() {
+  std::vector<L2Access> all;
+  for (PerWorker& worker : per_worker) all.insert(all.end(), worker.accesses.begin(), worker.accesses.end());
+  std::ranges::stable_sort(all, {}, [](const L2Access& a) { return std::pair(a.wave, a.progress); });
+  model::Cache l2((50u << 20) / model::kSampledOne, 16);
+  for (const L2Access& a : all) {
+    const auto [missing, clean] = l2.access(a.line, a.sectors, a.writes);
+    model::OpTraffic& traffic = trace.traffic[a.op];
+    traffic.sectors += uint64_t(std::popcount(a.sectors)) * model::kSampledOne;
+    traffic.misses += uint64_t(std::popcount(missing)) * model::kSampledOne;
+    traffic.dirtied += uint64_t(std::popcount(clean)) * model::kSampledOne;
+    trace.written_sectors += uint64_t(std::popcount(clean)) * model::kSampledOne;
+  }
+}
+
+Tracer::Tracer(std::string folder) : folder_(std::move(folder)) {}
+Tracer::~Tracer() = default;
+
+Tracer::Run& Tracer::run_of(const GridRun& grid) {
+  thread_local struct {
+    uint64_t grid = 0;
+    Run* run = nullptr;
+  } last;
+  if (last.grid == grid.id) return *last.run;
+  const std::lock_guard lock(mutex_);
+  auto& run = runs_[&grid];
+  if (!run) {
+    run = std::make_unique<Run>();
+    const Launch& launch = *grid.launch;
+    model::Trace& t = run->trace;
+    t.kernel = kernel_name(grid);
+    t.blocks = launch.grid.count();
+    t.block_threads = uint32_t(launch.block.count());
+    t.cluster = uint32_t(launch.cluster.count());
+    t.registers_per_thread = launch.kernel->usage.registers;
+    t.shared_bytes = grid.code->static_shared;
+    if (launch.dynamic_shared) t.shared_bytes = grid.code->dynamic_shared_offset + launch.dynamic_shared;
+    run->sms = uint32_t(grid.gpu->sm_count);
+    run->per_sm = uint32_t(std::max(1, occupancy(*grid.gpu, {.block_threads = int(t.block_threads),
+                                                 .registers_per_thread = int(t.registers_per_thread),
+                                                 .shared_bytes = t.shared_bytes}).blocks_per_sm));
+  }
+  last = {grid.id, run.get()};
+  return *run;
+}
+
+std::vector<uint64_t> Tracer::choose(const GridRun& grid) {
+  Run& run = run_of(grid);
+  const uint64_t wave = uint64_t(run.per_sm) * run.sms;
+  if (run.trace.kernel.find("fill_") != std::string::npos) return {};
+  if (run.asked || grid.launch->cooperative || run.trace.blocks <= kWaves * wave || !std::getenv("RIDGE_TRACE_WAVES")) return {};
+  run.asked = true;
+  std::vector<uint64_t> chosen(kWaves * wave);
+  for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = i;
+  return chosen;
+}
+
+void Tracer::begin(const GridRun& grid, unsigned workers) {
+  Run& run = run_of(grid);
+  for (const auto& [function, code] : grid.code->functions) {
+    Function& f = run.functions[code.get()];
+    f.plan = std::make_shared<const observe::Plan>(observe::plan_of(*code));
+    f.first = code->insts.data();
+    f.first_step = uint32_t(run.trace.steps.size());
+    append_steps(run.trace, *code, *f.plan, run.trace.register_count);
+    run.trace.register_count += uint32_t(code->function->registers.size());
+  }
+  run.workers.resize(workers);
+  run.per_worker.resize(workers);
+  for (size_t i = 0; i < workers; ++i)
+    for (const auto& [code, function] : run.functions) {
+      Tally& tally = run.workers[i][code];
+      tally.worker = &run.per_worker[i];
+      tally.function = &function;
+      tally.executed.resize(code->insts.size());
+      tally.memory.resize(function.plan->touches.size());
+    }
+}
+
+Tracer::Tally& Tracer::tally(const Warp& w) {
+  thread_local struct {
+    uint64_t grid = 0;
+    const Code* code = nullptr;
+    Tally* tally = nullptr;
+  } last;
+  const GridRun& grid = *w.worker->grid;
+  if (last.grid == grid.id && last.code == w.frame->code) return *last.tally;
+  last = {grid.id, w.frame->code, &run_of(grid).workers[w.worker->index].at(w.frame->code)};
+  return *last.tally;
+}
+
+Observer::Watch Tracer::watch(const Warp& w) {
+  static const std::vector<uint8_t> none(1 << 20, 0);
+  Run& run = run_of(*w.worker->grid);
+  if (run.trace.kernel.find("fill_") != std::string::npos) return {nullptr, none.data()};
+  Tally& tally = this->tally(w);
+  return {tally.executed.data(),
+          run.is_traced(w.block->index) ? nullptr : tally.function->plan->told.data()};
+}
+
+void Tracer::before(const Warp& w, const Inst* inst) {
+  Run& run = run_of(*w.worker->grid);
+  Tally& tally = this->tally(w);
+  const Function& f = *tally.function;
+  const observe::Step& from = f.plan->steps[size_t(inst - f.first)];
+  const uint32_t number = f.first_step + uint32_t(inst - f.first);
+  const model::Step& step = run.trace.steps[number];
+  PerWorker& worker = *tally.worker;
+  if (worker.block != w.block->index) worker.block = w.block->index, worker.progress.fill(0);
+  if (from.kind == observe::Step::Kind::touches) ++worker.progress[w.index];
+  std::vector<uint32_t>* stream = nullptr;
+  if (run.is_traced(w.block->index)) {
+    const std::lock_guard lock(run.mutex);
+    const auto [known, is_new] = run.block.try_emplace(w.block->index, run.trace.sm.size());
+    if (is_new) run.trace.sm.emplace_back().warps.resize(w.block->warps.size());
+    stream = &run.trace.sm[known->second].warps[w.index];
+    if (step.ops) stream->push_back(number), ++run.words;
+  }
+  if (from.kind != observe::Step::Kind::touches) return;
+  for (uint32_t k = from.touch; k < from.touch + from.touches; ++k) {
+    const observe::Touch& touch = f.plan->touches[k];
+    Lines lines;
+    collect(lines, touch, w, inst);
+    const uint32_t op = step.op + op_of(from, touch);
+    using observe::Action;
+    const bool writes = touch.action == Action::store || touch.action == Action::reduction ||
+                        touch.action == Action::atomic;
+    for (uint32_t i = 0; i < lines.count; ++i) {
+      const auto [line, sectors] = lines.at[i];
+      if (model::is_sampled(line))
+        tally.worker->accesses.push_back({w.block->index / run.wave(), tally.worker->progress[w.index], line, op,
+                                          uint8_t(sectors), writes});
+    }
+    if (!stream) continue;
+    observe::Counters counters;
+    observe::count_touch(counters, tally.memory[k], touch, w, inst);
+    const bool takes_turns = lines.count && writes && touch.action != Action::store;
+    stream->push_back(uint32_t(takes_turns ? counters.sectors : counters.wavefronts));
+    stream->push_back(lines.count);
+    for (uint32_t i = 0; i < lines.count; ++i) {
+      stream->push_back(uint32_t(lines.at[i].first));
+      stream->push_back(uint32_t(lines.at[i].first >> 32 & 0xfff) | lines.at[i].second << 28);
+    }
+    run.words += 2 + 2 * lines.count;
+  }
+}
+
+namespace {
+template <class T>
+void put(std::ofstream& out, const std::vector<T>& v) {
+  const uint64_t n = v.size();
+  out.write(reinterpret_cast<const char*>(&n), 8);
+  out.write(reinterpret_cast<const char*>(v.data()), long(n * sizeof(T)));
+}
+}  // namespace
+
+void Tracer::end(const GridRun& grid) {
+  std::unique_ptr<Run> run;
+  uint64_t number = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    run = std::move(runs_.at(&grid));
+    runs_.erase(&grid);
+    number = launches_++;
+  }
+  model::Trace& t = run->trace;
+  t.blocks_run = grid.done;
+  run->ask_l2();
+  for (const auto& worker : run->workers)
+    for (const auto& [code, tally] : worker)
+      for (size_t i = 0; i < tally.executed.size(); ++i) {
+        const model::Step& step = t.steps[tally.function->first_step + i];
+        for (uint32_t k = 0; k < step.ops; ++k)
+          t.instructions += double(tally.executed[i].warps) * double(t.ops[step.op + k].issues);
+      }
+  std::ofstream out(folder_ + "/" + std::to_string(number) + ".trace", std::ios::binary);
+  const std::vector<uint64_t> head = {t.blocks, t.blocks_run, t.block_threads, t.cluster,
+      t.registers_per_thread, t.shared_bytes, t.register_count, t.written_sectors, uint64_t(t.instructions), run->per_sm};
+  put(out, std::vector<char>(t.kernel.begin(), t.kernel.end()));
+  put(out, head);
+  put(out, t.ops);
+  put(out, t.steps);
+  put(out, t.registers);
+  put(out, t.traffic);
+  std::vector<uint64_t> order;
+  for (const auto& [block, at] : run->block) order.push_back(block);
+  std::ranges::sort(order);
+  put(out, order);
+  for (const uint64_t block : order) {
+    const auto& warps = t.sm[run->block[block]].warps;
+    const uint64_t n = warps.size();
+    out.write(reinterpret_cast<const char*>(&n), 8);
+    for (const auto& warp : warps) put(out, warp);
+  }
+}
+
+}  // namespace ridge::vm::trace
