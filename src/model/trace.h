@@ -24,6 +24,7 @@ struct Op {
   uint8_t accesses = 0;    // that follow its step in the stream
   bool bypasses_l1 = false;
   bool is_shared = false;  // its access stays on the SM
+  bool is_float = false;   // of atomics
   // What ptxas does not move instructions across: a branch, a barrier; `repeats`: the branch of a
   // short loop, which it unrolls so often.
   bool ends = false;
@@ -43,6 +44,7 @@ struct Step {
 struct OpTraffic {  // of all blocks that were run
   uint64_t sectors = 0, misses = 0;  // sectors that came to the L2, and those not found there
   uint64_t dirtied = 0;              // sectors that are to be written back because of it
+  uint64_t words = 0;                // of atomics: different words, as far as they were counted
 };
 
 struct Trace {

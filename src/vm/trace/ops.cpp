@@ -105,85 +105,107 @@ Cost arithmetic(const Instruction& ins) {
   return kAlu;
 }
 
-// Uses of registers in a function, to see what ptxas folds into another instruction.
+// Who reads and writes each register of a function, to see what ptxas makes one instruction of.
 class Uses {
  public:
   explicit Uses(const Function& function) {
     for (const Instruction& ins : function.instructions) {
       const Operand* const to = observe::written_by(ins);
+      const auto read = [&](size_t reg) { readers_[reg].push_back(&ins); };
       for (const Operand& op : ins.operands)
-        if (&op != to) observe::each_register(op, [&](size_t reg) { ++reads_[reg], reader_[reg] = &ins; });
-      if (ins.guard >= 0) ++reads_[size_t(ins.guard)], reader_[size_t(ins.guard)] = &ins;
-      if (to) observe::each_register(*to, [&](size_t reg) { writer_[reg] = &ins; });
+        if (&op != to) observe::each_register(op, read);
+      if (ins.guard >= 0) read(size_t(ins.guard));
+      if (to) observe::each_register(*to, [&](size_t reg) { writers_[reg].push_back(&ins); });
     }
   }
-  // One of its operands is a product of 32-bit numbers: IMAD.WIDE.
-  bool adds_product(const Instruction& ins) const {
-    for (size_t i = 1; i < ins.operands.size(); ++i) {
-      const auto writer = ins.operands[i].reg < 0 ? writer_.end() : writer_.find(size_t(ins.operands[i].reg));
-      if (writer != writer_.end() && writer->second->match && writer->second->match->form.wide) return true;
+  // Whether there are readers of what `ins` writes, and `test` holds for all of them.
+  template <class F>
+  bool all_readers(const Instruction& ins, F test) const {
+    const Operand* const to = observe::written_by(ins);
+    const auto readers = to && to->reg >= 0 ? readers_.find(size_t(to->reg)) : readers_.end();
+    if (readers == readers_.end()) return false;
+    return std::ranges::all_of(readers->second, [&](const Instruction* one) { return one->match && test(*one); });
+  }
+  size_t reader_count(const Instruction& ins) const {
+    const Operand* const to = observe::written_by(ins);
+    const auto readers = to && to->reg >= 0 ? readers_.find(size_t(to->reg)) : readers_.end();
+    return readers == readers_.end() ? 0 : readers->second.size();
+  }
+  // Whether an operand of `ins` is written by an instruction for which `test` holds.
+  template <class F>
+  bool any_operand(const Instruction& ins, F test) const {
+    const Operand* const to = observe::written_by(ins);
+    for (const Operand& op : ins.operands) {
+      const auto writers = &op == to || op.reg < 0 ? writers_.end() : writers_.find(size_t(op.reg));
+      if (writers == writers_.end()) continue;
+      for (const Instruction* one : writers->second)
+        if (one->match && test(*one)) return true;
     }
     return false;
   }
-  // The one instruction that reads what `ins` writes.
-  const Instruction* only_reader(const Instruction& ins) const {
-    const Operand* const to = observe::written_by(ins);
-    if (!to || to->reg < 0) return nullptr;
-    const auto count = reads_.find(size_t(to->reg));
-    return count != reads_.end() && count->second == 1 ? reader_.at(size_t(to->reg)) : nullptr;
+  template <class F>
+  bool any_writer(int32_t reg, F test) const {
+    const auto writers = writers_.find(size_t(reg));
+    return writers != writers_.end() && std::ranges::any_of(writers->second, [&](const Instruction* one) { return one->match && test(*one); });
   }
 
  private:
-  std::unordered_map<size_t, int> reads_;
-  std::unordered_map<size_t, const Instruction*> reader_, writer_;
+  std::unordered_map<size_t, std::vector<const Instruction*>> readers_, writers_;
 };
 
-// Bodies of short loops without branches, which ptxas unrolls: the part of their control that is
-// left of each iteration.
+bool is_add(const Instruction& ins) {
+  return is(*ins.match, {"add", "sub"}) && ins.match->row->unit == Unit::alu;
+}
+bool is_add64(const Instruction& ins) { return is_add(ins) && is_wide_type(ins.match->form.type()); }
+bool adds_constant(const Instruction& ins) {
+  return is_add(ins) && ins.operands.size() == 3 && ins.operands[2].kind == Operand::Kind::imm;
+}
+
+// Bodies of short loops without branches whose counter moves by a constant: ptxas unrolls them, and
+// one part in so many of their control is left of each iteration.
 constexpr uint8_t kUnroll = 4;
-constexpr float kUnrolled = 1.0f / kUnroll;
 constexpr size_t kLongestUnrolled = 48;
-std::vector<bool> in_short_loops(const Function& function) {
+std::vector<bool> in_unrolled_loops(const Function& function, const Uses& uses) {
   const auto& code = function.instructions;
   std::vector<bool> in(code.size());
   for (size_t i = 0; i < code.size(); ++i) {
-    if (!code[i].match || code[i].match->facts().flow != Flow::jump) continue;
+    if (!code[i].match || code[i].match->facts().flow != Flow::jump || code[i].guard < 0) continue;
     for (const Operand& op : code[i].operands) {
       if (op.kind != Operand::Kind::label || op.target > i || i - op.target > kLongestUnrolled) continue;
-      bool straight = true;
+      const auto in_body = [&](const Instruction& ins) {
+        return &ins >= &code[op.target] && &ins < &code[i];
+      };
+      bool unrolled = uses.any_writer(code[i].guard, [&](const Instruction& compare) {
+        return in_body(compare) && uses.any_operand(compare, [&](const Instruction& step) {
+          return in_body(step) && adds_constant(step);
+        });
+      });
       for (size_t k = op.target; k < i; ++k)
-        straight &= code[k].match && code[k].match->facts().flow == Flow::next && !code[k].match->facts().is_barrier();
-      for (size_t k = op.target; straight && k <= i; ++k) in[k] = true;
+        unrolled &= code[k].match && code[k].match->facts().flow == Flow::next &&
+                    !code[k].match->facts().is_barrier();
+      for (size_t k = op.target; unrolled && k <= i; ++k) in[k] = true;
     }
   }
   return in;
 }
 
-// x += constant, a comparison with a constant or a limit, the branch: once per unrolled body.
+// x += constant, a comparison, the branch: once per unrolled body.
 bool is_loop_control(const Instruction& ins) {
-  const Match& m = *ins.match;
-  if (m.facts().flow == Flow::jump || m.root == "setp") return true;
-  return (m.root == "add" || m.root == "sub") && m.row->unit == Unit::alu && ins.operands.size() == 3 &&
-         ins.operands[2].kind == Operand::Kind::imm;
+  return ins.match->facts().flow == Flow::jump || ins.match->root == "setp" || adds_constant(ins);
 }
 
-bool is_add64(const Instruction* ins) {
-  return ins && ins->match && ins->match->root == "add" && is_wide_type(ins->match->form.type()) &&
-         ins->match->row->unit != Unit::fp64;
-}
-
-// What becomes part of the instruction that reads it.
+// What becomes part of the instructions that read it.
 bool is_folded(const Instruction& ins, const Uses& uses) {
   const Match& m = *ins.match;
-  const Instruction* const reader = uses.only_reader(ins);
-  if (!reader || !reader->match) return false;
-  if (is(m, {"mul"}) && m.form.wide) return is_add64(reader);  // IMAD.WIDE, which is the add
-  if (is(m, {"shl"}) && !is_wide_type(m.form.type()) && is(*reader->match, {"add"})) return true;  // LEA
-  if (is(m, {"shl"}) && is_wide_type(m.form.type())) return is_add64(reader);
-  if (is(m, {"and", "or", "xor", "not"}) && is(*reader->match, {"and", "or", "xor"})) return true;  // LOP3
-  if (is(m, {"mul"}) && m.row->unit == Unit::alu && m.form.lo && is(*reader->match, {"add"})) return true;
-  if (is(m, {"add"}) && m.row->unit == Unit::alu && is(*reader->match, {"add"}) && !is_wide_type(m.form.type()))
-    return true;  // IADD3
+  const bool is_64 = is_wide_type(m.form.type());
+  if (is(m, {"mul"}) && m.form.wide) return uses.all_readers(ins, is_add64);  // IMAD.WIDE
+  if (is(m, {"shl"}) && is_64) return uses.all_readers(ins, is_add64);        // LEA
+  if (uses.reader_count(ins) != 1) return false;
+  if (is(m, {"shl"})) return uses.all_readers(ins, is_add);
+  if (is(m, {"and", "or", "xor", "not"}))  // LOP3
+    return uses.all_readers(ins, [](const Instruction& one) { return is(*one.match, {"and", "or", "xor"}); });
+  if (is(m, {"mul"}) && m.row->unit == Unit::alu && m.form.lo) return uses.all_readers(ins, is_add);  // IMAD
+  if (is_add(ins) && !is_64) return uses.all_readers(ins, is_add);  // IADD3
   return false;
 }
 
@@ -200,7 +222,7 @@ uint32_t op_of(const observe::Step& step, const observe::Touch& touch) {
 void append_steps(model::Trace& trace, const Code& code, const observe::Plan& plan,
                   uint32_t first_register) {
   const Uses uses(*code.function);
-  const std::vector<bool> looped = in_short_loops(*code.function);
+  const std::vector<bool> looped = in_unrolled_loops(*code.function, uses);
   const Instruction* const begin = code.function->instructions.data();
   std::unordered_set<const Instruction*> predicated;  // branches that the machine has not
   for (const observe::Entry& entry : plan.entries)
@@ -243,6 +265,7 @@ void append_steps(model::Trace& trace, const Code& code, const observe::Plan& pl
           case Action::atomic: op.kind = Op::Kind::atomic; break;
           case Action::copy: op.kind = Op::Kind::copy; break;
         }
+        op.is_float = is_f(entry.match->form.type()) || entry.match->form.type() == Type::f64;
         op.is_shared = entry.as_written.reach == Reach::shared;
         op.bypasses_l1 = entry.match->form.bypasses_l1 || entry.match->form.order != Order::weak;
         cost = {1, Pipe::lsu, 1, 0};
@@ -264,11 +287,12 @@ void append_steps(model::Trace& trace, const Code& code, const observe::Plan& pl
         const auto at = size_t(&ins - begin);
         op.ends = facts.flow != Flow::next || facts.sync != Sync::none || facts.fences;
         if (at < looped.size() && looped[at] && is_loop_control(ins)) {
-          cost = times(cost, kUnrolled);
+          cost = times(cost, 1.0f / kUnroll);
           if (op.ends) op.repeats = kUnroll;
         }
         if (predicated.contains(&ins)) cost = kFree, op.ends = false;
-        if (is_add64(&ins) && uses.adds_product(ins)) cost = {1, Pipe::fma_heavy, 2, 5};
+        const auto is_product = [](const Instruction& one) { return one.match->form.wide; };
+        if (is_add64(ins) && uses.any_operand(ins, is_product)) cost = {1, Pipe::fma_heavy, 2, 5};
       }
       op.issues = cost.issues;
       op.pipe = cost.pipe;

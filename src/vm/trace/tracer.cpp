@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdlib>
 #include <fstream>
+#include <unordered_set>
 
 #include "core/occupancy.h"
 #include "vm/exec/grid.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr uint64_t kWaves = 2;
 constexpr size_t kMostWords = 40u << 20;
+constexpr size_t kMostAtomicWords = 1 << 16;
 
 struct Lines {
   std::array<std::pair<uint64_t, uint32_t>, 128> at;
@@ -92,6 +94,7 @@ struct PerWorker {
   uint64_t block = ~0ull;
   std::array<uint64_t, 32> progress = {};  // accesses of each warp of the block
   std::vector<L2Access> accesses;
+  std::unordered_map<uint32_t, std::unordered_set<uint64_t>> words;  // by op, of atomics
 };
 
 }  // namespace
@@ -254,11 +257,17 @@ void Tracer::before(const Warp& w, const Inst* inst) {
         tally.worker->accesses.push_back({w.block->index / run.wave(), tally.worker->progress[w.index], line, op,
                                           uint8_t(sectors), writes});
     }
+    const bool takes_turns = lines.count && writes && touch.action != Action::store;
+    if (takes_turns && touch.kind == observe::Touch::Kind::lanes) {
+      auto& words = worker.words[op];
+      const uint64_t* from_address = w.src<uint64_t>(inst->a);
+      for (uint32_t left = w.mask; left && words.size() < kMostAtomicWords; left &= left - 1)
+        words.insert((from_address[size_t(std::countr_zero(left))] + uint64_t(int64_t(int32_t(inst->b)))) / 4);
+    }
     if (!stream) continue;
     observe::Counters counters;
     observe::count_touch(counters, tally.memory[k], touch, w, inst);
-    const bool takes_turns = lines.count && writes && touch.action != Action::store;
-    stream->push_back(uint32_t(takes_turns ? counters.sectors : counters.wavefronts));
+    stream->push_back(uint32_t(takes_turns ? uint32_t(std::popcount(w.mask)) : counters.wavefronts));
     stream->push_back(lines.count);
     for (uint32_t i = 0; i < lines.count; ++i) {
       stream->push_back(uint32_t(lines.at[i].first));
@@ -289,6 +298,8 @@ void Tracer::end(const GridRun& grid) {
   model::Trace& t = run->trace;
   t.blocks_run = grid.done;
   run->ask_l2();
+  for (const PerWorker& worker : run->per_worker)
+    for (const auto& [op, words] : worker.words) t.traffic[op].words = std::max<uint64_t>(t.traffic[op].words, words.size());
   for (const auto& worker : run->workers)
     for (const auto& [code, tally] : worker)
       for (size_t i = 0; i < tally.executed.size(); ++i) {
