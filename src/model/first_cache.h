@@ -15,8 +15,8 @@ class FirstCache {
 
   struct Line {
     uint64_t number = ~0ull;
-    double used = -1;   // when it was last asked for
-    double ready = 0;   // when its sectors are there
+    double used = -1;  // when it was last asked for
+    double ready = 0;  // when its sectors are there
     uint8_t sectors = 0;
   };
   // The line, or room for it: the line that was not asked for the longest leaves.

@@ -9,7 +9,9 @@ namespace ridge::model {
 
 // One line in so many stands for all, and a cache of that part of the size for the whole.
 inline constexpr uint64_t kSampledOne = 16;
-inline bool is_sampled(uint64_t line) { return (line * 0xd6e8feb86659fd93ull >> 40) % kSampledOne == 0; }
+inline bool is_sampled(uint64_t line) {
+  return (line * 0xd6e8feb86659fd93ull >> 40) % kSampledOne == 0;
+}
 
 class Cache {
  public:

@@ -15,28 +15,30 @@ double distance_of(uint64_t line) {
 double between(const std::array<double, 6>& at, const std::array<double, 6>& value, double x) {
   size_t i = 1;
   while (i + 1 < at.size() && at[i] < x) ++i;
-  const double part = std::clamp(std::log(std::max(x, 1.0) / at[i - 1]) / std::log(at[i] / at[i - 1]), 0.0, 1.0);
+  const double part =
+      std::clamp(std::log(std::max(x, 1.0) / at[i - 1]) / std::log(at[i] / at[i - 1]), 0.0, 1.0);
   return value[i - 1] * std::pow(value[i] / value[i - 1], part);
 }
 
 }  // namespace
 
-Memory::Memory(const Trace& trace, const Figures& figures, double active_sms) : figures_(figures) {
+Memory::Memory(const Work& work, const Figures& figures, double active_sms) : figures_(figures) {
   share_ = std::max(1.0, active_sms) / figures.sms;
   l2_rate_ = std::min(figures.port_bytes_per_cycle, figures.l2_bytes_per_cycle / share_);
   dram_rate_ = std::min(figures.port_bytes_per_cycle, figures.dram_bytes_per_cycle / share_);
   dirty_left_ = figures.l2_dirty_bytes / std::max(1.0, active_sms);
-  const double written =
-      double(trace.written_sectors) * 32 * double(trace.blocks) / std::max(1.0, double(trace.blocks_run));
+  const double written = double(work.written_sectors) * 32 * double(work.blocks) /
+                         std::max(1.0, double(work.blocks_run));
   kept_writes_ = std::clamp(1 - figures.l2_kept_bytes / std::max(1.0, written), 0.0, 1.0);
-  for (const OpTraffic& traffic : trace.traffic) {
+  for (const OpTraffic& traffic : work.traffic) {
     const double sectors = std::max(1.0, double(traffic.sectors));
     misses_.push_back(double(traffic.misses) / sectors);
     dirtied_.push_back(double(traffic.dirtied) / sectors);
   }
-  for (size_t i = 0; i < trace.ops.size(); ++i) {
-    const double words = double(trace.traffic[i].words);
-    const auto& rates = trace.ops[i].is_float ? figures.atomic_float_lanes_per_ns : figures.atomic_lanes_per_ns;
+  for (size_t i = 0; i < work.ops.size(); ++i) {
+    const double words = double(work.traffic[i].words);
+    const auto& rates =
+        work.ops[i].is_float ? figures.atomic_float_lanes_per_ns : figures.atomic_lanes_per_ns;
     const double rate = between(figures.atomic_words, rates, words);
     lane_cycles_.push_back(figures.clock_ghz * std::max(1.0, active_sms) / rate);
   }
@@ -57,8 +59,11 @@ double Memory::read(uint32_t op, double now, uint64_t line, int sectors) {
 
 double Memory::update(uint32_t op, double now, uint64_t line, int sectors, double lanes) {
   // Neighbouring lanes on neighbouring words go together.
-  const double together = figures_.clock_ghz * figures_.sms * share_ / figures_.atomic_coalesced_lanes_per_ns;
-  const double cycles = lanes > 1.5 * sectors && lane_cycles_[op] < 5 * together ? lanes * together : lanes * lane_cycles_[op];
+  const double together =
+      figures_.clock_ghz * figures_.sms * share_ / figures_.atomic_coalesced_lanes_per_ns;
+  const double cycles = lanes > 1.5 * sectors && lane_cycles_[op] < 5 * together
+                            ? lanes * together
+                            : lanes * lane_cycles_[op];
   atomic_ = std::max(atomic_, now) + cycles;
   atomics_busy_ += cycles;
   return std::max(read(op, now, line, sectors), atomic_ + figures_.l2_latency);

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "model/figures.h"
-#include "model/trace.h"
+#include "model/work.h"
 
 namespace ridge::model {
 
 class Memory {
  public:
   // `active_sms`: how many SMs share it.
-  Memory(const Trace& trace, const Figures& figures, double active_sms);
+  Memory(const Work& work, const Figures& figures, double active_sms);
 
   // Some sectors of a line that op `op` reads; returns when they are there.
   double read(uint32_t op, double now, uint64_t line, int sectors);
@@ -36,13 +36,13 @@ class Memory {
   const Figures& figures_;
   double share_ = 1;  // of the GPU's SMs that are active
   double l2_rate_ = 0, dram_rate_ = 0;
-  double kept_writes_ = 1;                           // the part of the writes that reaches DRAM
-  std::vector<double> misses_, dirtied_;             // by op: of each sector
-  std::vector<double> missing_, owed_;               // by op: what has added up of it
-  std::vector<double> lane_cycles_;                  // by op: of an atomic
-  double l2_ = 0, dram_ = 0, atomic_ = 0;            // when they are free again
+  double kept_writes_ = 1;                 // the part of the writes that reaches DRAM
+  std::vector<double> misses_, dirtied_;   // by op: of each sector
+  std::vector<double> missing_, owed_;     // by op: what has added up of it
+  std::vector<double> lane_cycles_;        // by op: of an atomic
+  double l2_ = 0, dram_ = 0, atomic_ = 0;  // when they are free again
   double l2_busy_ = 0, dram_busy_ = 0, atomics_busy_ = 0;
-  double used_ = 0, seen_ = 0;                       // DRAM's use of late
+  double used_ = 0, seen_ = 0;                      // DRAM's use of late
   double written_ = 0, read_ = 0, dirty_left_ = 0;  // bytes
 };
 

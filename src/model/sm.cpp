@@ -13,7 +13,7 @@ namespace {
 constexpr int kSchedulers = 4;
 constexpr double kMostIssued = 2e6;  // instructions that are replayed
 
-struct Resident {  // a block
+struct Resident {     // a block
   int left = 0;       // warps that have not ended
   int waiting = 0;    // at its barrier
   double latest = 0;  // arrival there
@@ -23,19 +23,19 @@ struct WarpState {
   const uint32_t* at = nullptr;
   const uint32_t* end = nullptr;
   std::vector<Next> chunk;
-  size_t next = 0;        // of the chunk
-  double time = 0;        // when its next instruction has all it needs
-  double copies = 0;      // when its asynchronous copies have landed
+  size_t next = 0;    // of the chunk
+  double time = 0;    // when its next instruction has all it needs
+  double copies = 0;  // when its asynchronous copies have landed
   int block = -1;
   int scheduler = 0;
-  bool waits = false;     // at a barrier
-  uint64_t elsewhere = 0;  // added to lines where a block stands for a later one
+  bool waits = false;         // at a barrier
+  uint64_t elsewhere = 0;     // added to lines where a block stands for a later one
   std::vector<double> ready;  // by register
 };
 
 class Sm {
  public:
-  Sm(const Trace& t, const Figures& f, double blocks, int resident, double active_sms)
+  Sm(const Work& t, const Figures& f, double blocks, int resident, double active_sms)
       : t_(t),
         f_(f),
         blocks_(blocks),
@@ -52,7 +52,7 @@ class Sm {
     while (live_ && issued_ < kMostIssued) {
       double when = 0;
       const int warp = earliest(when);
-      if (warp < 0) break;  // all wait: the trace is not whole
+      if (warp < 0) break;  // all wait: the work is not whole
       issue(warp, when);
       if (!half_blocks && issued_ > kMostIssued / 2) half_time = now_, half_blocks = ended_;
     }
@@ -62,8 +62,8 @@ class Sm {
     out.extrapolated = std::max(0.0, blocks_ - done);
     if (out.extrapolated > 0 && done > 0) {
       const bool steady = half_blocks > 0 && ended_ > half_blocks + 4;
-      out.cycles += out.extrapolated * (steady ? (now_ - half_time) / (ended_ - half_blocks)
-                                               : out.replayed / done);
+      out.cycles += out.extrapolated *
+                    (steady ? (now_ - half_time) / (ended_ - half_blocks) : out.replayed / done);
     }
     out.issue = issued_ / kSchedulers / out.replayed;
     out.lsu = lsu_busy_ / out.replayed;
@@ -82,7 +82,7 @@ class Sm {
     when = std::max(when, last_start_ + interval_);
     last_start_ = when;
     const auto which = size_t(started_);
-    const Trace::Block& block = t_.sm[which % t_.sm.size()];
+    const Work::Block& block = t_.sm[which % t_.sm.size()];
     int slot = 0;
     while (slot < int(blocks_here_.size()) && blocks_here_[size_t(slot)].left) ++slot;
     if (slot == int(blocks_here_.size())) blocks_here_.emplace_back();
@@ -233,8 +233,11 @@ class Sm {
     for (int a = 0; a < op.accesses; ++a) {
       const uint32_t wavefronts = payload[0], lines = payload[1];
       const double start = std::max(now, lsu_);
-      const bool both = op.kind == Op::Kind::copy;  // for atomics the first word says how many lanes
-      const double turns = std::max(1.0, double(both ? std::max(lines, wavefronts) : lines ? lines : wavefronts));
+      const bool both =
+          op.kind == Op::Kind::copy;  // for atomics the first word says how many lanes
+      const double turns = std::max(1.0, double(both    ? std::max(lines, wavefronts)
+                                                : lines ? lines
+                                                        : wavefronts));
       lsu_ = start + turns;
       lsu_busy_ += turns;
       if (!lines) done = std::max(done, start + turns + f_.shared_latency);
@@ -252,7 +255,8 @@ class Sm {
   }
 
   // Some sectors of a line of global memory.
-  double touch(const Op& op, uint32_t number, double now, uint64_t line, uint32_t sectors, double lanes) {
+  double touch(const Op& op, uint32_t number, double now, uint64_t line, uint32_t sectors,
+               double lanes) {
     const int count = std::popcount(sectors);
     const bool reads = op.kind == Op::Kind::load || op.kind == Op::Kind::copy;
     if (op.kind == Op::Kind::store) {
@@ -277,7 +281,7 @@ class Sm {
     return std::max(kept.ready, now + f_.l1_latency);
   }
 
-  const Trace& t_;
+  const Work& t_;
   const Figures& f_;
   const double blocks_;
   const int resident_;
@@ -305,10 +309,10 @@ class Sm {
 
 }  // namespace
 
-SmTime run_sm(const Trace& trace, const Figures& figures, double blocks, int resident,
+SmTime run_sm(const Work& work, const Figures& figures, double blocks, int resident,
               double active_sms) {
-  if (trace.sm.empty()) return {};
-  return Sm(trace, figures, blocks, resident, active_sms).run();
+  if (work.sm.empty()) return {};
+  return Sm(work, figures, blocks, resident, active_sms).run();
 }
 
 }  // namespace ridge::model

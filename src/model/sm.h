@@ -1,11 +1,11 @@
 // One SM, cycle by cycle: four schedulers, the pipes behind them, the first cache and this SM's
-// share of the memory. It replays the streams of a trace and says when the last warp is done.
+// share of the memory. It replays the streams of a work and says when the last warp is done.
 #pragma once
 
 #include <array>
 
 #include "model/figures.h"
-#include "model/trace.h"
+#include "model/work.h"
 
 namespace ridge::model {
 
@@ -21,7 +21,7 @@ struct SmTime {
 
 // `blocks`: how many this SM runs in all; `resident`: how many at a time; `active_sms`: how many
 // SMs share the memory.
-SmTime run_sm(const Trace& trace, const Figures& figures, double blocks, int resident,
+SmTime run_sm(const Work& work, const Figures& figures, double blocks, int resident,
               double active_sms);
 
 }  // namespace ridge::model

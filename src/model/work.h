@@ -17,11 +17,20 @@ inline constexpr int kPipes = 9;
 
 // One machine instruction.
 struct Op {
-  enum class Kind : uint8_t { arithmetic, load, store, atomic, reduction, copy, barrier, wait_copies };
+  enum class Kind : uint8_t {
+    arithmetic,
+    load,
+    store,
+    atomic,
+    reduction,
+    copy,
+    barrier,
+    wait_copies
+  };
   Kind kind = Kind::arithmetic;
   Pipe pipe = Pipe::none;
-  float issues = 1;        // slots of its scheduler; a part of one where ptxas unrolls a loop
-  uint8_t accesses = 0;    // that follow its step in the stream
+  float issues = 1;      // slots of its scheduler; a part of one where ptxas unrolls a loop
+  uint8_t accesses = 0;  // that follow its step in the stream
   bool bypasses_l1 = false;
   bool is_shared = false;  // its access stays on the SM
   bool is_float = false;   // of atomics
@@ -29,10 +38,10 @@ struct Op {
   // short loop, which it unrolls so often.
   bool ends = false;
   uint8_t repeats = 1;
-  float busy = 0;          // cycles that its pipe is taken
-  float latency = 0;       // cycles until the result can be used
+  float busy = 0;                  // cycles that its pipe is taken
+  float latency = 0;               // cycles until the result can be used
   uint16_t reads = 0, writes = 0;  // how many registers
-  uint32_t registers = 0;          // where they begin in Trace::registers: first those it reads
+  uint32_t registers = 0;          // where they begin in Work::registers: first those it reads
 };
 
 // One instruction of the decoded program: machine instructions that follow each other.
@@ -41,15 +50,15 @@ struct Step {
   uint32_t ops = 0;
 };
 
-struct OpTraffic {  // of all blocks that were run
+struct OpTraffic {                   // of all blocks that were run
   uint64_t sectors = 0, misses = 0;  // sectors that came to the L2, and those not found there
   uint64_t dirtied = 0;              // sectors that are to be written back because of it
   uint64_t words = 0;                // of atomics: different words, as far as they were counted
 };
 
-struct Trace {
+struct Work {
   std::string kernel;
-  uint64_t blocks = 0;      // of the launch
+  uint64_t blocks = 0;  // of the launch
   uint64_t blocks_run = 0;
   uint32_t block_threads = 0, cluster = 1;
   uint32_t registers_per_thread = 0, shared_bytes = 0;

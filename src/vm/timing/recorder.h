@@ -1,5 +1,5 @@
-// Writes down what the warps of one SM do in each launch, and what all blocks ask of the second
-// cache, for the model of time.
+// Writes down what the warps of one SM do in each launch and what blocks ask of the second cache,
+// and has the model of time say how long that takes.
 #pragma once
 
 #include <cstdio>
@@ -8,20 +8,20 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "model/figures.h"
 #include "model/l2.h"
-#include "model/trace.h"
+#include "model/work.h"
 #include "vm/exec/observer.h"
 #include "vm/observe/count.h"
 #include "vm/observe/plan.h"
 
-namespace ridge::vm::trace {
+namespace ridge::vm::timing {
 
-class Tracer : public Observer {
+class Recorder : public Observer {
  public:
-  // Traces go to `folder`, one file per launch.
-  explicit Tracer(std::string folder);
-  ~Tracer() override;
-  std::vector<uint64_t> choose(const GridRun& grid) override;
+  // One line of JSON per launch goes to `out`.
+  explicit Recorder(std::FILE* out);
+  ~Recorder() override;
   void begin(const GridRun& grid, unsigned workers) override;
   Watch watch(const Warp& w) override;
   void before(const Warp& w, const Inst* inst) override;
@@ -35,10 +35,10 @@ class Tracer : public Observer {
   Tally& tally(const Warp& w);
   Run& run_of(const GridRun& grid);
 
-  const std::string folder_;
+  std::FILE* const out_;
+  const model::Figures figures_;
   std::mutex mutex_;
   std::unordered_map<const GridRun*, std::unique_ptr<Run>> runs_;
-  uint64_t launches_ = 0;
 };
 
-}  // namespace ridge::vm::trace
+}  // namespace ridge::vm::timing

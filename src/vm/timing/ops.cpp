@@ -1,4 +1,4 @@
-#include "vm/trace/ops.h"
+#include "vm/timing/ops.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -6,7 +6,7 @@
 
 #include "vm/observe/registers.h"
 
-namespace ridge::vm::trace {
+namespace ridge::vm::timing {
 namespace {
 
 using model::Op;
@@ -100,7 +100,8 @@ Cost arithmetic(const Instruction& ins) {
   if (is(m, {"dp4a", "dp2a"})) return kImad;
   if (is(m, {"popc", "bfind", "clz", "brev", "fns"})) return kSpecial;
   if (is(m, {"bfe", "bfi"})) return times(kAlu, 2);
-  if (is_wide_type(t) && is(m, {"add", "sub", "and", "or", "xor", "shl", "shr", "min", "max", "setp", "neg"}))
+  if (is_wide_type(t) &&
+      is(m, {"add", "sub", "and", "or", "xor", "shl", "shr", "min", "max", "setp", "neg"}))
     return {2, Pipe::alu, 4, 8.5f};
   return kAlu;
 }
@@ -124,7 +125,8 @@ class Uses {
     const Operand* const to = observe::written_by(ins);
     const auto readers = to && to->reg >= 0 ? readers_.find(size_t(to->reg)) : readers_.end();
     if (readers == readers_.end()) return false;
-    return std::ranges::all_of(readers->second, [&](const Instruction* one) { return one->match && test(*one); });
+    return std::ranges::all_of(readers->second,
+                               [&](const Instruction* one) { return one->match && test(*one); });
   }
   size_t reader_count(const Instruction& ins) const {
     const Operand* const to = observe::written_by(ins);
@@ -146,7 +148,9 @@ class Uses {
   template <class F>
   bool any_writer(int32_t reg, F test) const {
     const auto writers = writers_.find(size_t(reg));
-    return writers != writers_.end() && std::ranges::any_of(writers->second, [&](const Instruction* one) { return one->match && test(*one); });
+    return writers != writers_.end() &&
+           std::ranges::any_of(writers->second,
+                               [&](const Instruction* one) { return one->match && test(*one); });
   }
 
  private:
@@ -156,7 +160,9 @@ class Uses {
 bool is_add(const Instruction& ins) {
   return is(*ins.match, {"add", "sub"}) && ins.match->row->unit == Unit::alu;
 }
-bool is_add64(const Instruction& ins) { return is_add(ins) && is_wide_type(ins.match->form.type()); }
+bool is_add64(const Instruction& ins) {
+  return is_add(ins) && is_wide_type(ins.match->form.type());
+}
 bool adds_constant(const Instruction& ins) {
   return is_add(ins) && ins.operands.size() == 3 && ins.operands[2].kind == Operand::Kind::imm;
 }
@@ -171,7 +177,8 @@ std::vector<bool> in_unrolled_loops(const Function& function, const Uses& uses) 
   for (size_t i = 0; i < code.size(); ++i) {
     if (!code[i].match || code[i].match->facts().flow != Flow::jump || code[i].guard < 0) continue;
     for (const Operand& op : code[i].operands) {
-      if (op.kind != Operand::Kind::label || op.target > i || i - op.target > kLongestUnrolled) continue;
+      if (op.kind != Operand::Kind::label || op.target > i || i - op.target > kLongestUnrolled)
+        continue;
       const auto in_body = [&](const Instruction& ins) {
         return &ins >= &code[op.target] && &ins < &code[i];
       };
@@ -203,8 +210,11 @@ bool is_folded(const Instruction& ins, const Uses& uses) {
   if (uses.reader_count(ins) != 1) return false;
   if (is(m, {"shl"})) return uses.all_readers(ins, is_add);
   if (is(m, {"and", "or", "xor", "not"}))  // LOP3
-    return uses.all_readers(ins, [](const Instruction& one) { return is(*one.match, {"and", "or", "xor"}); });
-  if (is(m, {"mul"}) && m.row->unit == Unit::alu && m.form.lo) return uses.all_readers(ins, is_add);  // IMAD
+    return uses.all_readers(ins, [](const Instruction& one) {
+      return is(*one.match, {"and", "or", "xor"});
+    });
+  if (is(m, {"mul"}) && m.row->unit == Unit::alu && m.form.lo)
+    return uses.all_readers(ins, is_add);                           // IMAD
   if (is_add(ins) && !is_64) return uses.all_readers(ins, is_add);  // IADD3
   return false;
 }
@@ -216,45 +226,56 @@ bool is_space_free(const Match& m) {
 }  // namespace
 
 uint32_t op_of(const observe::Step& step, const observe::Touch& touch) {
-  return std::min(touch.entry - step.entry, uint32_t(step.entries) - 1);
+  return std::min(touch.entry - step.entry, std::max<uint32_t>(1, step.entries) - 1);
 }
 
-void append_steps(model::Trace& trace, const Code& code, const observe::Plan& plan,
+void append_steps(model::Work& work, const Code& code, const observe::Plan& plan,
                   uint32_t first_register) {
   const Uses uses(*code.function);
   const std::vector<bool> looped = in_unrolled_loops(*code.function, uses);
   const Instruction* const begin = code.function->instructions.data();
+  // What another's access brings is there when that one is.
+  std::unordered_map<const Instruction*, std::vector<const Instruction*>> followers;
+  for (const observe::Entry& entry : plan.entries)
+    if (entry.merged_into && entry.merged_into != entry.source)
+      followers[entry.merged_into].push_back(entry.source);
   std::unordered_set<const Instruction*> predicated;  // branches that the machine has not
   for (const observe::Entry& entry : plan.entries)
     if (entry.passed_by) predicated.insert(entry.passed_by);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const observe::Step& from = plan.steps[i];
     model::Step step;
-    step.op = uint32_t(trace.ops.size());
-    for (uint32_t k = from.entry; from.counts && k < from.entry + from.entries; ++k) {
+    step.op = uint32_t(work.ops.size());
+    const bool counts = from.counts || from.touches;
+    for (uint32_t k = from.entry; counts && k < from.entry + std::max<uint32_t>(1, from.entries);
+         ++k) {
       const observe::Entry& entry = plan.entries[k];
       Op op;
-      op.registers = uint32_t(trace.registers.size());
+      op.registers = uint32_t(work.registers.size());
       for (uint32_t touch = from.touch; touch < from.touch + from.touches; ++touch)
         op.accesses = uint8_t(op.accesses + (op_of(from, plan.touches[touch]) == k - from.entry));
       if (!entry.match || !entry.source) {
         op.issues = 0;
-        trace.ops.push_back(op);
+        work.ops.push_back(op);
         continue;
       }
       const Instruction& ins = *entry.source;
       const Facts& facts = entry.match->facts();
       const Operand* const to = observe::written_by(ins);
       const auto read = [&](size_t reg) {
-        trace.registers.push_back(first_register + uint32_t(reg)), ++op.reads;
+        work.registers.push_back(first_register + uint32_t(reg)), ++op.reads;
       };
       if (ins.guard >= 0) read(size_t(ins.guard));
       for (const Operand& operand : ins.operands)
         if (&operand != to) observe::each_register(operand, read);
-      if (to)
-        observe::each_register(*to, [&](size_t reg) {
-          trace.registers.push_back(first_register + uint32_t(reg)), ++op.writes;
-        });
+      const auto write = [&](size_t reg) {
+        work.registers.push_back(first_register + uint32_t(reg)), ++op.writes;
+      };
+      if (to) observe::each_register(*to, write);
+      if (const auto found = followers.find(&ins); found != followers.end())
+        for (const Instruction* follower : found->second)
+          if (const Operand* target = observe::written_by(*follower))
+            observe::each_register(*target, write);
       Cost cost;
       if (op.accesses) {
         using observe::Action;
@@ -271,8 +292,10 @@ void append_steps(model::Trace& trace, const Code& code, const observe::Plan& pl
         cost = {1, Pipe::lsu, 1, 0};
       } else if (facts.access != AccessKind::none) {
         cost = kFree;
-        if (!is_space_free(*entry.match) && entry.as_written.reach == Reach::none)
-          cost = {1, Pipe::lsu, 1, 30};
+        if (is_space_free(*entry.match))
+          ;
+        else if (entry.as_written.reach == Reach::none) cost = {1, Pipe::lsu, 1, 30};
+        else op.reads = op.writes = 0;  // another access brings it
       } else if (facts.sync == Sync::block || facts.sync == Sync::block_arrive) {
         op.kind = Op::Kind::barrier;
         op.ends = true;
@@ -298,12 +321,12 @@ void append_steps(model::Trace& trace, const Code& code, const observe::Plan& pl
       op.pipe = cost.pipe;
       op.busy = cost.busy;
       op.latency = cost.latency;
-      trace.ops.push_back(op);
+      work.ops.push_back(op);
     }
-    step.ops = uint32_t(trace.ops.size()) - step.op;
-    trace.steps.push_back(step);
+    step.ops = uint32_t(work.ops.size()) - step.op;
+    work.steps.push_back(step);
   }
-  trace.traffic.resize(trace.ops.size());
+  work.traffic.resize(work.ops.size());
 }
 
-}  // namespace ridge::vm::trace
+}  // namespace ridge::vm::timing
