@@ -9,6 +9,7 @@ TABLES = "form facts operands inst reserved"  # of src/vm/isa: what an instructi
 # Folder: what it may include beside itself.
 MAY = {
     "core": "ridge",
+    "model": "core",
     "vm/report": "core",
     "vm/parse": "core",
     "vm/mem": "core",
@@ -17,6 +18,7 @@ MAY = {
     "vm/decode": "core vm/parse vm/mem vm/isa",
     "vm/exec": "core vm/report vm/parse vm/mem vm/texture vm/isa vm/decode",
     "vm/observe": "core vm/report vm/parse vm/mem vm/isa vm/decode vm/exec",
+    "vm/timing": "core model vm/decode vm/exec vm/isa vm/observe",
     "vm/check": "core vm/report vm/parse vm/mem vm/isa vm/decode vm/exec",
     "vm/cudart": "core ridge vm/report vm/mem vm/texture vm/decode vm/exec",
     "vm/driver": "core vm/mem vm/cudart",

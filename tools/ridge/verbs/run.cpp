@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "count.h"
 #include "findings/report.h"
@@ -12,6 +13,7 @@
 #include "findings/suppress.h"
 #include "flags.h"
 #include "layout.h"
+#include "modelled.h"
 #include "process.h"
 #include "program.h"
 #include "record.h"
@@ -32,6 +34,8 @@ struct RunFlags {
   DeviceFlags device;
   bool count = false;
   std::string trace;  // a file
+  bool model = false;
+  std::string json;  // a file
   bool strict = false;
   std::string sarif, suppressions;  // files
 
@@ -78,13 +82,15 @@ int run_on(const Target& target, const RunFlags& flags) {
   const CountFile count(flags.count);
   if (flags.count) command->environment.emplace_back("RIDGE_COUNT", count.path());
   const ScratchFolder scratch;
-  if (flags.wants_findings() && !scratch.ready()) {
+  if ((flags.wants_findings() || flags.model) && !scratch.ready()) {
     complain(fmt::format("no temporary folder: {}", std::strerror(errno)));
     return kMissing;
   }
   const fs::path wire = scratch / "findings.json";
   if (flags.wants_findings()) command->environment.emplace_back("RIDGE_FINDINGS", wire);
   if (flags.strict) command->environment.emplace_back("RIDGE_STRICT", "1");
+  const fs::path times = scratch / "times.json";
+  if (flags.model) command->environment.emplace_back("RIDGE_MODEL", times);
 
   trace.begin();
   const Outcome outcome = run(*command);
@@ -93,6 +99,17 @@ int run_on(const Target& target, const RunFlags& flags) {
     const auto judged = judge(flags, wire, code);
     if (!judged) complain(judged.error().message);
     code = judged ? *judged : judged.error().code;
+  }
+  if (flags.model) {
+    const nlohmann::json kernels = read_modelled(times);
+    if (kernels.empty()) complain("no time: no kernel ran");
+    else if (flags.json != "-")
+      fmt::print("{}", modelled_table(kernels, std::string(target.gpu.name)));
+    if (!flags.json.empty())
+      if (const Status written =
+              write_record({{"gpu", target.gpu.name}, {"kernels", kernels}}, flags.json);
+          !written)
+        return failed(written);
   }
   if (const auto counted = count.warp_instructions())
     complain(fmt::format("{} warp instructions", thousands(*counted)));
@@ -124,6 +141,10 @@ int run_main(const Arguments& arguments) {
   line.add_option("--trace", flags.trace, "FILE",
                   "write what every stream did, and when, for chrome://tracing and Perfetto");
   line.add_flag(
+      "--model", flags.model,
+      "print how long each kernel would take on an H200, and what holds it up (software GPU)");
+  line.add_json(flags.json);
+  line.add_flag(
       "--strict", flags.strict,
       "exit with 5 after any report and with 6 after a timeout, and report every access outside "
       "an allocation, even by one byte (software GPU)");
@@ -152,7 +173,20 @@ int run_main(const Arguments& arguments) {
     complain("--strict and --sarif are about reports of the software GPU: add --device vm");
     return kUsage;
   }
+  if (flags.model && !target->software) {
+    complain("a GPU takes its own time: --model is for the software GPU, add --device vm");
+    return kUsage;
+  }
+  if (flags.model && target->gpu.key != "h200") {
+    complain("the model has figures of the H200 only: leave out --gpu, or --model");
+    return kUsage;
+  }
+  if (!flags.json.empty() && !flags.model) {
+    complain("--json writes modelled times: add --model");
+    return kUsage;
+  }
   if (const Status ready = check_writable(flags.sarif); !ready) return failed(ready);
+  if (const Status ready = check_writable(flags.json); !ready) return failed(ready);
   return run_or_watch(flags.program, [&] { return run_on(*target, flags); });
 }
 

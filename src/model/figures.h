@@ -1,0 +1,59 @@
+// The figures of a GPU that the model of time is made of, in cycles of an SM and in bytes. Those of
+// the H200 are measured (bench/model/h200.json, docs/model.md); the names of the measurements stand
+// beside them.
+#pragma once
+
+#include <array>
+
+namespace ridge::model {
+
+struct Figures {
+  double clock_ghz = 1.98;  // clock.sm
+  int sms = 132;
+
+  // Cycles until an answer comes.
+  double l1_latency = 33;      // latency.l1_by_footprint
+  double shared_latency = 23;  // shared.latency
+  double l2_latency = 275;     // latency.l2_by_footprint
+  double dram_latency = 655;   // latency.dram_by_footprint
+  double l2_spread = 60;       // lines lie nearer or further away by up to so much
+  double dram_spread = 120;
+  double dram_queueing =
+      400;  // DRAM answers so much later when it is fully used: dram.read_by_in_flight
+
+  // Rates, as one SM's share where all SMs ask at once.
+  double port_bytes_per_cycle = 64;  // most that one SM gets: dram.read_by_sms
+  double l2_bytes_per_cycle = 37.5;  // l2.read_by_footprint
+  double l2_request = 1.75;          // cycles per line, however little of it: gather.words_by_span
+  double l2_write_request = 3.6;     // cycles per single sector: scatter.words_by_span
+  double dram_bytes_per_cycle = 16.4;  // dram.read
+  double dram_mix_loss = 0.09;         // of that, where half is written: dram.copy
+  double dram_lone_sector_bytes =
+      56;  // what a lone sector costs beside its bytes: dram.read_sectors_by_stride
+  double l1_bytes = 256 * 1024;  // with shared memory
+  double l2_bytes = 50 << 20;    // that one SM sees before it gets slow: latency.l2_by_footprint
+
+  // Atomics on global memory of the whole GPU, by how many different words they go to:
+  // atomic.red_u32_by_addresses, atomic.red_f32_by_addresses.
+  std::array<double, 6> atomic_words = {1, 4, 64, 1024, 16384, 4194304};
+  std::array<double, 6> atomic_lanes_per_ns = {1.34, 3.86, 3.4, 10.2, 54.6, 76.6};
+  std::array<double, 6> atomic_float_lanes_per_ns = {0.563, 1.65, 3.39, 10.1, 54.7, 78};
+  double atomic_coalesced_lanes_per_ns = 228;
+
+  // Blocks and launches.
+  double block_interval = 157;  // cycles between starts of blocks on one SM: blocks.rate_by_threads
+  double block_turnaround =
+      430;                  // from the end of a block to the next one: waves.us_by_block_cycles
+  double launch_us = 2.85;  // an empty kernel between two events: event.around_kernel_cold
+  double first_instruction = 1000;  // cycles until code and parameters are there
+  double l2_dirty_bytes = 25e6;  // that the memset which empties the L2 leaves to be written back
+  double l2_kept_bytes = 20e6;   // of what a kernel writes, still in the L2 when it ends
+
+  // Queues.
+  double lsu_queue = 64;        // cycles of work that the memory pipe takes in advance
+  double store_backlog = 1500;  // cycles by which stores may run ahead of the memory
+  double barrier_latency = 12;  // after the last warp: barrier.cycles_by_warps
+  double barrier_per_warp = 2;
+};
+
+}  // namespace ridge::model

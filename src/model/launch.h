@@ -1,0 +1,22 @@
+// How long a launch takes, between which limits, and what holds it up.
+#pragma once
+
+#include <string>
+
+#include "model/figures.h"
+#include "model/sm.h"
+#include "model/work.h"
+
+namespace ridge::model {
+
+struct Prediction {
+  double us = 0, low_us = 0, high_us = 0;  // between two events, with a cold L2
+  std::string bound;  // memory, l2, l1_shared, issue, fma, alu, fp64, sfu, tensor, atomics,
+                      // latency, idle, launch
+  SmTime sm;          // of the SM that has the most blocks
+};
+
+// `resident`: blocks that an SM holds at a time.
+Prediction predict(const Work& work, const Figures& figures, int resident);
+
+}  // namespace ridge::model

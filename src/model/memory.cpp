@@ -1,0 +1,110 @@
+#include "model/memory.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ridge::model {
+namespace {
+
+// Lines lie nearer or further away: a number in [-1, 1] that belongs to the line.
+double distance_of(uint64_t line) {
+  return double(line * 0x9e3779b97f4a7c15ull >> 40) / double(1 << 23) - 1;
+}
+
+// Between two measured places, in proportion to the logarithm.
+double between(const std::array<double, 6>& at, const std::array<double, 6>& value, double x) {
+  size_t i = 1;
+  while (i + 1 < at.size() && at[i] < x) ++i;
+  const double part =
+      std::clamp(std::log(std::max(x, 1.0) / at[i - 1]) / std::log(at[i] / at[i - 1]), 0.0, 1.0);
+  return value[i - 1] * std::pow(value[i] / value[i - 1], part);
+}
+
+}  // namespace
+
+Memory::Memory(const Work& work, const Figures& figures, double active_sms) : figures_(figures) {
+  share_ = std::max(1.0, active_sms) / figures.sms;
+  l2_rate_ = std::min(figures.port_bytes_per_cycle, figures.l2_bytes_per_cycle / share_);
+  dram_rate_ = std::min(figures.port_bytes_per_cycle, figures.dram_bytes_per_cycle / share_);
+  dirty_left_ = figures.l2_dirty_bytes / std::max(1.0, active_sms);
+  const double written = double(work.written_sectors) * 32 * double(work.blocks) /
+                         std::max(1.0, double(work.blocks_run));
+  kept_writes_ = std::clamp(1 - figures.l2_kept_bytes / std::max(1.0, written), 0.0, 1.0);
+  for (const OpTraffic& traffic : work.traffic) {
+    const double sectors = std::max(1.0, double(traffic.sectors));
+    misses_.push_back(double(traffic.misses) / sectors);
+    dirtied_.push_back(double(traffic.dirtied) / sectors);
+  }
+  for (size_t i = 0; i < work.ops.size(); ++i) {
+    const double words = double(work.traffic[i].words);
+    const auto& rates =
+        work.ops[i].is_float ? figures.atomic_float_lanes_per_ns : figures.atomic_lanes_per_ns;
+    const double rate = between(figures.atomic_words, rates, words);
+    lane_cycles_.push_back(figures.clock_ghz * std::max(1.0, active_sms) / rate);
+  }
+  missing_.resize(misses_.size());
+  owed_.resize(misses_.size());
+}
+
+double Memory::read(uint32_t op, double now, uint64_t line, int sectors) {
+  const double cycles = std::max(32.0 * sectors / l2_rate_, figures_.l2_request * share_);
+  l2_ = std::max(l2_, now) + cycles;
+  l2_busy_ += cycles;
+  missing_[op] += misses_[op];
+  if (missing_[op] < 1) return l2_ + figures_.l2_latency + figures_.l2_spread * distance_of(line);
+  missing_[op] -= 1;
+  const double later = slower(now, take_dram(now, sectors, false));
+  return backlog() + figures_.dram_latency + figures_.dram_spread * distance_of(line) + later;
+}
+
+double Memory::update(uint32_t op, double now, uint64_t line, int sectors, double lanes) {
+  // Neighbouring lanes on neighbouring words go together.
+  const double together =
+      figures_.clock_ghz * figures_.sms * share_ / figures_.atomic_coalesced_lanes_per_ns;
+  const double cycles = lanes > 1.5 * sectors && lane_cycles_[op] < 5 * together
+                            ? lanes * together
+                            : lanes * lane_cycles_[op];
+  atomic_ = std::max(atomic_, now) + cycles;
+  atomics_busy_ += cycles;
+  return std::max(read(op, now, line, sectors), atomic_ + figures_.l2_latency);
+}
+
+double Memory::write(uint32_t op, double now, int sectors) {
+  const double least = sectors == 1 ? figures_.l2_write_request * share_ : 0;
+  const double cycles = std::max(32.0 * sectors / l2_rate_, least);
+  l2_ = std::max(l2_, now) + cycles;
+  l2_busy_ += cycles;
+  owed_[op] += dirtied_[op] * kept_writes_;
+  if (owed_[op] >= 1) {
+    owed_[op] -= 1;
+    slower(now, take_dram(now, sectors, true));
+  }
+  return l2_;
+}
+
+// Takes DRAM's time for some sectors of a line; returns it in bytes.
+double Memory::take_dram(double now, int sectors, bool writes) {
+  const double bytes = 32.0 * sectors;
+  double cost = sectors >= 3 ? bytes : bytes + figures_.dram_lone_sector_bytes / sectors;
+  (writes ? written_ : read_) += cost;
+  if (dirty_left_ > 0) {  // what was in the L2 before has to leave, and was written
+    dirty_left_ -= bytes;
+    written_ += bytes;
+    cost += bytes;
+  }
+  const double part = written_ / (written_ + read_);
+  cost /= 1 - 4 * figures_.dram_mix_loss * part * (1 - part);
+  dram_ = std::max(dram_, now) + cost / dram_rate_;
+  dram_busy_ += cost / dram_rate_;
+  return cost;
+}
+
+// DRAM answers later the busier it is, before it is full: requests of many SMs meet.
+double Memory::slower(double now, double cost) {
+  constexpr double kWindow = 2000;  // cycles
+  used_ = used_ * std::exp(-std::max(0.0, now - seen_) / kWindow) + cost / (dram_rate_ * kWindow);
+  seen_ = std::max(seen_, now);
+  return figures_.dram_queueing * std::min(1.2, used_);
+}
+
+}  // namespace ridge::model

@@ -1,0 +1,49 @@
+// One SM's share of the second cache and of DRAM. What is asked for takes its time on the way; the
+// answer says when it is there.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "model/figures.h"
+#include "model/work.h"
+
+namespace ridge::model {
+
+class Memory {
+ public:
+  // `active_sms`: how many SMs share it.
+  Memory(const Work& work, const Figures& figures, double active_sms);
+
+  // Some sectors of a line that op `op` reads; returns when they are there.
+  double read(uint32_t op, double now, uint64_t line, int sectors);
+  // The same for a store: when the second cache has it.
+  double write(uint32_t op, double now, int sectors);
+  // An atomic of so many lanes on some sectors of a line: when its result is there.
+  double update(uint32_t op, double now, uint64_t line, int sectors, double lanes);
+  // When the memory will have caught up with what was asked so far.
+  double backlog() const { return std::max({l2_, dram_, atomic_}); }
+
+  double atomics_busy() const { return atomics_busy_; }
+  double l2_busy() const { return l2_busy_; }      // cycles
+  double dram_busy() const { return dram_busy_; }  // cycles
+
+ private:
+  double take_dram(double now, int sectors, bool writes);
+  double slower(double now, double cost);
+
+  const Figures& figures_;
+  double share_ = 1;  // of the GPU's SMs that are active
+  double l2_rate_ = 0, dram_rate_ = 0;
+  double kept_writes_ = 1;                 // the part of the writes that reaches DRAM
+  std::vector<double> misses_, dirtied_;   // by op: of each sector
+  std::vector<double> missing_, owed_;     // by op: what has added up of it
+  std::vector<double> lane_cycles_;        // by op: of an atomic
+  double l2_ = 0, dram_ = 0, atomic_ = 0;  // when they are free again
+  double l2_busy_ = 0, dram_busy_ = 0, atomics_busy_ = 0;
+  double used_ = 0, seen_ = 0;                      // DRAM's use of late
+  double written_ = 0, read_ = 0, dirty_left_ = 0;  // bytes
+};
+
+}  // namespace ridge::model

@@ -1,0 +1,78 @@
+// What the warps of one SM did in a launch, as the model of time reads it: which machine
+// instructions, in which order, and where their accesses went.
+//
+// A warp's stream is a list of 32-bit words: the number of a step, then, for each access that the
+// step makes, its wavefronts in shared memory, its number of cache lines, and two words per line:
+// the line's number and, in the highest four bits, which of its sectors.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ridge::model {
+
+enum class Pipe : uint8_t { none, fma, fma_heavy, alu, fp64, sfu, lsu, tensor, control };
+inline constexpr int kPipes = 9;
+
+// One machine instruction.
+struct Op {
+  enum class Kind : uint8_t {
+    arithmetic,
+    load,
+    store,
+    atomic,
+    reduction,
+    copy,
+    barrier,
+    wait_copies
+  };
+  Kind kind = Kind::arithmetic;
+  Pipe pipe = Pipe::none;
+  float issues = 1;      // slots of its scheduler; a part of one where ptxas unrolls a loop
+  uint8_t accesses = 0;  // that follow its step in the stream
+  bool bypasses_l1 = false;
+  bool is_shared = false;  // its access stays on the SM
+  bool is_float = false;   // of atomics
+  // What ptxas does not move instructions across: a branch, a barrier; `repeats`: the branch of a
+  // short loop, which it unrolls so often.
+  bool ends = false;
+  uint8_t repeats = 1;
+  float busy = 0;                  // cycles that its pipe is taken
+  float latency = 0;               // cycles until the result can be used
+  uint16_t reads = 0, writes = 0;  // how many registers
+  uint32_t registers = 0;          // where they begin in Work::registers: first those it reads
+};
+
+// One instruction of the decoded program: machine instructions that follow each other.
+struct Step {
+  uint32_t op = 0;
+  uint32_t ops = 0;
+};
+
+struct OpTraffic {                   // of all blocks that were run
+  uint64_t sectors = 0, misses = 0;  // sectors that came to the L2, and those not found there
+  uint64_t dirtied = 0;              // sectors that are to be written back because of it
+  uint64_t words = 0;                // of atomics: different words, as far as they were counted
+};
+
+struct Work {
+  std::string kernel;
+  uint64_t blocks = 0;  // of the launch
+  uint64_t blocks_run = 0;
+  uint32_t block_threads = 0, cluster = 1;
+  uint32_t registers_per_thread = 0, shared_bytes = 0;
+  uint32_t register_count = 0;  // different registers of all functions
+  std::vector<Op> ops;
+  std::vector<Step> steps;
+  std::vector<uint32_t> registers;
+  std::vector<OpTraffic> traffic;  // by op
+  uint64_t written_sectors = 0;    // different ones, of blocks_run
+  double instructions = 0;         // machine instructions of blocks_run, for comparison
+  struct Block {
+    std::vector<std::vector<uint32_t>> warps;
+  };
+  std::vector<Block> sm;  // blocks of one SM in the order they start
+};
+
+}  // namespace ridge::model

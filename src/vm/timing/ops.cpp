@@ -1,0 +1,332 @@
+#include "vm/timing/ops.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "vm/observe/registers.h"
+
+namespace ridge::vm::timing {
+namespace {
+
+using model::Op;
+using model::Pipe;
+using observe::Reach;
+
+struct Cost {
+  float issues = 1;
+  Pipe pipe = Pipe::alu;
+  float busy = 2, latency = 4.5f;
+};
+constexpr Cost kFree{0, Pipe::none, 0, 0};
+constexpr Cost kAlu{1, Pipe::alu, 2, 4.5f};
+constexpr Cost kFma{1, Pipe::fma, 1, 4.5f};
+constexpr Cost kImad{1, Pipe::fma_heavy, 2, 4.5f};
+constexpr Cost kDouble{1, Pipe::fp64, 2, 8.4f};
+constexpr Cost kSpecial{1, Pipe::sfu, 8, 17.3f};
+
+bool is(const Match& m, std::initializer_list<std::string_view> roots) {
+  for (const std::string_view root : roots)
+    if (m.root == root) return true;
+  return false;
+}
+bool is_wide_type(Type t) { return size_of(t) == 8; }
+bool is_f(Type t) {
+  return t == Type::f32 || t == Type::f16 || t == Type::f16x2 || t == Type::bf16 ||
+         t == Type::bf16x2;
+}
+
+Cost times(Cost one, float n) {
+  one.issues *= float(n);
+  one.busy *= n;
+  return one;
+}
+
+Cost conversion(const Form& f) {
+  const Type to = f.types[0], from = f.types[1];
+  const bool to_float = is_f(to) || to == Type::f64, from_float = is_f(from) || from == Type::f64;
+  if (to == Type::f64 || from == Type::f64) return {1, Pipe::sfu, 8, 17.6f};
+  if (to_float && from_float) {
+    if (to == Type::f32 || from == Type::f32) return {1, Pipe::fma_heavy, 2, 6};
+    return kAlu;
+  }
+  if (to_float) return size_of(from) == 4 ? kAlu : Cost{1, Pipe::sfu, 8, 17.3f};
+  if (from_float) return size_of(to) == 4 ? Cost{1, Pipe::sfu, 8, 17.3f} : kAlu;
+  if (size_of(to) > size_of(from)) return size_of(to) == 8 ? kFree : kFree;
+  return kFree;
+}
+
+Cost arithmetic(const Instruction& ins) {
+  const Match& m = *ins.match;
+  const Form& f = m.form;
+  const Type t = f.type();
+  switch (m.row->unit) {
+    case Unit::move:
+      if (ins.operands.size() > 1 && ins.operands[1].kind == Operand::Kind::special)
+        return {1, Pipe::alu, 2, 20};
+      return kFree;
+    case Unit::control: return {1, Pipe::control, 2, 0};
+    case Unit::barrier: return {1, Pipe::control, 2, 0};
+    case Unit::shuffle: return {1, Pipe::lsu, 1, 24};
+    case Unit::tensor: return {1, Pipe::tensor, 16, 25};
+    case Unit::texture: return {1, Pipe::lsu, 4, 500};
+    case Unit::conv: return conversion(f);
+    case Unit::fp64:
+      if (is(m, {"div"})) return times({1, Pipe::fp64, 2, 12}, 10);
+      if (is(m, {"sqrt", "rcp", "rsqrt"})) return times({1, Pipe::fp64, 2, 11}, 8);
+      return kDouble;
+    case Unit::half: return {1, Pipe::fma, 1, 8.4f};
+    case Unit::sfu:
+      if (is(m, {"div"})) return f.approx ? Cost{3, Pipe::sfu, 8, 41} : Cost{12, Pipe::sfu, 16, 58};
+      if (is(m, {"sin", "cos"})) return {2, Pipe::sfu, 8, 23};
+      if (is(m, {"sqrt", "rcp"}) && !f.approx) return {8, Pipe::sfu, 11, 60};
+      if (!f.ftz && is(m, {"ex2", "lg2", "sqrt", "rsqrt"})) return {3, Pipe::sfu, 8, 22};
+      return kSpecial;
+    case Unit::fma:
+      if (is(m, {"div"})) return f.approx ? Cost{3, Pipe::sfu, 8, 41} : Cost{12, Pipe::sfu, 16, 58};
+      if (is(m, {"sqrt", "rcp"})) return f.approx ? kSpecial : Cost{8, Pipe::sfu, 11, 60};
+      if (is(m, {"fma", "add", "sub", "mul", "mad"}) && t == Type::f32) return kFma;
+      if (is(m, {"mul", "mad"})) break;
+      return kAlu;
+    default: break;
+  }
+  if (is(m, {"div", "rem"}))
+    return is_wide_type(t) ? Cost{110, Pipe::alu, 220, 310} : Cost{22, Pipe::alu, 28, 130};
+  if (is(m, {"mul", "mad", "mul24", "mad24"})) {
+    if (f.wide) return {1, Pipe::fma_heavy, 2, 5};
+    if (is_wide_type(t)) return times(kImad, 3);
+    return f.lo ? kImad : Cost{1, Pipe::fma_heavy, 4, 9.7f};
+  }
+  if (is(m, {"dp4a", "dp2a"})) return kImad;
+  if (is(m, {"popc", "bfind", "clz", "brev", "fns"})) return kSpecial;
+  if (is(m, {"bfe", "bfi"})) return times(kAlu, 2);
+  if (is_wide_type(t) &&
+      is(m, {"add", "sub", "and", "or", "xor", "shl", "shr", "min", "max", "setp", "neg"}))
+    return {2, Pipe::alu, 4, 8.5f};
+  return kAlu;
+}
+
+// Who reads and writes each register of a function, to see what ptxas makes one instruction of.
+class Uses {
+ public:
+  explicit Uses(const Function& function) {
+    for (const Instruction& ins : function.instructions) {
+      const Operand* const to = observe::written_by(ins);
+      const auto read = [&](size_t reg) { readers_[reg].push_back(&ins); };
+      for (const Operand& op : ins.operands)
+        if (&op != to) observe::each_register(op, read);
+      if (ins.guard >= 0) read(size_t(ins.guard));
+      if (to) observe::each_register(*to, [&](size_t reg) { writers_[reg].push_back(&ins); });
+    }
+  }
+  // Whether there are readers of what `ins` writes, and `test` holds for all of them.
+  template <class F>
+  bool all_readers(const Instruction& ins, F test) const {
+    const Operand* const to = observe::written_by(ins);
+    const auto readers = to && to->reg >= 0 ? readers_.find(size_t(to->reg)) : readers_.end();
+    if (readers == readers_.end()) return false;
+    return std::ranges::all_of(readers->second,
+                               [&](const Instruction* one) { return one->match && test(*one); });
+  }
+  size_t reader_count(const Instruction& ins) const {
+    const Operand* const to = observe::written_by(ins);
+    const auto readers = to && to->reg >= 0 ? readers_.find(size_t(to->reg)) : readers_.end();
+    return readers == readers_.end() ? 0 : readers->second.size();
+  }
+  // Whether an operand of `ins` is written by an instruction for which `test` holds.
+  template <class F>
+  bool any_operand(const Instruction& ins, F test) const {
+    const Operand* const to = observe::written_by(ins);
+    for (const Operand& op : ins.operands) {
+      const auto writers = &op == to || op.reg < 0 ? writers_.end() : writers_.find(size_t(op.reg));
+      if (writers == writers_.end()) continue;
+      for (const Instruction* one : writers->second)
+        if (one->match && test(*one)) return true;
+    }
+    return false;
+  }
+  template <class F>
+  bool any_writer(int32_t reg, F test) const {
+    const auto writers = writers_.find(size_t(reg));
+    return writers != writers_.end() &&
+           std::ranges::any_of(writers->second,
+                               [&](const Instruction* one) { return one->match && test(*one); });
+  }
+
+ private:
+  std::unordered_map<size_t, std::vector<const Instruction*>> readers_, writers_;
+};
+
+bool is_add(const Instruction& ins) {
+  return is(*ins.match, {"add", "sub"}) && ins.match->row->unit == Unit::alu;
+}
+bool is_add64(const Instruction& ins) {
+  return is_add(ins) && is_wide_type(ins.match->form.type());
+}
+bool adds_constant(const Instruction& ins) {
+  return is_add(ins) && ins.operands.size() == 3 && ins.operands[2].kind == Operand::Kind::imm;
+}
+
+// Bodies of short loops without branches whose counter moves by a constant: ptxas unrolls them, and
+// one part in so many of their control is left of each iteration.
+constexpr uint8_t kUnroll = 4;
+constexpr size_t kLongestUnrolled = 48;
+std::vector<bool> in_unrolled_loops(const Function& function, const Uses& uses) {
+  const auto& code = function.instructions;
+  std::vector<bool> in(code.size());
+  for (size_t i = 0; i < code.size(); ++i) {
+    if (!code[i].match || code[i].match->facts().flow != Flow::jump || code[i].guard < 0) continue;
+    for (const Operand& op : code[i].operands) {
+      if (op.kind != Operand::Kind::label || op.target > i || i - op.target > kLongestUnrolled)
+        continue;
+      const auto in_body = [&](const Instruction& ins) {
+        return &ins >= &code[op.target] && &ins < &code[i];
+      };
+      bool unrolled = uses.any_writer(code[i].guard, [&](const Instruction& compare) {
+        return in_body(compare) && uses.any_operand(compare, [&](const Instruction& step) {
+          return in_body(step) && adds_constant(step);
+        });
+      });
+      for (size_t k = op.target; k < i; ++k)
+        unrolled &= code[k].match && code[k].match->facts().flow == Flow::next &&
+                    !code[k].match->facts().is_barrier();
+      for (size_t k = op.target; unrolled && k <= i; ++k) in[k] = true;
+    }
+  }
+  return in;
+}
+
+// x += constant, a comparison, the branch: once per unrolled body.
+bool is_loop_control(const Instruction& ins) {
+  return ins.match->facts().flow == Flow::jump || ins.match->root == "setp" || adds_constant(ins);
+}
+
+// What becomes part of the instructions that read it.
+bool is_folded(const Instruction& ins, const Uses& uses) {
+  const Match& m = *ins.match;
+  const bool is_64 = is_wide_type(m.form.type());
+  if (is(m, {"mul"}) && m.form.wide) return uses.all_readers(ins, is_add64);  // IMAD.WIDE
+  if (is(m, {"shl"}) && is_64) return uses.all_readers(ins, is_add64);        // LEA
+  if (uses.reader_count(ins) != 1) return false;
+  if (is(m, {"shl"})) return uses.all_readers(ins, is_add);
+  if (is(m, {"and", "or", "xor", "not"}))  // LOP3
+    return uses.all_readers(ins, [](const Instruction& one) {
+      return is(*one.match, {"and", "or", "xor"});
+    });
+  if (is(m, {"mul"}) && m.row->unit == Unit::alu && m.form.lo)
+    return uses.all_readers(ins, is_add);                           // IMAD
+  if (is_add(ins) && !is_64) return uses.all_readers(ins, is_add);  // IADD3
+  return false;
+}
+
+bool is_space_free(const Match& m) {
+  return m.form.space == Space::param || m.form.space == Space::constant;
+}
+
+}  // namespace
+
+uint32_t op_of(const observe::Step& step, const observe::Touch& touch) {
+  return std::min(touch.entry - step.entry, std::max<uint32_t>(1, step.entries) - 1);
+}
+
+void append_steps(model::Work& work, const Code& code, const observe::Plan& plan,
+                  uint32_t first_register) {
+  const Uses uses(*code.function);
+  const std::vector<bool> looped = in_unrolled_loops(*code.function, uses);
+  const Instruction* const begin = code.function->instructions.data();
+  // What another's access brings is there when that one is.
+  std::unordered_map<const Instruction*, std::vector<const Instruction*>> followers;
+  for (const observe::Entry& entry : plan.entries)
+    if (entry.merged_into && entry.merged_into != entry.source)
+      followers[entry.merged_into].push_back(entry.source);
+  std::unordered_set<const Instruction*> predicated;  // branches that the machine has not
+  for (const observe::Entry& entry : plan.entries)
+    if (entry.passed_by) predicated.insert(entry.passed_by);
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const observe::Step& from = plan.steps[i];
+    model::Step step;
+    step.op = uint32_t(work.ops.size());
+    const bool counts = from.counts || from.touches;
+    for (uint32_t k = from.entry; counts && k < from.entry + std::max<uint32_t>(1, from.entries);
+         ++k) {
+      const observe::Entry& entry = plan.entries[k];
+      Op op;
+      op.registers = uint32_t(work.registers.size());
+      for (uint32_t touch = from.touch; touch < from.touch + from.touches; ++touch)
+        op.accesses = uint8_t(op.accesses + (op_of(from, plan.touches[touch]) == k - from.entry));
+      if (!entry.match || !entry.source) {
+        op.issues = 0;
+        work.ops.push_back(op);
+        continue;
+      }
+      const Instruction& ins = *entry.source;
+      const Facts& facts = entry.match->facts();
+      const Operand* const to = observe::written_by(ins);
+      const auto read = [&](size_t reg) {
+        work.registers.push_back(first_register + uint32_t(reg)), ++op.reads;
+      };
+      if (ins.guard >= 0) read(size_t(ins.guard));
+      for (const Operand& operand : ins.operands)
+        if (&operand != to) observe::each_register(operand, read);
+      const auto write = [&](size_t reg) {
+        work.registers.push_back(first_register + uint32_t(reg)), ++op.writes;
+      };
+      if (to) observe::each_register(*to, write);
+      if (const auto found = followers.find(&ins); found != followers.end())
+        for (const Instruction* follower : found->second)
+          if (const Operand* target = observe::written_by(*follower))
+            observe::each_register(*target, write);
+      Cost cost;
+      if (op.accesses) {
+        using observe::Action;
+        switch (entry.as_written.action) {
+          case Action::load: op.kind = Op::Kind::load; break;
+          case Action::store: op.kind = Op::Kind::store; break;
+          case Action::reduction: op.kind = Op::Kind::reduction; break;
+          case Action::atomic: op.kind = Op::Kind::atomic; break;
+          case Action::copy: op.kind = Op::Kind::copy; break;
+        }
+        op.is_float = is_f(entry.match->form.type()) || entry.match->form.type() == Type::f64;
+        op.is_shared = entry.as_written.reach == Reach::shared;
+        op.bypasses_l1 = entry.match->form.bypasses_l1 || entry.match->form.order != Order::weak;
+        cost = {1, Pipe::lsu, 1, 0};
+      } else if (facts.access != AccessKind::none) {
+        cost = kFree;
+        if (is_space_free(*entry.match))
+          ;
+        else if (entry.as_written.reach == Reach::none) cost = {1, Pipe::lsu, 1, 30};
+        else op.reads = op.writes = 0;  // another access brings it
+      } else if (facts.sync == Sync::block || facts.sync == Sync::block_arrive) {
+        op.kind = Op::Kind::barrier;
+        op.ends = true;
+        cost = {1, Pipe::control, 2, 0};
+      } else if (facts.sync == Sync::copy_wait) {
+        op.kind = Op::Kind::wait_copies;
+        op.ends = true;
+        cost = {1, Pipe::control, 2, 0};
+      } else {
+        cost = is_folded(ins, uses) ? kFree : arithmetic(ins);
+        if (facts.sync == Sync::copy_commit) cost = {1, Pipe::control, 1, 0};
+        const auto at = size_t(&ins - begin);
+        op.ends = facts.flow != Flow::next || facts.sync != Sync::none || facts.fences;
+        if (at < looped.size() && looped[at] && is_loop_control(ins)) {
+          cost = times(cost, 1.0f / kUnroll);
+          if (op.ends) op.repeats = kUnroll;
+        }
+        if (predicated.contains(&ins)) cost = kFree, op.ends = false;
+        const auto is_product = [](const Instruction& one) { return one.match->form.wide; };
+        if (is_add64(ins) && uses.any_operand(ins, is_product)) cost = {1, Pipe::fma_heavy, 2, 5};
+      }
+      op.issues = cost.issues;
+      op.pipe = cost.pipe;
+      op.busy = cost.busy;
+      op.latency = cost.latency;
+      work.ops.push_back(op);
+    }
+    step.ops = uint32_t(work.ops.size()) - step.op;
+    work.steps.push_back(step);
+  }
+  work.traffic.resize(work.ops.size());
+}
+
+}  // namespace ridge::vm::timing

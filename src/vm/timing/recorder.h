@@ -1,0 +1,44 @@
+// Writes down what the warps of one SM do in each launch and what blocks ask of the second cache,
+// and has the model of time say how long that takes.
+#pragma once
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "model/figures.h"
+#include "model/l2.h"
+#include "model/work.h"
+#include "vm/exec/observer.h"
+#include "vm/observe/count.h"
+#include "vm/observe/plan.h"
+
+namespace ridge::vm::timing {
+
+class Recorder : public Observer {
+ public:
+  // One line of JSON per launch goes to `out`.
+  explicit Recorder(std::FILE* out);
+  ~Recorder() override;
+  void begin(const GridRun& grid, unsigned workers) override;
+  Watch watch(const Warp& w) override;
+  void before(const Warp& w, const Inst* inst) override;
+  void end(const GridRun& grid) override;
+  void finish() override {}
+
+ private:
+  struct Function;
+  struct Tally;
+  struct Run;
+  Tally& tally(const Warp& w);
+  Run& run_of(const GridRun& grid);
+
+  std::FILE* const out_;
+  const model::Figures figures_;
+  std::mutex mutex_;
+  std::unordered_map<const GridRun*, std::unique_ptr<Run>> runs_;
+};
+
+}  // namespace ridge::vm::timing

@@ -1,0 +1,115 @@
+#include "model/sm.h"
+
+#include <gtest/gtest.h>
+
+#include "model/launch.h"
+#include "work.h"
+
+namespace ridge::model {
+namespace {
+
+std::vector<uint32_t> repeat(uint32_t step, size_t count) {
+  return std::vector<uint32_t>(count, step);
+}
+
+double cycles_of(const WorkMaker& make, double blocks = 1, int resident = 1, double sms = 132) {
+  const Figures figures;
+  return run_sm(make.work, figures, blocks, resident, sms).cycles - figures.first_instruction;
+}
+
+TEST(Sm, AChainTakesItsLatency) {
+  WorkMaker make;
+  make.blocks(1, {repeat(make.fma(1, 1), 1000)});
+  EXPECT_NEAR(cycles_of(make), 4000, 50);
+}
+
+TEST(Sm, IndependentInstructionsOfOneWarpTakeOneCycleEach) {
+  WorkMaker make;
+  make.blocks(1, {repeat(make.fma(2, 1), 1000)});
+  EXPECT_NEAR(cycles_of(make), 1000, 50);
+}
+
+TEST(Sm, FourSchedulersWorkSideBySide) {
+  WorkMaker make;
+  const uint32_t step = make.fma(1, 1);
+  make.blocks(1, std::vector(16, repeat(step, 1000)));  // four warps each hide the latency
+  EXPECT_NEAR(cycles_of(make), 4000, 50);
+}
+
+TEST(Sm, AHalfRatePipeTakesTwice) {
+  WorkMaker make;
+  const uint32_t step = make.add({.pipe = Pipe::alu, .busy = 2, .latency = 4}, {1}, {2});
+  make.blocks(1, {repeat(step, 1000)});
+  EXPECT_NEAR(cycles_of(make), 2000, 50);
+}
+
+TEST(Sm, WarpsWaitForTheSlowestAtABarrier) {
+  WorkMaker make;
+  const uint32_t slow = make.fma(1, 1), barrier = make.barrier(), after = make.fma(3, 3);
+  std::vector<uint32_t> late = repeat(slow, 500), early;
+  for (std::vector<uint32_t>* stream : {&late, &early}) {
+    stream->push_back(barrier);
+    stream->insert(stream->end(), 100, after);
+  }
+  make.blocks(1, {late, early});
+  EXPECT_NEAR(cycles_of(make), 2000 + 400, 60);
+}
+
+// One load after the other, each at the address that the one before brought.
+TEST(Sm, LatencyOfTheFirstCacheAndOfDram) {
+  const Figures figures;
+  for (const bool cold : {false, true}) {
+    WorkMaker make;
+    const uint32_t load = make.load(1, 1);
+    if (cold) make.work.traffic[0] = {.sectors = 4, .misses = 4};
+    std::vector<uint32_t> stream;
+    for (uint32_t i = 0; i < 100; ++i) {
+      stream.push_back(load);
+      WorkMaker::line(stream, cold ? 1000 * i : 0);
+    }
+    make.blocks(1, {stream});
+    const double expected = cold ? figures.dram_latency : figures.l1_latency;
+    EXPECT_NEAR(cycles_of(make, 1, 1, 1) / 100, expected, 0.1 * expected) << cold;
+  }
+}
+
+// Enough in flight: what an SM gets is its share of DRAM, and two waves take twice as long.
+TEST(Sm, BandwidthIsShared) {
+  const Figures figures;
+  WorkMaker make;
+  const uint32_t load = make.load(1, 0);
+  make.work.traffic[0] = {.sectors = 4, .misses = 4};
+  std::vector<std::vector<uint32_t>> warps(32);
+  const uint32_t use = make.fma(2, 1);
+  for (uint32_t w = 0; w < 32; ++w) {
+    for (uint32_t i = 0; i < 64; ++i) {
+      warps[w].push_back(load);
+      WorkMaker::line(warps[w], w * 64 + i);
+    }
+    warps[w].push_back(use);
+  }
+  make.blocks(1, warps);
+  Figures clean = figures;
+  clean.l2_dirty_bytes = 0;
+  const double bytes = 32 * 64 * 128;
+  const double all = run_sm(make.work, clean, 1, 1, 132).cycles;
+  EXPECT_NEAR(all, bytes / clean.dram_bytes_per_cycle, 0.15 * all);
+  const double alone = run_sm(make.work, clean, 1, 1, 1).cycles;
+  EXPECT_LT(alone, 0.5 * all);
+}
+
+TEST(Launch, SaysWhatHoldsItUp) {
+  WorkMaker make;
+  const uint32_t step = make.fma(1, 1);
+  make.blocks(1, std::vector(32, repeat(step, 2000)));
+  make.work.blocks = make.work.blocks_run = 132 * 4;
+  const Prediction busy = predict(make.work, {}, 2);
+  EXPECT_EQ(busy.bound, "issue");
+  EXPECT_LT(busy.low_us, busy.us);
+  EXPECT_LT(busy.us, busy.high_us);
+  make.work.blocks = make.work.blocks_run = 3;
+  EXPECT_EQ(predict(make.work, {}, 2).bound, "idle");
+}
+
+}  // namespace
+}  // namespace ridge::model

@@ -1,0 +1,17 @@
+// The times that the model of the software GPU gives a program's kernels (`ridge run --model`).
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace ridge::tools {
+
+// One element per kernel and shape, in the order of their first launches, from the lines that the
+// software GPU wrote to `path`.
+nlohmann::json read_modelled(const std::string& path);
+
+// The same for people, "modelled for H200 …".
+std::string modelled_table(const nlohmann::json& kernels, const std::string& gpu);
+
+}  // namespace ridge::tools
