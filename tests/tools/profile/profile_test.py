@@ -289,6 +289,11 @@ class Units(ProfileTest):
         for name, rate in [("tf32", 0.5), ("bf16", 1), ("e4m3", 2), ("s8", 2), ("b1", 16), ("f16_sparse", 2)]:
             self.assertAlmostEqual(roofs[f"{name}_shared_n64_swizzle_128"]["peak_flops"] / half["peak_flops"], rate)
 
+    def test_tensor_cores_can_be_what_bounds(self):
+        out, _ = self.profile(HERE / "products.cu")
+        self.assertRegex(out, r"^products is bound by tensor cores, most of all by line \d+")
+        self.assertIn(f"{132 * 32 * 32 * 2 * 16 * 8 * 16:,} tensor operations in {132 * 32 * 32:,} tensor instructions", out)
+
     def test_the_terminal_has_a_row_for_each_kind(self):
         out, _ = self.profile(self.PROGRAMS / "hopper_counters_wgmma", "--kernel", "f16_shared_n256_swizzle_128")
         self.assertIn("2,097,152 tensor operations in 16 tensor instructions", out)

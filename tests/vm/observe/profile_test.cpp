@@ -20,7 +20,8 @@ struct Profiled {
   json launch;
   std::map<std::string, json> by_name;
 };
-Profiled run(const std::string& body, uint32_t threads = 32) {
+// `blocks` are one cluster.
+Profiled run(const std::string& body, uint32_t threads = 32, uint32_t blocks = 1) {
   const std::string text = R"(.version 8.7
 .target sm_90
 .address_size 64
@@ -52,6 +53,8 @@ Profiled run(const std::string& body, uint32_t threads = 32) {
   Launch launch;
   launch.kernel = engine.kernels(*program).at(0);
   launch.block.x = threads;
+  launch.grid.x = launch.cluster.x = blocks;
+  launch.explicit_cluster = blocks > 1;
   const uint64_t memory = *engine.memory().allocate(1 << 16, 256, MemKind::device, 0, "test");
   launch.params.resize(8);
   std::memcpy(launch.params.data(), &memory, 8);
@@ -136,6 +139,42 @@ TEST(Profile, BulkCopiesMoveTheSectorsOfTheirPieces) {
   EXPECT_EQ(count(store, "sectors"), 2);
   EXPECT_EQ(count(store, "bytes_used"), 48);
   EXPECT_EQ(count(p.by_name.at("cp.async.bulk.wait_group"), "copy_waits"), 1);
+}
+TEST(Profile, AMulticastBringsItsSectorsToEachBlock) {
+  const std::string copy =
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster";
+  const auto p = run(
+      "setp.eq.u32 %p2, %r1, 0; mov.u32 %r7, %cluster_ctarank; setp.eq.and.u32 %p3, %r7, 0, %p2;"
+      "@%p2 mbarrier.init.shared.b64 [%r2], 1;"
+      "@%p2 mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 256;"
+      "barrier.cluster.arrive; barrier.cluster.wait; mov.u16 %rs1, 3;"
+      "@%p3 " + copy + " [%r2+1024], [%rd1], 256, [%r2], %rs1;"
+      "Try: mbarrier.try_wait.parity.shared.b64 %p4, [%r2], 0; @!%p4 bra Try;"
+      "barrier.cluster.arrive; barrier.cluster.wait;",
+      32, 2);
+  const json& one = p.by_name.at(copy);
+  EXPECT_EQ(count(one, "requests"), 1);
+  EXPECT_EQ(count(one, "sectors"), 2 * 8);
+  EXPECT_EQ(count(one, "multicast_sectors"), 2 * 8);
+  EXPECT_EQ(count(one, "l2_sectors"), 8);
+  EXPECT_EQ(count(p.by_name.at("barrier.cluster.wait"), "cluster_barriers"), 2);
+}
+TEST(Profile, LanesReachTheirOwnBlockOrOthers) {
+  // Every block stores to the first one: its own for one of the two.
+  const auto p = run(
+      "barrier.cluster.arrive; barrier.cluster.wait; mapa.shared::cluster.u32 %r7, %r6, 0;"
+      "st.shared::cluster.u32 [%r7], %r1; cvt.u64.u32 %rd5, %r6; cvta.shared.u64 %rd6, %rd5;"
+      "mapa.u64 %rd7, %rd6, 0; st.u64 [%rd7+8], %rd1;"
+      "barrier.cluster.arrive; barrier.cluster.wait;",
+      32, 2);
+  for (const char* name : {"st.shared::cluster.u32", "st.u64"}) {
+    const json& store = p.by_name.at(name);
+    EXPECT_EQ(count(store, "peer_requests"), 1) << name;
+    EXPECT_EQ(count(store, "peer_sectors"), 16) << name;  // lanes are 16 bytes apart
+    EXPECT_EQ(count(store, "peer_bytes"), 16 * 32) << name;
+    EXPECT_EQ(count(store, "shared_requests"), 1) << name;
+    EXPECT_EQ(count(store, "wavefronts"), 4) << name;
+  }
 }
 TEST(Profile, AWaitThatTriesAgainIsOneWait) {
   // Warp 0 waits for warp 1, which arrives when warp 0 has: whoever comes first must try again.

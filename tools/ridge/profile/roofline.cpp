@@ -55,7 +55,9 @@ Roofline roofline_of(const Kernel& kernel, const GpuSpec& gpu) {
     }
     if (one.reach != Reach::global && one.reach != Reach::bulk) continue;
     roof.dram_bytes += double(one.counters.first_sectors) * 32;
-    roof.l2_bytes += double(one.counters.sectors) * 32;
+    // A copy to several blocks is read once.
+    const Counters& c = one.counters;
+    roof.l2_bytes += double(one.reach == Reach::bulk ? c.l2_sectors : c.sectors) * 32;
   }
   const double cycles = gpu.sm_count * gpu.clock_khz * 1e3;  // of all SMs, per second
   if (tensor * 2 > roof.flops) {
