@@ -85,6 +85,8 @@ void count_bulk(Counters& c, Memory& memory, const Touch& touch, const Warp& w, 
 void count_tensor(Counters& c, Memory& memory, const Touch& touch, const Warp& w,
                   const Inst* inst) {
   const bool loads = touch.bulk != Bulk::store;
+  const uint32_t receivers = w.frame->code->tensors[inst->a].receivers;
+  const uint16_t* const ranks = receivers == kNoOperand ? nullptr : w.src<uint16_t>(receivers);
   each_lane(w.mask, [&](uint32_t lane) {
     const auto copy = tensor_copy_of(w, inst, lane, loads);
     if (!copy) return;  // it ends the kernel
@@ -97,7 +99,7 @@ void count_tensor(Counters& c, Memory& memory, const Touch& touch, const Warp& w
       if (row.inside()) use(c, memory, touch, row.global + row.first, row.last - row.first);
       return true;
     });
-    add(c, touch, copied, 1);
+    add(c, touch, copied, ranks ? std::popcount(ranks[lane]) : 1);
   });
 }
 

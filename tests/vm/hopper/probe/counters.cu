@@ -381,9 +381,7 @@ int main() {
   RUN_PEER(dsmem_bulk_1024);
   RUN_PEER(dsmem_bulk_reduce_1024);
   RUN_PEER(dsmem_remote_arrive);
-#ifndef RIDGE_WITHOUT_TENSOR_MULTICAST
   RUN_PEER(tma_multicast_both);
-#endif
 #define RUN_BARRIER(name) RUN(name<<<1, 128>>>(out))
   RUN_BARRIER(mbarrier_nothing);
   RUN_BARRIER(mbarrier_arrive);
