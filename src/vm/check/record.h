@@ -15,8 +15,8 @@ struct Record {
   uint64_t bits = 0;  // 0: nobody yet
 
   // For a write: kStrong (atomic, or meant for other threads to see) and kInFlight (an asynchronous
-  // copy that has not landed, its segment is kNotOver; or a bulk copy that has). For a read:
-  // kStrong, and kMany (other threads have read the word since).
+  // copy that has not landed, its segment is kNotOver; or a bulk copy that has). For a read: kStrong, and kMany (other
+  // threads have read the word since).
   static constexpr uint32_t kStrong = 1, kInFlight = 2, kMany = 2;
   static constexpr uint32_t kNotOver = ~0u;
 
