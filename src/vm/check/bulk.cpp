@@ -12,7 +12,7 @@ namespace ridge::vm::check {
 namespace {
 
 constexpr uint32_t kOffset = uint32_t(kWindowSize) - 1;  // of a shared address
-constexpr size_t kMostReads = 256;                       // that are over
+constexpr size_t kMostReads = 32;
 
 // The words of a box, as offsets in shared memory.
 template <class Visit>
@@ -170,10 +170,13 @@ void Checker::store_starts(const Access& a, const AsyncEntry& entry, int i) {
   }
   const Box box = box_of(entry, i, offset);
   if (!box.rows) return;
+  // A store from the same place takes the place of one that is over.
   std::vector<BulkRead>& reads = a.b.reads;
-  if (reads.size() >= kMostReads)
-    if (const auto over = std::ranges::find_if(reads, &BulkRead::is_over); over != reads.end())
-      reads.erase(over);
+  const auto old = std::ranges::find_if(reads, [&](const BulkRead& one) {
+    const bool same = one.by.thread == thread && one.box.begin == box.begin;
+    return one.is_over && (same || reads.size() >= kMostReads);
+  });
+  if (old != reads.end()) reads.erase(old);
   reads.push_back({entry.inst, {a.s.id, thread, a.b.index}, box, false, {}});
 }
 

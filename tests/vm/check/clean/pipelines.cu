@@ -213,6 +213,26 @@ __global__ void __cluster_dims__(kCluster, 1, 1) multicast(const int* in, int* o
   cg::this_cluster().sync();  // nobody leaves while a copy or an arrival may come
 }
 
+// Nobody arrives while threads wait. But they do not wait for ever: some count, some look at the
+// clock, and then they arrive themselves.
+__global__ void gives_up(const int* in, int* out) {
+  __shared__ uint64_t counted, timed;
+  const int t = int(threadIdx.x);
+  if (t == 0) {
+    init(&counted, kThreads);
+    init(&timed, kThreads);
+  }
+  __syncthreads();
+  for (int tries = 0; tries < 200 && !is_over(&counted, 0);) ++tries;
+  arrive(address_of(&counted));
+  wait(&counted, 0);
+  for (const long long start = clock64(); clock64() - start < 100000 && !is_over(&timed, 0);) {
+  }
+  arrive(address_of(&timed));
+  wait(&timed, 0);
+  out[t] = in[t];
+}
+
 // The library's barrier: everybody arrives, some do something else before they wait.
 __global__ void library_barrier(const int* in, int* out) {
   __shared__ int tile[kThreads];
@@ -273,7 +293,8 @@ int main() {
   cudaMalloc(&in, kSize * 4);
   cudaMalloc(&out, kSize * 4);
   cudaMemcpy(in, values.data(), kSize * 4, cudaMemcpyHostToDevice);
-  for (auto kernel : {ring, through, reduced, multicast, library_barrier, library_pipeline}) {
+  for (auto kernel :
+       {ring, through, reduced, multicast, gives_up, library_barrier, library_pipeline}) {
     const int blocks = kernel == reduced ? 3 : kernel == multicast ? 2 * kCluster : 1;
     cudaMemset(out, 0, kSize * 4);
     kernel<<<blocks, kThreads>>>(in, out);
