@@ -167,7 +167,8 @@ constexpr Facts kProxyFence{
     .left_out = "asynchronous copies land in order with the waits for them, as if fenced"};
 constexpr Facts kSleeps{.converges = true};
 constexpr Facts kEvent{.left_out = "there are no counters for it to trigger"};
-constexpr Facts kRegisters{.left_out = "a warp has as many registers as it needs"};
+constexpr Facts kRegisters{.arch_specific = true,
+                           .left_out = "a warp has as many registers as it needs"};
 constexpr Facts kDependents{.left_out = "kernels of a stream run one after the other"};
 #define RIDGE_RESTRICTED \
   "[acquire|release][sync_restrict::shared::cta|sync_restrict::shared::cluster][cluster]"
