@@ -128,6 +128,10 @@ void Decoder::read_instruction(const Instruction& ins) {
   item.match = ins.match;
   if (!item.match) fail(missing_row(ins));
   const Facts& facts = item.match->facts();
+  const std::string& target = code_.module->target;
+  if (facts.arch_specific && !target.ends_with('a') && !target.ends_with('f'))
+    fail("'" + std::string(ins.mnemonic) + "' needs a module for one architecture alone: " +
+         target + "a instead of " + target + " (nvcc: -gencode arch=compute_90a,code=compute_90a)");
 
   const auto skip_around = [&] {
     Item around = item;

@@ -182,7 +182,7 @@ constexpr Facts kProxyFence{
 constexpr Facts kSleeps{.converges = true};
 constexpr Facts kEvent{.left_out = "there are no counters for it to trigger"};
 constexpr Facts registers_set(Sync sync) {
-  return {.sync = sync, .converges = true, .fences = true, .aligned = true};
+  return {.sync = sync, .converges = true, .fences = true, .aligned = true, .arch_specific = true};
 }
 constexpr Facts kRegistersInc = registers_set(Sync::registers_inc);
 constexpr Facts kRegistersDec = registers_set(Sync::registers_dec);

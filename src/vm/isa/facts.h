@@ -98,7 +98,8 @@ struct Facts {
   bool aligned = false;    // whole warps must reach it together
   bool counted = false;    // a barrier for as many threads as an operand says
   bool grows_stack = false;
-  bool negates = false;  // its operands may be written with a minus
+  bool negates = false;        // its operands may be written with a minus
+  bool arch_specific = false;  // only in modules for one architecture: sm_90a, not sm_90
   // What the hardware does here and the software GPU does not; empty: it does all.
   std::string_view left_out = {};
 

@@ -120,7 +120,8 @@ Handlers select_prefetch(const Form&) { return {prefetch, prefetch}; }
 const Inst* nothing(Warp&, const Inst* inst) { return inst + 1; }
 Handlers select_nothing(const Form&) { return {nothing, nothing}; }
 
-constexpr Facts kChange{.access = AccessKind::tensor_map, .encoding = Encoding::memory};
+constexpr Facts kChange{
+    .access = AccessKind::tensor_map, .encoding = Encoding::memory, .arch_specific = true};
 constexpr Facts kCopyMap{
     .access = AccessKind::tensor_map, .encoding = Encoding::copy, .fences = true};
 #define RIDGE_NO_CACHE \

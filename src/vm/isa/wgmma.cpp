@@ -92,10 +92,13 @@ const Inst* wait(Warp& w, const Inst* inst) {
 }
 Handlers select_wait(const Form&) { return {wait, wait}; }
 
-constexpr Facts kStart{.encoding = Encoding::fragments, .exchanges = true, .converges = true};
-constexpr Facts kFence{.sync = Sync::product_fence, .converges = true, .fences = true};
-constexpr Facts kCommit{.sync = Sync::product_commit, .converges = true};
-constexpr Facts kWait{.sync = Sync::product_wait, .converges = true, .fences = true};
+constexpr Facts kStart{
+    .encoding = Encoding::fragments, .exchanges = true, .converges = true, .arch_specific = true};
+constexpr Facts kFence{
+    .sync = Sync::product_fence, .converges = true, .fences = true, .arch_specific = true};
+constexpr Facts kCommit{.sync = Sync::product_commit, .converges = true, .arch_specific = true};
+constexpr Facts kWait{
+    .sync = Sync::product_wait, .converges = true, .fences = true, .arch_specific = true};
 
 #define RIDGE_DENSE "wgmma[mma_async][sync][aligned]"
 #define RIDGE_SPARSE "wgmma[mma_async][sp][sync][aligned]"

@@ -157,6 +157,26 @@ TEST_F(Modules, TheErrorLogSaysWhatIsWrong) {
   EXPECT_STREQ(info, "");
 }
 
+// A driver compiles at once; here the kernel is looked at when it is first needed.
+TEST_F(Modules, InstructionsOfOneArchitectureNeedItsSuffix) {
+  int major = 0;
+  EXPECT_OK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
+  if (major != 9) GTEST_SKIP() << "the instruction is Hopper's";
+  for (const std::string suffix : {"a", ""}) {
+    const std::string ptx = ".version 8.0\n.target sm_90" + suffix +
+                            "\n.address_size 64\n.visible .entry k() .maxntid 128 {\n"
+                            "wgmma.fence.sync.aligned;\nret;\n}\n";
+    CUmodule module = nullptr;
+    CUfunction function = nullptr;
+    CUresult result = cuModuleLoadData(&module, ptx.c_str());
+    if (result == CUDA_SUCCESS) result = cuModuleGetFunction(&function, module, "k");
+    if (result == CUDA_SUCCESS)
+      result = cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, nullptr, nullptr, nullptr);
+    EXPECT_EQ(result, suffix.empty() ? CUDA_ERROR_INVALID_PTX : CUDA_SUCCESS);
+  }
+  EXPECT_OK(cuCtxSynchronize());
+}
+
 TEST_F(Modules, MachineCodeIsRefusedWithAReason) {
   if (std::getenv("RIDGE_TEST_REAL_GPU")) GTEST_SKIP() << "a GPU has other reasons";
   const unsigned char elf[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1};

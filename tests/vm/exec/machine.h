@@ -36,7 +36,7 @@ class Machine {
   }
   void load(const std::string& text) {
     auto program =
-        engine_.load(".version 8.0\n.target sm_90\n.address_size 64\n" + text, "test.ptx");
+        engine_.load(".version 8.0\n.target sm_90a\n.address_size 64\n" + text, "test.ptx");
     ASSERT_TRUE(program) << program.error().message;
     program_ = *program;
   }

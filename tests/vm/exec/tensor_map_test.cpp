@@ -153,7 +153,7 @@ TEST(TensorMap, WrongOperandsAreRefusedWhenTheModuleIsLoaded) {
   const auto message = [](const std::string& copy) {
     Engine engine({.gpu = *find_gpu("h200"), .threads = 1});
     const auto program = engine.load(
-        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+        ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
         ".reg .b64 %m; .reg .b32 %r<4>; .reg .b16 %h; ld.param.u64 %m, [p];\n" +
             copy + "ret; }\n",
         "test.ptx");

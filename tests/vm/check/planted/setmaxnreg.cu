@@ -1,4 +1,3 @@
-// ARCH 90a
 // setmaxnreg: warpgroups that ask for registers which nobody gives back. A block of 384 threads
 // starts with 168 registers per thread.
 #include "planted.h"

@@ -1,4 +1,3 @@
-// ARCH 90a
 // wgmma: accumulators, fragments and tiles touched before the product was waited for, and fences
 // that are missing.
 #include <cuda_bf16.h>

@@ -185,7 +185,7 @@ class Writer {
 
 }  // namespace
 
-std::string module_header() { return ".version 9.0\n.target sm_90\n.address_size 64\n\n"; }
+std::string module_header() { return ".version 9.0\n.target sm_90a\n.address_size 64\n\n"; }
 
 std::string kernel_text(const Case& c, const std::string& name) { return Writer(c, name).text(); }
 
