@@ -40,7 +40,6 @@ std::vector<float> normal_floats(size_t n, uint32_t seed) {
   std::exit(1);
 }
 
-
 // Prints the seconds of each repeat.
 template <class Launch>
 void time_launches(int repeats, Launch launch) {

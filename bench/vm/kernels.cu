@@ -202,10 +202,10 @@ __global__ void nothing() {}
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fprintf(
-        stderr,
-        "usage: kernels sgemm|wmma|mma|vector_add|reduction|collatz|float4_swaps|few_lanes|launches "
-        "REPEATS\n");
+    std::fprintf(stderr,
+                 "usage: kernels "
+                 "sgemm|wmma|mma|vector_add|reduction|collatz|float4_swaps|few_lanes|launches "
+                 "REPEATS\n");
     return 2;
   }
   const char* name = argv[1];

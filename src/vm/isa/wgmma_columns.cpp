@@ -1,7 +1,6 @@
 #include "vm/isa/wgmma_columns.h"
 
 #include <algorithm>
-#include <array>
 
 namespace ridge::vm {
 namespace {
@@ -63,7 +62,8 @@ class Cache {
     ConvertedColumns columns;
   };
   // A warp may be a whole pipeline of tiles ahead of the others: eight stages of four steps of K.
-  std::array<Entry, 32> entries_;
+  // Not in the object itself: a library that is loaded late gets little thread-local memory.
+  std::vector<Entry> entries_ = std::vector<Entry>(32);
   size_t next_ = 0;
 };
 

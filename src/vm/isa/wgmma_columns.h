@@ -27,10 +27,6 @@ struct ConvertedColumns {
   std::vector<tensor::DenseColumns> dense;
   std::vector<tensor::ColumnFactors> groups;
   std::vector<uint8_t> ordinary;  // which of them can be used
-
-  bool is_ordinary(uint32_t tile) const {
-    return ordinary[dense.empty() ? tile / tensor::kGroupTiles : tile];
-  }
 };
 
 // The columns, good until the next call of this thread. The four warps of a warpgroup read the same

@@ -42,6 +42,9 @@ class Buffer:
         self.check(self.libcuda.cuMemAlloc_v2(ctypes.byref(self.address), self.bytes))
         self.check(self.libcuda.cuMemcpyHtoD_v2(self.address, data, self.bytes))
 
+    def __del__(self):
+        self.libcuda.cuMemFree_v2(self.address)
+
     def check(self, result):
         if result:
             raise RuntimeError(f"CUresult {result}")
