@@ -32,6 +32,20 @@ bool is_bulk(const AsyncEntry& entry) {
   return entry.kind != AsyncEntry::Kind::peer_store || entry.held.empty();
 }
 
+// Whether a lane before this one starts the same store: from the same place to the same place.
+// CUTLASS lets whole warps do what one thread would do.
+bool is_repeated(const AsyncEntry& entry, int lane) {
+  const auto same = [&](int i, int k) {
+    if (entry.shared[i] != entry.shared[k] || entry.size[i] != entry.size[k]) return false;
+    if (entry.tensors.empty()) return entry.global[i] == entry.global[k];
+    const TensorCopy &one = entry.tensors[size_t(i)], &other = entry.tensors[size_t(k)];
+    return one.at == other.at && one.map.address == other.map.address;
+  };
+  for (uint32_t before = entry.lanes & ((1u << lane) - 1); before; before &= before - 1)
+    if (same(__builtin_ctz(before), lane)) return true;
+  return false;
+}
+
 }  // namespace
 
 Box box_of(const AsyncEntry& entry, int lane, uint32_t offset) {
@@ -50,8 +64,8 @@ void Checker::copy_starts(const Warp& w, const AsyncEntry& entry) {
   const Site& s = site_of(b, *w.frame->code, entry.inst);
   each_active(entry.lanes, [&](int i) {
     const Access a{b, ws, w, entry.inst, s, segment_of(b, ws, w.index), w.index * kWarpSize};
-    if (entry.kind == AsyncEntry::Kind::bulk_store) store_starts(a, entry, i);
-    else load_starts(a, entry, i);
+    if (entry.kind != AsyncEntry::Kind::bulk_store) load_starts(a, entry, i);
+    else if (!is_repeated(entry, i)) store_starts(a, entry, i);
   });
 }
 

@@ -213,6 +213,20 @@ __global__ void __cluster_dims__(kCluster, 1, 1) multicast(const int* in, int* o
   cg::this_cluster().sync();  // nobody leaves while a copy or an arrival may come
 }
 
+// All lanes of a warp start the same store, as if one did.
+__global__ void whole_warp(const int* in, int* out) {
+  __shared__ alignas(128) int tile[2][kThreads];
+  const int t = int(threadIdx.x);
+  for (int k = 0; k < 6; ++k) {
+    if (t < 32) wait_read<1>();
+    __syncthreads();
+    tile[k % 2][t] = in[k * kThreads + t] + 1;
+    fence_proxy();
+    __syncthreads();
+    if (t < 32) store(out + k * kThreads, tile[k % 2], sizeof tile[0]);
+  }
+}
+
 // Nobody arrives while threads wait. But they do not wait for ever: some count, some look at the
 // clock, and then they arrive themselves.
 __global__ void gives_up(const int* in, int* out) {
@@ -293,8 +307,8 @@ int main() {
   cudaMalloc(&in, kSize * 4);
   cudaMalloc(&out, kSize * 4);
   cudaMemcpy(in, values.data(), kSize * 4, cudaMemcpyHostToDevice);
-  for (auto kernel :
-       {ring, through, reduced, multicast, gives_up, library_barrier, library_pipeline}) {
+  for (auto kernel : {ring, through, reduced, multicast, whole_warp, gives_up, library_barrier,
+                      library_pipeline}) {
     const int blocks = kernel == reduced ? 3 : kernel == multicast ? 2 * kCluster : 1;
     cudaMemset(out, 0, kSize * 4);
     kernel<<<blocks, kThreads>>>(in, out);
