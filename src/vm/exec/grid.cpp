@@ -145,6 +145,7 @@ void run_blocks(GridRun& grid, unsigned index) {
     }
     idle = 0;
     if (grid.gathers.load()) {
+      if (start_extra()) return;  // nobody else has taken it
       grid.may_gather = false;
       grid.gathers = false;
     } else {

@@ -7,7 +7,7 @@
 namespace {
 
 constexpr int kCount = 1024, kThreads = 128;
-constexpr long long kPatience = 2'000'000'000;  // clocks: a second or two, where nobody comes
+constexpr long long kPatience = 20'000'000'000;  // clocks: some seconds, where nobody comes
 
 enum Who { kNobody, kFirstBlock, kOneThread, kAll };
 
