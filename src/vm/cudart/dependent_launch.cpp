@@ -23,11 +23,11 @@ constexpr auto kShortWhile = std::chrono::milliseconds(2);
 // One kernel between those before and behind it.
 class Scheduler::Link : public Dependence {
  public:
-  Link(Scheduler& scheduler, Stream& stream, Ticket ticket, std::vector<Ticket> prerequisites)
+  Link(Scheduler& scheduler, Stream& stream, const Stream::Operation& operation)
       : scheduler_(scheduler),
         stream_(stream),
-        ticket_(std::move(ticket)),
-        prerequisites_(std::move(prerequisites)) {}
+        ticket_(operation.ticket),
+        prerequisites_(operation.prerequisites) {}
 
   bool has_dependents() override {
     const Lock lock(scheduler_.mutex_);
@@ -87,8 +87,8 @@ class Scheduler::Link : public Dependence {
 
   Scheduler& scheduler_;
   Stream& stream_;
-  const Ticket ticket_;
-  const std::vector<Ticket> prerequisites_;
+  const Ticket& ticket_;  // the operation's, which lives longer
+  const std::vector<Ticket>& prerequisites_;
 };
 
 bool Scheduler::may_begin(const Stream& stream) const {
@@ -140,7 +140,7 @@ void Scheduler::wait_for_release(const StreamRef& stream, const Ticket& kernel) 
 void Scheduler::run(const StreamRef& stream, Stream::Operation& operation) {
   if (operation.work || operation.kernel) tell(operation.ticket);
   if (operation.kernel) {
-    Link link(*this, *stream, operation.ticket, operation.prerequisites);
+    Link link(*this, *stream, operation);
     operation.kernel(link);
     if (!operation.prerequisites.empty()) link.parks();  // whatever it did
   } else if (operation.work) {

@@ -8,6 +8,7 @@
 namespace ridge::vm::cudart {
 namespace {
 
+constexpr size_t kMostRunning = 8;             // more than kernels that overlap
 using Numbers = std::map<uint64_t, uint64_t>;  // by stream
 
 void merge(Numbers& to, const Numbers& from) {
@@ -162,6 +163,7 @@ void Scheduler::run_now(const StreamRef& stream, const std::function<void()>& wo
   }
   const auto ticket = std::make_shared<Completion>();
   ticket->order = order_of(*stream, {});
+  stream->running.reserve(kMostRunning);  // what can fail comes first
   stream->last = ticket;
   stream->running.push_back(ticket);
   lock.unlock();
@@ -279,6 +281,7 @@ void Scheduler::abandon() {
 }
 
 void Scheduler::start_thread(const StreamRef& stream) {
+  stream->running.reserve(kMostRunning);
   std::thread([this, stream] { run_stream(stream); }).detach();  // this object is never destroyed
   ++stream->threads;
 }
@@ -297,7 +300,10 @@ void Scheduler::run_stream(const StreamRef& stream) {
     ++stream->at_work;
     if (!stream->queue.empty() && stream->queue.front().behind &&
         stream->at_work == stream->threads)
-      start_thread(stream);
+      try {
+        start_thread(stream);
+      } catch (const std::exception&) {  // then the next one begins later
+      }
     lock.unlock();
     run(stream, operation);
     lock.lock();

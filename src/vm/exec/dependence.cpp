@@ -23,7 +23,8 @@ const Inst* let_dependents_begin(Warp& w, const Inst* next) {
   Block& block = *w.block;
   if (!grid.releases || block.triggered) return next;
   block.triggered = true;
-  grid.dependence->trigger(block.has_waited || !grid.waits.load());
+  // Whether there still was something to wait for is a matter of time, which nobody may rely on.
+  grid.dependence->trigger(block.has_waited);
   if (count_released(grid)) {
     grid.gathers = false;
     grid.dependence->release();

@@ -16,7 +16,7 @@ class Dependence {
 
   // Whether a launch that may begin early is there already.
   virtual bool has_dependents() = 0;
-  // A block lets dependents begin; `has_waited` for its own prerequisites before, or had none.
+  // A block lets dependents begin. `has_waited`: it has executed griddepcontrol.wait before.
   virtual void trigger(bool has_waited) = 0;
   // Every block has done so, or has ended. Returns when a dependent grid that is there has come as
   // far as it can.

@@ -69,7 +69,7 @@ class SpareClusters {
 };
 
 // A worker has nothing to do before the grids that this one depends on have ended.
-void wait_for_prerequisites(GridRun& grid, unsigned index) {
+void wait_for_other_grids(GridRun& grid, unsigned index) {
   if (index == 0) grid.dependence->parks();
   // An order of warps that is to be seen again must not depend on the time: no look in between.
   bool over = grid.dependence->wait();
@@ -145,10 +145,11 @@ void run_blocks(GridRun& grid, unsigned index) {
     }
     idle = 0;
     if (grid.gathers.load()) {
+      if (start_extra()) return;  // nobody else has taken it
       grid.may_gather = false;
       grid.gathers = false;
     } else {
-      wait_for_prerequisites(grid, index);
+      wait_for_other_grids(grid, index);
     }
   };
   // What a report of the time limit speaks of.

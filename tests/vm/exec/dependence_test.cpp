@@ -62,7 +62,7 @@ TEST(Dependence, LetsDependentsBeginAsEarlyAsPossible) {
   n.dependents = true;
   EXPECT_FALSE(grid.run(10, n));
   EXPECT_EQ(n.triggers, 10);
-  EXPECT_EQ(n.unwaited, 0);
+  EXPECT_EQ(n.unwaited, 10);
   EXPECT_EQ(n.releases, 1);
   EXPECT_EQ(n.at_release, 10u);
   EXPECT_EQ(grid.value(), 1010u);
@@ -126,12 +126,20 @@ TEST(Dependence, AllBlocksComeToTheWaitBeforeOnePasses) {
   EXPECT_EQ(grid.value(), 1010u);
 }
 
-TEST(Dependence, TriggerBeforeTheWaitIsTold) {
-  Grid grid("  griddepcontrol.launch_dependents;\n  griddepcontrol.wait;\n");
-  Neighbours n;
-  n.polls = 1;
-  EXPECT_FALSE(grid.run(2, n));
-  EXPECT_EQ(n.unwaited, 2);
+// Whether the prerequisites have ended by then makes no difference.
+TEST(Dependence, WaitBeforeTheTriggerIsTold) {
+  for (const int polls : {0, 1}) {
+    Grid before("  griddepcontrol.launch_dependents;\n  griddepcontrol.wait;\n");
+    Neighbours n;
+    n.polls = polls;
+    EXPECT_FALSE(before.run(2, n));
+    EXPECT_EQ(n.unwaited, 2);
+    Grid behind("  griddepcontrol.wait;\n  griddepcontrol.launch_dependents;\n");
+    Neighbours m;
+    m.polls = polls;
+    EXPECT_FALSE(behind.run(2, m));
+    EXPECT_EQ(m.unwaited, 0);
+  }
 }
 
 TEST(Dependence, StopsWhereAPrerequisiteHasFailed) {

@@ -6,7 +6,7 @@ constexpr int kCount = 256;
 // Writes `out` before or after it lets its dependents begin; what it reads is its own business.
 __global__ void produce(const int* in, int* out, int late) {
   const int i = int(threadIdx.x);
-  if (!late) out[i] = in[i] + 1;  // BUG missing_wait // BUG late_wait // BUG one_warp_waits // BUG second_of_three
+  if (!late) out[i] = in[i] + 1;  // BUG missing_wait // BUG late_wait // BUG one_warp_waits // BUG second_of_three // BUG in_a_graph // BUG by_event
   cudaTriggerProgrammaticLaunchCompletion();
   if (late) out[i] = in[i] + 2;  // BUG write_after_trigger
 }
@@ -18,7 +18,7 @@ __global__ void never_triggers(const int* in, int* out) { out[threadIdx.x] = in[
 
 __global__ void missing_wait(const int* in, int* out, int fixed) {
   if (fixed) cudaGridDependencySynchronize();
-  out[threadIdx.x] = in[threadIdx.x] * 2;  // BUG missing_wait
+  out[threadIdx.x] = in[threadIdx.x] * 2;  // BUG missing_wait // BUG in_a_graph // BUG by_event
 }
 __global__ void late_wait(const int* in, int* out, int fixed) {
   if (fixed) cudaGridDependencySynchronize();
@@ -53,16 +53,21 @@ __global__ void second_of_three(const int* in, int* out, int fixed) {
 }
 
 template <class... Parameters, class... Arguments>
-void launch(void (*kernel)(Parameters...), Arguments... arguments) {
+void launch_in(cudaStream_t stream, void (*kernel)(Parameters...), Arguments... arguments) {
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(1);
   config.blockDim = dim3(kCount);
+  config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = 1;
   cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
+}
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), Arguments... arguments) {
+  launch_in(nullptr, kernel, arguments...);
 }
 
 const Planted kAll[] = {
@@ -109,6 +114,51 @@ const Planted kAll[] = {
        launch(missing_wait, middle.data, out.data, 0);
        produce<<<1, kCount>>>(in, middle, 0);
        missing_wait<<<1, kCount>>>(middle, out, 0);
+     }},
+    {"in_a_graph", "dependent-launch",
+     [](int fixed) {
+       Array<int> in(kCount), middle(kCount), out(kCount);
+       cudaStream_t stream;
+       cudaGraph_t graph;
+       cudaGraphExec_t exec;
+       cudaStreamCreate(&stream);
+       cudaDeviceSynchronize();
+       cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+       produce<<<1, kCount, 0, stream>>>(in, middle, 0);
+       launch_in(stream, missing_wait, middle.data, out.data, fixed);
+       cudaStreamEndCapture(stream, &graph);
+       cudaGraphInstantiate(&exec, graph, 0);
+       for (int k = 0; k < 2; ++k) cudaGraphLaunch(exec, stream);
+       cudaStreamSynchronize(stream);
+       cudaGraphExecDestroy(exec);
+       cudaGraphDestroy(graph);
+       cudaStreamDestroy(stream);
+     }},
+    {"by_event", "dependent-launch",
+     [](int fixed) {
+       Array<int> in(kCount), middle(kCount), out(kCount);
+       cudaStream_t one, other;
+       cudaEvent_t event;
+       cudaStreamCreate(&one);
+       cudaStreamCreate(&other);
+       cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+       cudaDeviceSynchronize();
+       cudaLaunchAttribute attribute{};
+       attribute.id = cudaLaunchAttributeProgrammaticEvent;
+       attribute.val.programmaticEvent.event = event;
+       cudaLaunchConfig_t config{};
+       config.gridDim = dim3(1);
+       config.blockDim = dim3(kCount);
+       config.stream = one;
+       config.attrs = &attribute;
+       config.numAttrs = 1;
+       cudaLaunchKernelEx(&config, produce, (const int*)in.data, middle.data, 0);
+       cudaStreamWaitEvent(other, event);
+       missing_wait<<<1, kCount, 0, other>>>(middle, out, fixed);
+       cudaDeviceSynchronize();
+       cudaEventDestroy(event);
+       cudaStreamDestroy(one);
+       cudaStreamDestroy(other);
      }},
 };
 PLANTED_MAIN(kAll)

@@ -7,7 +7,7 @@
 namespace {
 
 constexpr int kCount = 1024, kThreads = 128;
-constexpr long long kPatience = 2'000'000'000;  // clocks: a second or two, where nobody comes
+constexpr long long kPatience = 20'000'000'000;  // clocks: some seconds, where nobody comes
 
 enum Who { kNobody, kFirstBlock, kOneThread, kAll };
 
@@ -27,13 +27,16 @@ __global__ void first(int* data, int value, Who who, volatile int* begun, bool w
   if (i < kCount) data[i] = value;
 }
 
-// One block: what it finds at its beginning, and behind the wait.
+// One block: what it finds at its beginning, and behind the wait. The first kernel goes on when
+// this one waits, or when it has read everything.
 __global__ void second(const volatile int* data, int* early, int* late, int* begun, bool waits) {
   for (int i = int(threadIdx.x); i < kCount; i += kThreads) early[i] = data[i];
   __syncthreads();
-  if (threadIdx.x == 0) *(volatile int*)begun = 1;
+  if (threadIdx.x == 0 && waits) *(volatile int*)begun = 1;
   if (waits) cudaGridDependencySynchronize();
   for (int i = int(threadIdx.x); i < kCount; i += kThreads) late[i] = data[i];
+  __syncthreads();
+  if (threadIdx.x == 0) *(volatile int*)begun = 1;
 }
 
 __global__ void add(const int* in, int* out, int value) {
