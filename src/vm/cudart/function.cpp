@@ -75,33 +75,41 @@ ClusterShape cluster_shape(const ResolvedFunction& f, const std::optional<dim3>&
   const auto text = [](const dim3& d) {
     return std::to_string(d.x) + " x " + std::to_string(d.y) + " x " + std::to_string(d.z);
   };
-  const auto wrong = [](std::string why) {
-    return ClusterShape{{}, std::move(why), cudaErrorInvalidClusterSize};
+  const auto wrong = [](std::string why, std::string fix) {
+    return ClusterShape{{}, std::move(why), std::move(fix), cudaErrorInvalidClusterSize};
   };
   const dim3 required = required_cluster(f);
   const bool fixed = required.x || required.y || required.z;
   if (!asked && !fixed)
-    return info.needs_cluster ? wrong("the kernel needs a launch with a cluster dimension")
+    return info.needs_cluster ? wrong("the kernel needs a launch with a cluster dimension",
+                                      "launch it with cudaLaunchKernelEx and "
+                                      "cudaLaunchAttributeClusterDimension")
                               : ClusterShape{};
   const dim3 size = asked.value_or(required);
   if (asked && fixed && (size.x != required.x || size.y != required.y || size.z != required.z))
-    return wrong("clusters of " + text(size) + " blocks, but the kernel requires " +
-                 text(required));
+    return wrong("clusters of " + text(size) + " blocks, but the kernel requires " + text(required),
+                 "leave the launch attribute out, or let it say the same as __cluster_dims__");
   const uint64_t blocks = uint64_t(size.x) * size.y * size.z;
-  if (blocks == 0) return wrong("clusters of 0 blocks, at least 1");
+  if (blocks == 0)
+    return wrong("clusters of 0 blocks, at least 1",
+                 "set all three dimensions, to 1 where there is no other");
   if (runtime().gpu().major < 9 && blocks > 1)
-    return {{}, "clusters of " + text(size) + " blocks; this GPU has none", cudaErrorNotSupported};
+    return {
+        {}, "clusters of " + text(size) + " blocks; this GPU has none", {}, cudaErrorNotSupported};
   const auto most = uint64_t(largest_cluster(f));
   if (blocks > most || (info.max_cluster && blocks > info.max_cluster))
     return wrong(
         "clusters of " + std::to_string(blocks) + " blocks, at most " +
-        std::to_string(info.max_cluster ? std::min<uint64_t>(info.max_cluster, most) : most) +
-        (f.function->large_clusters ? ""
-                                    : " without cudaFuncAttributeNonPortableClusterSizeAllowed"));
-  if (info.grid_of_clusters) return {size, {}, cudaSuccess};
+            std::to_string(info.max_cluster ? std::min<uint64_t>(info.max_cluster, most) : most) +
+            (f.function->large_clusters
+                 ? ""
+                 : " without cudaFuncAttributeNonPortableClusterSizeAllowed"),
+        "use smaller clusters; 8 blocks run on every GPU that has clusters");
+  if (info.grid_of_clusters) return {size, {}, {}, cudaSuccess};
   if (grid.x % size.x || grid.y % size.y || grid.z % size.z)
-    return wrong("a grid of " + text(grid) + " blocks is no multiple of clusters of " + text(size));
-  return {size, {}, cudaSuccess};
+    return wrong("a grid of " + text(grid) + " blocks is no multiple of clusters of " + text(size),
+                 "round the grid up to whole clusters, and let the blocks without work end early");
+  return {size, {}, {}, cudaSuccess};
 }
 
 // As the real runtime computes it: without the bytes each block reserves for the system.

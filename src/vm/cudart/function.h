@@ -30,7 +30,7 @@ int blocks_per_sm(const ResolvedFunction& function, int threads, size_t dynamic_
 // none. cudaErrorInvalidClusterSize where this cannot be, with a reason for the user.
 struct ClusterShape {
   dim3 size{0, 0, 0};
-  std::string why;
+  std::string why, fix;
   cudaError_t error = cudaSuccess;
 };
 ClusterShape cluster_shape(const ResolvedFunction& function, const std::optional<dim3>& asked,

@@ -88,7 +88,7 @@ cudaError_t check(const LaunchRequest& request, const ResolvedFunction& function
                                                     std::to_string(required[1]) + ", " +
                                                     std::to_string(required[2]) + ")");
   if (ClusterShape cluster = cluster_shape(function, request.cluster, request.grid); cluster.error)
-    return refuse_launch(cluster.error, std::move(cluster.why));
+    return refuse_launch(cluster.error, std::move(cluster.why), std::move(cluster.fix));
   if (!has_registers_for(function, int(threads)))
     return refuse_launch(
         cudaErrorLaunchOutOfResources,

@@ -27,7 +27,8 @@ uint8_t* in_global(Warp& w, const Inst* inst, uint32_t lane, uint64_t at) {
   }
   return w.worker->memory->place(at);
 }
-uint8_t* in_shared(Warp& w, const Inst* inst, uint32_t lane, uint32_t at) {
+uint8_t* in_shared(Warp& w, const Inst* inst, uint32_t lane, uint32_t address) {
+  const uint32_t at = address - w.shared_start;
   const bool misaligned = at % kUnit != 0;
   if (!misaligned && uint64_t(at) + kBytes <= w.shared_size) return w.shared + at;
   raise(w, inst, misaligned ? FaultKind::misaligned_address : FaultKind::illegal_address, lane, at,
@@ -51,7 +52,7 @@ const Inst* replace_field(Warp& w, const Inst* inst) {
       place = in_shared(w, inst, lane, w.src<uint32_t>(inst->a)[i] + inst->b);
     } else {
       const uint64_t at = w.src<uint64_t>(inst->a)[i] + uint64_t(int64_t(int32_t(inst->b)));
-      place = In == Space::generic && at - kSharedWindow < kWindowSize
+      place = In == Space::generic && at - kSharedWindow < kSharedWindowSize
                   ? in_shared(w, inst, lane, uint32_t(at - kSharedWindow))
                   : in_global(w, inst, lane, at);
     }

@@ -208,6 +208,20 @@ TEST_F(TensorMulticast, NeedsBlocksThatAreThere) {
       << text_of(fault);
 }
 
+// Each block's own map in shared memory, by both kinds of address: bit 0 and bit 1 where it holds.
+TEST_F(Clusters, ReplaceFieldsOfTheirOwnTensorMaps) {
+  EXPECT_EQ(run_four(R"(
+  .shared .align 128 .b8 s[128];
+  mov.u32 %r2, 0; st.shared.u32 [s], %r2; mov.u32 %r3, s; mov.u64 %rd1, 0x1000; mov.u32 %r1, 0;
+  tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r3], %rd1;
+  ld.shared.u32 %r4, [s]; setp.ne.u32 %p1, %r4, 0; @%p1 or.b32 %r1, %r1, 1;
+  mov.u64 %rd2, s; cvta.shared.u64 %rd2, %rd2; mov.u64 %rd1, 0;
+  tensormap.replace.tile.global_address.b1024.b64 [%rd2], %rd1;
+  ld.shared.u32 %r5, [s]; setp.eq.u32 %p1, %r5, 0; @%p1 or.b32 %r1, %r1, 2;
+)" + kStoreR1),
+            Words(8, 3));
+}
+
 TEST_F(Clusters, WaitsThatNeverEndAreReported) {
   const Launch launch = cluster_of({2}, {64}, {2});
   run(launch, R"(
