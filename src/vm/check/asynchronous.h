@@ -35,10 +35,11 @@ struct Mbarrier {
   uint32_t arriving_interval = 0;  // the last one that somebody arrived in
   // By warp: the phase that it waited for last, and when.
   struct Waited {
-    uint32_t phase = 0;  // as many were over
-    uint32_t site = 0;   // 0: it has not waited yet
-    uint32_t lane = 0, tick = 0, interval = 0;
-    uint64_t event = 0;
+    uint32_t phase = 0;                         // as many were over
+    uint32_t site = 0;                          // 0: it has not waited yet
+    uint32_t lane = 0, tick = 0, interval = 0;  // of the first wait that found it over
+    uint64_t event = 0;                         // of the last
+    bool again = false;                         // there were several
   };
   std::vector<Waited> waited;
 };

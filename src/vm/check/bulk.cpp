@@ -12,7 +12,7 @@ namespace ridge::vm::check {
 namespace {
 
 constexpr uint32_t kOffset = uint32_t(kWindowSize) - 1;  // of a shared address
-constexpr size_t kMostReads = 256;                       // that are over
+constexpr size_t kMostReads = 32;
 
 // The words of a box, as offsets in shared memory.
 template <class Visit>
@@ -30,6 +30,19 @@ bool is_of(const AsyncEntry& entry, int lane, const Warp& w, const Inst* inst, c
 // st.async and red.async bring values of registers.
 bool is_bulk(const AsyncEntry& entry) {
   return entry.kind != AsyncEntry::Kind::peer_store || entry.held.empty();
+}
+
+// Whether an earlier lane of the instruction stores the same box from the same place: CUTLASS lets
+// whole warps do that.
+bool is_repeated(const AsyncEntry& entry, int lane) {
+  if (entry.kind != AsyncEntry::Kind::bulk_store || entry.tensors.empty()) return false;
+  const TensorCopy& mine = entry.tensors[size_t(lane)];
+  for (uint32_t left = entry.lanes & ((1u << lane) - 1); left; left &= left - 1) {
+    const TensorCopy& other = entry.tensors[size_t(__builtin_ctz(left))];
+    if (other.at == mine.at && other.shared == mine.shared && other.map.address == mine.map.address)
+      return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -50,6 +63,7 @@ void Checker::copy_starts(const Warp& w, const AsyncEntry& entry) {
   const Site& s = site_of(b, *w.frame->code, entry.inst);
   each_active(entry.lanes, [&](int i) {
     const Access a{b, ws, w, entry.inst, s, segment_of(b, ws, w.index), w.index * kWarpSize};
+    if (is_repeated(entry, i)) return;
     if (entry.kind == AsyncEntry::Kind::bulk_store) store_starts(a, entry, i);
     else load_starts(a, entry, i);
   });
@@ -71,6 +85,7 @@ void Checker::load_starts(const Access& a, const AsyncEntry& entry, int i) {
   if (!box.rows || rank != barrier_rank) return;
   BlockState& to = state_of(*blocks[rank]);
   if (&to == &a.b) {
+    a.b.starting = barrier;
     check_reads_of_box(a, box, thread);
     each_word(box, [&](uint32_t at) { write_shared(a, at / 4, 15, thread, 0, Record::kInFlight); });
   } else {
@@ -169,10 +184,13 @@ void Checker::store_starts(const Access& a, const AsyncEntry& entry, int i) {
   }
   const Box box = box_of(entry, i, offset);
   if (!box.rows) return;
+  // A store from the same place takes the place of one that is over.
   std::vector<BulkRead>& reads = a.b.reads;
-  if (reads.size() >= kMostReads)
-    if (const auto over = std::ranges::find_if(reads, &BulkRead::is_over); over != reads.end())
-      reads.erase(over);
+  const auto old = std::ranges::find_if(reads, [&](const BulkRead& one) {
+    const bool same = one.by.thread == thread && one.box.begin == box.begin;
+    return one.is_over && (same || reads.size() >= kMostReads);
+  });
+  if (old != reads.end()) reads.erase(old);
   reads.push_back({entry.inst, {a.s.id, thread, a.b.index}, box, false, {}});
 }
 

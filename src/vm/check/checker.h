@@ -144,6 +144,8 @@ class Checker : public Observer {
   void initialise(const Access& a, uint32_t offset, uint32_t thread);
   void arrive_at_peer_of(const Access& a, uint32_t address, uint32_t thread);
   void check_initialised(const Access& a, BlockState& owner, uint32_t offset, uint32_t thread);
+  static void note_wait(Mbarrier& m, BlockState& b, uint32_t warp, uint32_t lane, uint32_t site);
+  static void note_arrival(const Access& a);
   void check_waiters(BlockState& b, Mbarrier& m, uint32_t offset);
 
   // products.cpp
@@ -247,16 +249,20 @@ class Checker : public Observer {
     BlockState* b = nullptr;
     uint32_t warp = 0, lane = 0, site = 0, barrier = 0;
   };
-  bool spins_for_ever(const Fragment& f, const WarpState& ws);
+  bool spins_for_ever(const Fragment& f, const WarpState& ws, uint64_t rounds);
   report::Finding describe_stuck(const std::vector<Waiter>& waiters);
   void explain_stuck(const Waiter& waiter, Finding& f);
 
   // describe_async.cpp
   void report_load(const Access& a, const Word& word, Record other, bool other_writes, bool writes,
                    bool several);
+  void describe_start(const Access& a, Record other, bool other_writes, Finding& f);
+  void describe_early(const Access& a, const BulkLoad& load, const char* done, Finding& f);
+  void add_async(Finding& f);
   void report_overwritten(const Access& a, const BulkRead& read, uint32_t offset, uint32_t thread);
   void report_unfenced(const Access& a, const Word& word, Record write);
-  void report_initialisation(const Access& a, const Mbarrier& m, uint32_t offset, uint32_t thread);
+  void report_initialisation(const Access& a, const Mbarrier& m, uint32_t offset, uint32_t thread,
+                             bool of_peer);
   void report_short_phase(BlockState& b, const Mbarrier& m, uint32_t offset, const BulkLoad& load);
   void report_reuse(BlockState& b, const Mbarrier& m, uint32_t offset, uint32_t warp);
   void report_barriers(const Access& a, uint32_t other_site);

@@ -4,15 +4,13 @@
 #include "vm/check/checker.h"
 #include "vm/check/describe.h"
 #include "vm/check/say.h"
-#include "vm/isa/mbarrier.h"
 
 namespace ridge::vm::check {
 namespace {
 
-// "the mbarrier 'full', byte 8 of 16".
-std::string barrier_name(const GridRun& grid, uint32_t offset) {
-  return "the mbarrier " + shared_name(grid, offset);
-}
+constexpr const char* kRightParity =
+    "wait with the parity of the phase: the first use of an mbarrier has parity 0, the second 1, "
+    "the third 0 again; for use k of a ring of stages (k / stages) & 1";
 
 const BulkLoad* load_over(const BlockState& b, uint32_t offset, Record record) {
   for (const BulkLoad& load : b.loads)
@@ -24,15 +22,24 @@ const BulkLoad* load_over(const BlockState& b, uint32_t offset, Record record) {
 
 }  // namespace
 
+// What waits and copies is often a small function: where it was called says more.
+void Checker::add_async(Finding& f) {
+  for (const Party* party : {&f.first, &f.second}) {
+    const SiteInfo info = sites_.info(party->site);
+    if (party->site && info.calls.size() > 1)
+      f.notes.push_back(say(place(info), " is called from line ", info.calls[0].line));
+  }
+  findings_.add(f);
+}
+
 // An access and a bulk load of the same place, in either order.
 void Checker::report_load(const Access& a, const Word& word, Record other, bool other_writes,
                           bool writes, bool several) {
   if (!findings_.is_new("async", other.site(), a.s.id)) return;
   const GridRun& grid = *a.w.worker->grid;
   const SiteInfo before = sites_.info(other.site()), now = sites_.info(a.s.id);
-  const bool lands_later = other.segment() == Record::kNotOver;
-  const Segment then = lands_later ? Segment{} : segments_[other.segment()];
-  const auto offset = uint32_t(word.address);
+  const bool under_way = other.segment() == Record::kNotOver;
+  const BulkLoad* load = under_way ? load_over(a.b, uint32_t(word.address), other) : nullptr;
   Finding f;
   f.kind = "async";
   f.space = "shared";
@@ -40,75 +47,86 @@ void Checker::report_load(const Access& a, const Word& word, Record other, bool 
   f.address = word.address;
   f.bytes = uint32_t(__builtin_popcount(word.mask));
   f.memory = memory_name(a, word);
-  const BulkLoad* load = lands_later ? load_over(a.b, offset, other) : nullptr;
   f.first = {other.site(), verb_of(before.act, other_writes),
              several
                  ? "another thread of the block"
                  : thread_text(*grid.launch, other.thread(), load ? load->by.block : a.b.index)};
   f.second = {a.s.id, verb_of(now.act, writes), thread_text(*grid.launch, word.thread, a.b.index)};
-  const bool starts =
-      a.s.act == Act::bulk_copy && !(other.flags() & Record::kInFlight && other_writes);
-  if (starts) {
-    // The copy is what comes second: somebody may not be done with what it overwrites.
-    const WarpState& theirs = a.b.warps[then.warp < a.b.warps.size() ? then.warp : 0];
-    const bool released = theirs.arrived.site && theirs.arrived.tick <= then.tick &&
-                          !a.b.known.empty() &&
-                          a.b.row(a.w.index)[then.warp] >= theirs.arrived.tick;
-    f.what = say("a bulk copy starts to overwrite what another thread may still ",
-                 other_writes ? "write" : "read");
-    if (released)
-      f.notes.push_back(say("the thread arrives at an mbarrier (",
-                            place(sites_.info(theirs.arrived.site)), ") before it ",
-                            other_writes ? "writes" : "reads", " (", place(before), ")"));
-    f.fix = released ? say("arrive at the mbarrier behind ", place(before),
-                           ": it tells the thread that copies that the memory is free")
-                     : say("order ", place(now), " behind ", place(before),
-                           ": __syncthreads(), or an mbarrier at which all who use the memory "
-                           "arrive and for which the thread that copies waits");
-    findings_.add(f);
-    return;
-  }
   const char* done = writes ? "written" : "read";
-  if (!load) {  // it has landed, because somebody else has waited
+  if (a.s.act == Act::bulk_copy && !(other_writes && other.flags() & Record::kInFlight)) {
+    describe_start(a, other, other_writes, f);
+  } else if (load) {
+    describe_early(a, *load, done, f);
+  } else {  // it has landed, because somebody else has waited
     f.what =
         say("the destination of a bulk copy is ", done,
             " by a thread that has not waited for the copy, nor is ordered behind one that has");
     f.fix = say("wait for the mbarrier of the copy before ", place(now),
                 ", or put __syncthreads() between the wait of the other thread and ", place(now));
-    findings_.add(f);
-    return;
   }
-  const Mbarrier& m = a.b.mbarriers[load->barrier];
+  add_async(f);
+}
+
+// The copy comes second: somebody may not be done with what it overwrites.
+void Checker::describe_start(const Access& a, Record other, bool other_writes, Finding& f) {
+  const SiteInfo before = sites_.info(other.site()), now = sites_.info(a.s.id);
+  const Segment& then = segments_[other.segment()];
+  f.what = say("a bulk copy starts to overwrite what another thread may still ",
+               other_writes ? "write" : "read");
+  f.fix = say("order ", place(now), " behind ", place(before),
+              ": __syncthreads(), or an mbarrier at which all who use the memory arrive and for "
+              "which the thread that copies waits");
+  if (then.block != a.b.index || then.warp >= a.b.warps.size()) return;
+  const Mbarrier& m = a.b.mbarriers[a.b.starting];
+  const Mbarrier::Waited& waited = m.waited[then.warp];
+  const WarpState::Arrived* arrived = a.b.warps[then.warp].arrived_before(then.tick);
+  const bool fresh = waited.site && m.phase == m.first_phase;
+  if (waited.again || fresh) {
+    f.notes.push_back(say(
+        "before that the thread waited (", place(sites_.info(waited.site)), ") for a phase that ",
+        fresh ? "comes before the first and counts as over" : "it had waited for already",
+        ": the wait returned at once"));
+    f.fix = kRightParity;
+  } else if (arrived && !a.b.known.empty() && a.b.row(a.w.index)[then.warp] >= arrived->tick) {
+    f.notes.push_back(say("the thread arrives at an mbarrier (", place(sites_.info(arrived->site)),
+                          ") before it ", other_writes ? "writes" : "reads", " (", place(before),
+                          "): it releases the memory too early"));
+    f.fix = say("arrive at the mbarrier behind ", place(before),
+                ": that tells the thread which copies that the memory is free");
+  }
+}
+
+// The copy comes first, and has not landed.
+void Checker::describe_early(const Access& a, const BulkLoad& load, const char* done, Finding& f) {
+  const GridRun& grid = *a.w.worker->grid;
+  const SiteInfo before = sites_.info(load.by.site), now = sites_.info(a.s.id);
+  const Mbarrier& m = a.b.mbarriers[load.barrier];
   const Mbarrier::Waited& waited = m.waited[a.w.index];
-  const uint32_t phase = load->phase - m.first_phase;
-  const std::string barrier = barrier_name(grid, load->barrier);
+  const WarpState::Arrived* arrived = a.ws.arrived_before(a.ws.tick);
+  const uint32_t phase = load.phase - m.first_phase, parity = phase & 1;
   f.what = say("the destination of a bulk copy is ", done, " before the copy has completed");
-  f.notes.push_back(
-      say("the copy ends with phase ", phase, " (parity ", phase & 1, ") of ", barrier));
-  if (waited.site && waited.event > load->event) {
-    const SiteInfo wait = sites_.info(waited.site);
-    f.notes.push_back(say("the wait of ", place(wait), " returned at once: it asked for parity ",
-                          (phase & 1) ^ 1,
+  f.notes.push_back(say("the copy ends with phase ", phase, " (parity ", parity,
+                        ") of the mbarrier ", shared_name(grid, load.barrier)));
+  if (waited.site && waited.event > load.event) {
+    f.notes.push_back(say("the wait of ", place(sites_.info(waited.site)),
+                          " returned at once: it asked for parity ", parity ^ 1,
                           phase ? ", that of the phase before, which was over"
                                 : ", that of the phase before the first, which counts as over"));
-    f.fix =
-        say("wait with the parity of the phase: the first use of an mbarrier has parity 0, the "
-            "second 1, the third 0 again; for use k of a ring of stages (k / stages) & 1");
-  } else if (waited.site && a.ws.arrived.site && a.ws.arrived.event > waited.event) {
-    f.notes.push_back(say("the thread arrived at an mbarrier (",
-                          place(sites_.info(a.ws.arrived.site)), ") before ", place(now),
+    f.fix = kRightParity;
+  } else if (waited.site && arrived && arrived->event > waited.event) {
+    f.notes.push_back(say("the thread arrived at an mbarrier (", place(sites_.info(arrived->site)),
+                          ") before ", place(now),
                           ", and so let the copy overwrite what it had not ", done, " yet"));
     f.fix = say("arrive at the mbarrier behind ", place(now),
-                ": it tells the thread that copies that the memory is free");
+                ": that tells the thread which copies that the memory is free");
   } else if (waited.site) {
-    f.notes.push_back(say("the thread has waited for the phase before only (",
+    f.notes.push_back(say("the thread has only waited for the phase before (",
                           place(sites_.info(waited.site)), ")"));
     f.fix = say("wait for the mbarrier again before ", place(now), "; and let the copy of ",
                 place(before), " start when all are done with the memory");
   } else {
     f.fix = say("wait for the mbarrier (mbarrier.try_wait.parity in a loop) before ", place(now));
   }
-  findings_.add(f);
 }
 
 void Checker::report_overwritten(const Access& a, const BulkRead& read, uint32_t offset,
@@ -143,7 +161,7 @@ void Checker::report_overwritten(const Access& a, const BulkRead& read, uint32_t
                 "synchronise before ",
                 place(now));
   }
-  findings_.add(f);
+  add_async(f);
 }
 
 void Checker::report_unfenced(const Access& a, const Word& word, Record write) {
@@ -167,11 +185,11 @@ void Checker::report_unfenced(const Access& a, const Word& word, Record write) {
           "it may see the old value");
   f.fix = say("put asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\") after ",
               place(before), ", before the barrier that orders it with ", place(now));
-  findings_.add(f);
+  add_async(f);
 }
 
 void Checker::report_initialisation(const Access& a, const Mbarrier& m, uint32_t offset,
-                                    uint32_t thread) {
+                                    uint32_t thread, bool of_peer) {
   const uint32_t init =
       m.init.site ? m.init.site : sites_.first_of(*a.w.frame->code, Act::token_init);
   if (!findings_.is_new("mbarrier", init, a.s.id)) return;
@@ -181,22 +199,21 @@ void Checker::report_initialisation(const Access& a, const Mbarrier& m, uint32_t
   f.space = "shared";
   f.kernel = kernel_name(grid);
   if (init)
-    f.first = {
-        init, "initialisation",
-        m.init.site ? thread_text(*grid.launch, m.init.thread, m.init.block) : "not executed yet"};
+    f.first = {init, "initialisation",
+               m.init.site ? thread_text(*grid.launch, m.init.thread, m.init.block) : "nobody yet"};
   f.second = {a.s.id, "use", thread_text(*grid.launch, thread, a.b.index)};
   f.address = offset;
   f.bytes = 8;
   f.memory = shared_name(grid, offset);
-  const bool remote = m.init.site && m.init.block != a.b.index;
   f.what = m.init.site ? "an mbarrier is used by a thread that is not ordered behind its "
                          "initialisation"
                        : "an mbarrier is used before it has been initialised";
-  f.fix = remote ? "put fence.mbarrier_init.release.cluster behind mbarrier.init, and a barrier of "
-                   "the cluster (cluster.sync()) before other blocks use it"
-                 : "put __syncthreads() between mbarrier.init and the first use; for copies and "
-                   "other blocks, fence.mbarrier_init.release.cluster before it";
-  findings_.add(f);
+  f.fix = of_peer
+              ? "put fence.mbarrier_init.release.cluster behind mbarrier.init, and a barrier of "
+                "the cluster (cluster.sync()) before other blocks use it"
+              : "put __syncthreads() between mbarrier.init and the first use; for copies and "
+                "other blocks, fence.mbarrier_init.release.cluster before it";
+  add_async(f);
 }
 
 // A phase is over, and a copy that was to end with it is still under way.
@@ -225,7 +242,7 @@ void Checker::report_short_phase(BlockState& b, const Mbarrier& m, uint32_t offs
   f.fix = say("expect ", m.delivered + under_way, " bytes at ", place(sites_.info(m.armed.site)),
               " (mbarrier.arrive.expect_tx): the sum of all copies that signal the mbarrier in a "
               "phase");
-  findings_.add(f);
+  add_async(f);
 }
 
 void Checker::report_reuse(BlockState& b, const Mbarrier& m, uint32_t offset, uint32_t warp) {
@@ -253,7 +270,7 @@ void Checker::report_reuse(BlockState& b, const Mbarrier& m, uint32_t offset, ui
   f.fix = say("let the thread of ", place(sites_.info(m.armed.site)),
               " wait until all have passed ", place(sites_.info(waited.site)),
               ": a second mbarrier at which they arrive behind it, or __syncthreads()");
-  findings_.add(f);
+  add_async(f);
 }
 
 }  // namespace ridge::vm::check

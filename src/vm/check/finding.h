@@ -31,8 +31,8 @@ struct Finding {
   Party first, second;
   uint64_t address = 0;
   uint32_t bytes = 0;
-  std::string memory;  // "tile + 12", "allocation #3 …"
-  std::string what;    // a sentence
+  std::string memory;              // "tile + 12", "allocation #3 …"
+  std::string what;                // a sentence
   std::vector<std::string> notes;  // more of them
   std::string fix;
   std::string fix_kind;  // "syncthreads-between", "atomic" … (docs/check.md); empty: none

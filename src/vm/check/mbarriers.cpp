@@ -58,7 +58,7 @@ void Checker::on_token(const Access& a) {
     Mbarrier& m = mbarrier_at(a.b, offset);
     m.armed = {a.s.id, thread, a.b.index};
     arrive_at(a.b, a.w.index, m);
-    a.ws.arrived = {a.s.id, a.ws.tick, ++a.b.events};
+    note_arrival(a);
   });
 }
 
@@ -81,7 +81,11 @@ void Checker::arrive_at_peer_of(const Access& a, uint32_t address, uint32_t thre
     mbarrier_at(*peer, offset).armed = {a.s.id, thread, a.b.index};
   }
   arrive_at_peer(a.w, address);
-  a.ws.arrived = {a.s.id, a.ws.tick, ++a.b.events};
+  note_arrival(a);
+}
+
+void Checker::note_arrival(const Access& a) {
+  a.ws.arrivals[a.ws.arrival_count++ % a.ws.arrivals.size()] = {a.s.id, a.ws.tick, ++a.b.events};
 }
 
 // Whether whoever uses the barrier is ordered behind its initialisation.
@@ -92,7 +96,7 @@ void Checker::check_initialised(const Access& a, BlockState& owner, uint32_t off
   if (m.init.site &&
       (same || ordered(a, m.init_at, m.init.thread, {thread, 15, 0, 0, true}, false)))
     return;
-  report_initialisation(a, m, offset, thread);
+  report_initialisation(a, m, offset, thread, &owner != &a.b);
 }
 
 void Checker::phase_completes(const Block& block, uint32_t offset) {
@@ -114,6 +118,15 @@ void Checker::phase_completes(const Block& block, uint32_t offset) {
   ++b.events;
 }
 
+void Checker::note_wait(Mbarrier& m, BlockState& b, uint32_t warp, uint32_t lane, uint32_t site) {
+  Mbarrier::Waited& waited = m.waited[warp];
+  const bool again = waited.site && waited.phase == m.phase;
+  if (!again) waited = {m.phase, site, lane, b.warps[warp].tick, b.interval};
+  waited.site = site;
+  waited.again = again;
+  waited.event = ++b.events;
+}
+
 void Checker::phase_asked(const Warp& w, const Inst* inst, const uint32_t* barriers,
                           uint32_t over) {
   BlockState& b = state_of(*w.block);
@@ -125,7 +138,7 @@ void Checker::phase_asked(const Warp& w, const Inst* inst, const uint32_t* barri
     if (offset == done) return;
     done = offset;
     Mbarrier& m = mbarrier_at(b, offset);
-    m.waited[w.index] = {m.phase, site, uint32_t(i), ws.tick, b.interval, ++b.events};
+    note_wait(m, b, w.index, uint32_t(i), site);
     if (m.peers_told) {
       ws.clock = join(ws.clock, m.peers_told);
       ws.told = {};

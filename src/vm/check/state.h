@@ -77,10 +77,19 @@ struct WarpState {
 
   // The last wait for bulk stores, and how many groups it left under way.
   uint32_t bulk_wait_site = 0, bulk_wait_newest = 0;
+  // The last arrivals at mbarriers: which one came before an access.
   struct Arrived {
     uint32_t site = 0, tick = 0;
     uint64_t event = 0;
-  } arrived;  // at an mbarrier, last
+  };
+  std::array<Arrived, 8> arrivals;
+  uint32_t arrival_count = 0;
+  const Arrived* arrived_before(uint32_t tick) const {  // null: not known
+    const Arrived* last = nullptr;
+    for (const Arrived& one : arrivals)
+      if (one.site && one.tick <= tick && (!last || one.tick > last->tick)) last = &one;
+    return last;
+  }
   // By lane: the wait for an mbarrier's phase that it is in. Made with the first one.
   struct Asked {
     const Inst* inst = nullptr;  // null: in none
@@ -151,9 +160,10 @@ struct BlockState {
   std::unordered_map<uint32_t, std::vector<uint32_t>> tokens;  // at shared atomics
   std::unordered_map<uint32_t, Mbarrier> mbarriers;            // by their offset
   std::vector<BulkLoad> loads;
-  std::vector<BulkRead> reads;                // of bulk stores
+  std::vector<BulkRead> reads;  // of bulk stores
   std::vector<WarpgroupProducts> warpgroups;  // empty: none has multiplied yet
-  uint64_t events = 0;  // starts of copies, arrivals and waits at mbarriers, in their order
+  uint32_t starting = 0;        // the mbarrier of the bulk load that is being looked at
+  uint64_t events = 0;          // starts of copies, arrivals and waits at mbarriers, in their order
   std::array<uint32_t, 16> barrier_site{};  // the one somebody waits at; 0: nobody
   Act last_act = Act::none;
   // Of a cluster's first block: what was seen when all blocks only span, and how often (stuck.cpp).

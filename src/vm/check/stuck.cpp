@@ -10,13 +10,14 @@
 namespace ridge::vm::check {
 namespace {
 
-// Programs may try a number of times and then do something else.
-constexpr uint64_t kPatience = 4096;  // rounds in which nothing happens
+// Rounds in which nothing happens. A program may try a number of times and then do something else;
+// if it does not count, there is nothing to wait for.
+constexpr uint64_t kPatience = 32, kPatienceIfCounting = 4096;
 
 }  // namespace
 
-// Whether a fragment that can run is in a loop that only its mbarrier ends.
-bool Checker::spins_for_ever(const Fragment& f, const WarpState& ws) {
+// Whether a fragment that can run is in a loop that its mbarrier has not ended in so many rounds.
+bool Checker::spins_for_ever(const Fragment& f, const WarpState& ws, uint64_t rounds) {
   if (!ws.asked) return false;
   const WarpState::Asked& asked = (*ws.asked)[size_t(__builtin_ctz(f.mask))];
   for (uint32_t left = f.mask; left; left &= left - 1)
@@ -29,9 +30,11 @@ bool Checker::spins_for_ever(const Fragment& f, const WarpState& ws) {
   };
   const uint32_t wait = index(asked.inst);
   if (wait == Listing::kNone) return false;
-  const std::vector<bool> loop = wait_loop(listing, wait);
   const uint32_t at = index(f.pc);
-  return !loop.empty() && at != Listing::kNone && loop[at];
+  if (at == Listing::kNone) return false;
+  const WaitLoop loop = wait_loop(listing, wait);
+  return !loop.members.empty() && loop.members[at] &&
+         (loop.endless || rounds >= kPatienceIfCounting);
 }
 
 std::optional<report::Finding> Checker::stuck(const Cluster& cluster) {
@@ -55,7 +58,7 @@ std::optional<report::Finding> Checker::stuck(const Cluster& cluster) {
       for (const Fragment& f : w.fragments) {
         if (f.state != Fragment::State::runnable && f.state != Fragment::State::asleep) continue;
         const WarpState& ws = b.warps[w.index];
-        if (!spins_for_ever(f, ws)) return std::nullopt;
+        if (!spins_for_ever(f, ws, first.idle_rounds)) return std::nullopt;
         const auto lane = uint32_t(__builtin_ctz(f.mask));
         const WarpState::Asked& asked = (*ws.asked)[lane];
         waiters.push_back({&b, w.index, lane, asked.site, asked.barrier});
@@ -90,6 +93,8 @@ report::Finding Checker::describe_stuck(const std::vector<Waiter>& waiters) {
           say(thread_text(*grid.launch, one.warp * kWarpSize + one.lane, one.b->index),
               " waits for the mbarrier ", shared_name(grid, one.barrier), ", ",
               place(sites_.info(one.site))));
+  if (const SiteInfo info = sites_.info(chosen->site); info.calls.size() > 1)
+    f.notes.push_back(say(place(info), " is called from line ", info.calls[0].line));
   return findings_.told(f);
 }
 

@@ -31,9 +31,19 @@ bool only_waits(const Listing& l, uint32_t i) {
          facts.flow == Flow::next;
 }
 
+// Whether it uses what the turn before has left, or the time.
+bool differs_by_turn(const Listing& l, const Members& loop, uint32_t i) {
+  for (const Operand& op : l.at(i).operands)
+    if (op.kind == Operand::Kind::special) return true;
+  for (const int32_t reg : l.uses(i))
+    for (const uint32_t writer : l.writers(reg))
+      if (loop[writer] && writer >= i) return true;
+  return false;
+}
+
 }  // namespace
 
-std::vector<bool> wait_loop(const Listing& l, uint32_t wait) {
+WaitLoop wait_loop(const Listing& l, uint32_t wait) {
   std::vector<std::vector<uint32_t>> before(l.size());
   for (uint32_t i = 0; i < l.size(); ++i)
     for (const uint32_t next : l.next(i)) before[next].push_back(i);
@@ -46,9 +56,13 @@ std::vector<bool> wait_loop(const Listing& l, uint32_t wait) {
                             std::ranges::count(members, true) < std::ranges::count(smallest, true)))
         smallest = std::move(members);
     }
-  for (uint32_t i = 0; i < smallest.size(); ++i)
-    if (smallest[i] && !only_waits(l, i)) return {};
-  return smallest;
+  WaitLoop loop{std::move(smallest), true};
+  for (uint32_t i = 0; i < loop.members.size(); ++i) {
+    if (!loop.members[i]) continue;
+    if (!only_waits(l, i)) return {};
+    loop.endless &= !differs_by_turn(l, loop.members, i);
+  }
+  return loop;
 }
 
 }  // namespace ridge::vm::check

@@ -7,9 +7,14 @@
 
 namespace ridge::vm::check {
 
-// The instructions of the smallest loop around `wait`, if they only ask for the phase again: none
-// of them looks at other memory, so that only the mbarrier can end the loop. Empty where they do
-// more, or there is no loop.
-std::vector<bool> wait_loop(const Listing& listing, uint32_t wait);
+struct WaitLoop {
+  // By instruction: those of the smallest loop around the wait, if they only ask for the phase
+  // again and look at no other memory. Empty where they do more, or there is no loop.
+  std::vector<bool> members;
+  // Each turn is like the one before: it does not count, and does not look at a clock. So only the
+  // mbarrier can end it.
+  bool endless = false;
+};
+WaitLoop wait_loop(const Listing& listing, uint32_t wait);
 
 }  // namespace ridge::vm::check

@@ -9,10 +9,10 @@ import subprocess
 import sys
 
 # What a bug may lead to besides.
-CONSEQUENCE = {"barrier": {"deadlock"}, "mask": {"deadlock"}, "async": {"race", "deadlock"},
+CONSEQUENCE = {"barrier": {"deadlock"}, "mask": {"deadlock"}, "async": {"race", "deadlock", "uninitialised"},
                "mbarrier": {"async", "race", "deadlock", "fault"}, "cluster": {"race", "fault"}}
 # Other orders of threads in which the bugs of these files must be found as well.
-SEEDS = {"bulk.cu": (1, 2), "mbarrier.cu": (1, 2)}
+SEEDS = {"bulk.cu": (1, 2), "mbarrier.cu": (1, 2), "tensor.cu": (1, 2)}
 
 
 def check(ridge, program, *arguments, seed=None):

@@ -28,15 +28,10 @@ __device__ __forceinline__ uint32_t shared_address(const void* p) {
 #define COMMIT() asm volatile("cp.async.bulk.commit_group;" ::: "memory")
 #define WAIT_READ(newest) asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(newest) : "memory")
 #define FENCE_PROXY() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
-#define WAIT(barrier, parity) \
-  while (!is_over(shared_address(barrier), parity)) {}
-
-__device__ __forceinline__ bool is_over(uint32_t barrier, uint32_t parity) {
-  uint32_t done;
-  asm volatile(
-      "{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}"
-      : "=r"(done)
-      : "r"(barrier), "r"(parity)
-      : "memory");
-  return done != 0;
-}
+#define WAIT(barrier, parity)                                                                           \
+  for (uint32_t done = 0; !done;)                                                                       \
+  asm volatile(                                                                                         \
+      "{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}"     \
+      : "=r"(done)                                                                                      \
+      : "r"(shared_address(barrier)), "r"(parity)                                                       \
+      : "memory")
