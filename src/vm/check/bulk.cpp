@@ -77,8 +77,8 @@ void Checker::load_starts(const Access& a, const AsyncEntry& entry, int i) {
   const auto& blocks = a.w.block->cluster->blocks;
   const uint32_t rank = address >> kRankShift, barrier_rank = entry.barrier[i] >> kRankShift;
   BlockState& owner = state_of(*blocks[barrier_rank]);
-  if (BlockState* peer = peer_of(a.w, address)) visit(a, *peer, thread, false);
-  check_initialised(a, owner, barrier, thread);
+  if (check_initialised(a, owner, barrier, thread))
+    if (BlockState* peer = peer_of(a.w, address)) visit(a, *peer, thread, false);
   if (!is_bulk(entry)) return;
   read_source(a, entry, i);
   const Box box = box_of(entry, i, address & kOffset);

@@ -143,7 +143,7 @@ class Checker : public Observer {
   void on_token(const Access& a);
   void initialise(const Access& a, uint32_t offset, uint32_t thread);
   void arrive_at_peer_of(const Access& a, uint32_t address, uint32_t thread);
-  void check_initialised(const Access& a, BlockState& owner, uint32_t offset, uint32_t thread);
+  bool check_initialised(const Access& a, BlockState& owner, uint32_t offset, uint32_t thread);
   static void note_wait(Mbarrier& m, BlockState& b, uint32_t warp, uint32_t lane, uint32_t site);
   static void note_arrival(const Access& a);
   void check_waiters(BlockState& b, Mbarrier& m, uint32_t offset);

@@ -76,8 +76,7 @@ void Checker::initialise(const Access& a, uint32_t offset, uint32_t thread) {
 void Checker::arrive_at_peer_of(const Access& a, uint32_t address, uint32_t thread) {
   if (BlockState* peer = peer_of(a.w, address)) {
     const uint32_t offset = address % uint32_t(kWindowSize);
-    visit(a, *peer, thread, false);
-    check_initialised(a, *peer, offset, thread);
+    if (check_initialised(a, *peer, offset, thread)) visit(a, *peer, thread, false);
     mbarrier_at(*peer, offset).armed = {a.s.id, thread, a.b.index};
   }
   arrive_at_peer(a.w, address);
@@ -89,14 +88,15 @@ void Checker::note_arrival(const Access& a) {
 }
 
 // Whether whoever uses the barrier is ordered behind its initialisation.
-void Checker::check_initialised(const Access& a, BlockState& owner, uint32_t offset,
+bool Checker::check_initialised(const Access& a, BlockState& owner, uint32_t offset,
                                 uint32_t thread) {
   const Mbarrier& m = mbarrier_at(owner, offset);
   const bool same = m.init.thread == thread && m.init.block == a.b.index;
   if (m.init.site &&
       (same || ordered(a, m.init_at, m.init.thread, {thread, 15, 0, 0, true}, false)))
-    return;
+    return true;
   report_initialisation(a, m, offset, thread, &owner != &a.b);
+  return false;
 }
 
 void Checker::phase_completes(const Block& block, uint32_t offset) {

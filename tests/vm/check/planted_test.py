@@ -12,7 +12,7 @@ import sys
 CONSEQUENCE = {"barrier": {"deadlock"}, "mask": {"deadlock"}, "async": {"race", "deadlock", "uninitialised"},
                "mbarrier": {"async", "race", "deadlock", "fault"}, "cluster": {"race", "fault"}}
 # Other orders of threads in which the bugs of these files must be found as well.
-SEEDS = {"bulk.cu": (1, 2), "mbarrier.cu": (1, 2), "tensor.cu": (1, 2)}
+SEEDS = {"bulk.cu": (1, 2), "mbarrier.cu": (1, 2), "tensor.cu": (1, 2), "wgmma.cu": (1, 2)}
 
 
 def check(ridge, program, *arguments, seed=None):
