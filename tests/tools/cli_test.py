@@ -53,7 +53,7 @@ class Usage(CliTest):
 
     def test_help_of_a_verb(self):
         out, _ = self.ridge("run", "--help")
-        for flag in "--device", "--gpu", "--threads", "--timeout", "--nvcc", "--count", "--trace", "--quiet":
+        for flag in "--device", "--gpu", "--threads", "--timeout", "--nvcc", "--count", "--trace", "--model", "--json", "--quiet":
             self.assertIn(flag, out)
         self.assertEqual(self.ridge("help", "run")[0], out)
 
@@ -602,6 +602,23 @@ class Kernels(CliTest):
         out, err = self.ridge("run", "--device", "vm", "--timeout", "0.5", source, code=4)
         self.assertIn("cudaErrorLaunchTimeout", out)
         self.assertIn("spin", err)
+
+    def test_model(self):
+        source = Path(__file__).parents[2] / "examples" / "01_vector_add.cu"
+        out, _ = self.ridge("run", "--device", "vm", "--model", "--json", "times.json", source)
+        self.assertIn("Modelled for NVIDIA H200, not measured", out)
+        record = json.loads((self.folder / "times.json").read_text())
+        self.assertTrue(record["kernels"])
+        for kernel in record["kernels"]:
+            self.assertGreater(kernel["modelled_low_us"], 0)
+            self.assertLess(kernel["modelled_low_us"], kernel["modelled_us"])
+            self.assertLess(kernel["modelled_us"], kernel["modelled_high_us"])
+            self.assertIn(kernel["name"], out)
+            self.assertTrue(kernel["bound"])
+        _, err = self.ridge("run", "--device", "vm", "--json", "times.json", source, code=2)
+        self.assertIn("add --model", err)
+        _, err = self.ridge("run", "--device", "vm", "--gpu", "t4", "--model", source, code=2)
+        self.assertIn("H200 only", err)
 
     def test_trace(self):
         # Streams overlap when the host lets them; on a busy one not every time.
