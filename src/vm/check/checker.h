@@ -70,7 +70,7 @@ class Checker : public Observer {
     uint64_t address;  // in shared memory, an offset
     uint32_t part;     // which word of the lane's
     bool shared;
-    const BlockState* home = nullptr;  // the block whose shared memory it is; null: the thread's own
+    const BlockState* home = nullptr;  // whose shared memory it is; null: the thread's own block
   };
 
   // checker.cpp
@@ -193,8 +193,7 @@ class Checker : public Observer {
   void read_at_peer(const Access& a, BlockState& home, const Word& word);
   void write_at_peer(const Access& a, BlockState& home, const Word& word);
   void sent_lands(const Warp& w, BlockState& home, const AsyncEntry& entry, int lane);
-  static bool may_conflict(const Access& a, const BlockState& home, const Word& word,
-                           Record other);
+  static bool may_conflict(const Access& a, const BlockState& home, const Word& word, Record other);
   void compare_with_peers(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes,
                           bool writes);
   void release_to_peers(const Access& a, uint32_t lanes, const uint64_t* at);

@@ -23,8 +23,8 @@ class SharedOperand {
   // are what `tiles` has held already.
   bool read_pairs(const uint8_t* shared, uint32_t groups, uint32_t* tiles) const;
 
-  // Calls f(offset) for each 16 bytes of `rows` rows from `row` on, with `bytes` bytes of K. Both are
-  // multiples of eight.
+  // Calls f(offset) for each 16 bytes of `rows` rows from `row` on, with `bytes` bytes of K. Both
+  // are multiples of eight.
   template <class F>
   void each_piece(uint32_t row, uint32_t rows, uint32_t bytes, F f) const {
     if (transposed_) {
