@@ -142,18 +142,19 @@ bool execute_scheduled(Warp& w, const Inst* pc, const GridRun& grid) {
   return false;
 }
 
-// Whether what the fragment waits for outside its block has come.
-bool is_over(const Fragment& f, const GridRun& grid) {
+// Whether what the fragment waits for has come.
+bool is_over(const Warp& w, const Fragment& f, const GridRun& grid) {
   switch (f.state) {
     case Fragment::State::asleep: return nanoseconds() >= f.wake;
+    case Fragment::State::at_products: return warpgroup_of(w).has_started(*w.block, f.wake);
     case Fragment::State::at_prerequisites: return !grid.waits.load(std::memory_order_acquire);
     case Fragment::State::at_trigger: return !grid.gathers.load(std::memory_order_acquire);
     default: return false;
   }
 }
 // Lets it go on if it has waited long enough; otherwise says that it is still `asleep`.
-void wake_up(Fragment& f, const GridRun& grid, bool& asleep) {
-  if (is_over(f, grid)) f.state = Fragment::State::runnable;
+void wake_up(const Warp& w, Fragment& f, const GridRun& grid, bool& asleep) {
+  if (is_over(w, f, grid)) f.state = Fragment::State::runnable;
   else asleep = true;
 }
 
@@ -167,7 +168,7 @@ WarpState run_warp(Warp& w, const GridRun& grid) {
     bool asleep = false;
     for (uint32_t k = 0, at = first; k < n && chosen == n; ++k, at = at + 1 < n ? at + 1 : 0) {
       Fragment& f = w.fragments[at];
-      if (f.state >= Fragment::State::asleep) wake_up(f, grid, asleep);
+      if (f.state >= Fragment::State::asleep) wake_up(w, f, grid, asleep);
       if (f.state == Fragment::State::runnable) chosen = at;
     }
     if (chosen == n) return yields || asleep ? WarpState::yielded : WarpState::waiting;

@@ -15,7 +15,7 @@ constexpr size_t kMostProducts = 1024;
 }  // namespace
 
 Product& ProductQueue::push(const Warp& w, const Inst* inst) {
-  if (products_.size() - head_ >= kMostProducts) make(w, head_ + kMostProducts / 2);
+  if (products_.size() - head_ >= kMostProducts) make(w, made_ + kMostProducts / 2);
   if (head_ && head_ >= products_.size() / 2) {
     products_.erase(products_.begin(), products_.begin() + long(head_));
     head_ = 0;
@@ -27,15 +27,37 @@ Product& ProductQueue::push(const Warp& w, const Inst* inst) {
   return product;
 }
 
-void ProductQueue::make(const Warp& w, size_t end) {
-  for (; head_ < end; ++head_) make_product(w, products_[head_]);
-  if (empty()) clear();
-}
-
-void ProductQueue::wait(const Warp& w, uint32_t newest) {
+uint64_t ProductQueue::due(uint32_t newest) const {
   size_t end = head_;
   while (end < products_.size() && products_[end].group + newest < group_) ++end;
-  make(w, end);
+  return made_ + (end - head_);
+}
+
+void ProductQueue::make(const Warp& w, uint64_t count) {
+  for (; head_ < products_.size() && made_ < count; ++head_, ++made_)
+    make_product(w, products_[head_]);
+  if (!empty()) return;
+  products_.clear();
+  head_ = 0;
+}
+
+const Inst* wait_for_products(Warp& w, const Inst* inst, uint32_t newest) {
+  const uint64_t due = w.products.due(newest);
+  if (due == w.products.made()) return inst + 1;
+  if (!warpgroup_of(w).has_started(*w.block, due)) {
+    Fragment& f = w.fragments[w.current];
+    f.state = Fragment::State::at_products;
+    f.wake = due;
+    f.pc = inst;
+    w.stop = Stop::reschedule;
+    return nullptr;
+  }
+  const uint32_t first = w.index / Warpgroup::kWarps * Warpgroup::kWarps;
+  for (uint32_t k = first; k < first + Warpgroup::kWarps; ++k) {
+    Warp& other = w.block->warps[k];
+    other.products.make(other, due);
+  }
+  return inst + 1;
 }
 
 bool Warpgroup::starts(const Warp& w, const Inst* inst) {
@@ -57,6 +79,12 @@ bool Warpgroup::starts(const Warp& w, const Inst* inst) {
   return true;
 }
 
+bool Warpgroup::has_started(const Block& block, uint64_t count) const {
+  for (uint32_t k = 0; k < kWarps; ++k)
+    if (started_[k] < count && !block.warps[first_warp_ + k].fragments.empty()) return false;
+  return true;
+}
+
 Warpgroup::Step Warpgroup::missed_by(uint32_t warp) const {
   const uint64_t mine = started_[warp % kWarps] - first_;
   return mine < steps_.size() ? steps_[mine] : Step{};
@@ -64,7 +92,9 @@ Warpgroup::Step Warpgroup::missed_by(uint32_t warp) const {
 
 Warpgroup& warpgroup_of(const Warp& w) {
   auto& groups = w.block->warpgroups;
-  if (groups.empty()) groups.resize(w.block->warps.size() / Warpgroup::kWarps);
+  if (groups.empty())
+    for (uint32_t k = 0; k + Warpgroup::kWarps <= w.block->warps.size(); k += Warpgroup::kWarps)
+      groups.emplace_back(k);
   return groups[w.index / Warpgroup::kWarps];
 }
 

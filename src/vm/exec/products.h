@@ -6,7 +6,9 @@
 // does not work by luck. Under another schedule (schedule.h) some products are made at once.
 //
 // The four warps of a warpgroup execute each wgmma together. A warp's part of the product is its 16
-// rows of A and D, so each warp makes its own part when it waits; that all four execute the same
+// rows of A and D. When the first of them waits for a product, all four parts are made: whoever is
+// told then, by one warp alone, that the operands are free may overwrite them. For that the first
+// one waits until the others have started the product, too. That all four execute the same
 // instructions is checked beside it (Warpgroup).
 #pragma once
 
@@ -36,22 +38,22 @@ struct Product {
 class ProductQueue {
  public:
   bool empty() const { return head_ == products_.size(); }
-  void clear() {
-    products_.clear();
-    head_ = 0;
-  }
+  void clear() { *this = {}; }
   // A product of the open group; the caller fills in its operands.
   Product& push(const Warp& w, const Inst* inst);
   void commit() { ++group_; }
-  // Makes the products of all groups but the `newest` last ones that were committed.
-  void wait(const Warp& w, uint32_t newest);
-  void finish(const Warp& w) { make(w, products_.size()); }
+  // Products are numbered from the start of the block. How many are made:
+  uint64_t made() const { return made_; }
+  // And how many must be, when all groups but the `newest` last ones that were committed are over.
+  uint64_t due(uint32_t newest) const;
+  // Makes the first `count` products, as far as they were started.
+  void make(const Warp& w, uint64_t count);
+  void finish(const Warp& w) { make(w, made_ + products_.size() - head_); }
 
  private:
-  void make(const Warp& w, size_t end);
-
   std::vector<Product> products_;
-  size_t head_ = 0;     // products before it are made
+  size_t head_ = 0;  // products before it are made
+  uint64_t made_ = 0;
   uint64_t group_ = 0;  // the open one
 };
 
@@ -59,8 +61,12 @@ class ProductQueue {
 class Warpgroup {
  public:
   static constexpr uint32_t kWarps = 4;
+  explicit Warpgroup(uint32_t first_warp) : first_warp_(first_warp) {}
   // False if another warp of the group executed a different instruction as its next wgmma.
   bool starts(const Warp& w, const Inst* inst);
+  // Whether all its warps have started `count` products. Those that have ended never will; that is
+  // told when the block ends.
+  bool has_started(const Block& block, uint64_t count) const;
   // The first instruction that another warp has executed and `warp` has not; nullptr: none.
   struct Step {
     const Inst* inst = nullptr;
@@ -69,11 +75,15 @@ class Warpgroup {
   Step missed_by(uint32_t warp) const;
 
  private:
+  uint32_t first_warp_;
   std::vector<Step> steps_;
   uint64_t first_ = 0;  // number of the first one in steps_
   std::array<uint64_t, kWarps> started_{};
 };
 Warpgroup& warpgroup_of(const Warp& w);
+// wgmma.wait_group: makes the products that are due, of all four warps; nullptr: the warp waits
+// until the others have started them.
+const Inst* wait_for_products(Warp& w, const Inst* inst, uint32_t newest);
 // True if the warps of each warpgroup have executed the same products, now that the block has
 // ended; otherwise raises a fault.
 bool warpgroups_agree(Block& block);

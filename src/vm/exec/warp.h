@@ -78,8 +78,9 @@ struct Fragment {
     at_cluster_barrier,
     at_sync,
     at_registers,  // setmaxnreg.inc: until other warps have given enough back
-    // From here on something outside the block ends the wait (run_warp asks).
+    // From here on nobody tells the fragment that its wait is over (run_warp asks).
     asleep,
+    at_products,       // wgmma.wait_group: until the other warps have started the same products
     at_prerequisites,  // griddepcontrol.wait
     at_trigger,        // griddepcontrol.launch_dependents: until the other blocks came there
   };
@@ -89,7 +90,7 @@ struct Fragment {
   uint8_t barrier = 0;            // at_barrier: which
   const Inst* reduces = nullptr;  // at_barrier: the bar.red that waits for the barrier's result
   uint32_t need = 0;              // at_sync: lanes the member masks name
-  uint64_t wake = 0;              // asleep: until nanoseconds() says so
+  uint64_t wake = 0;              // asleep: until nanoseconds() says so; at_products: how many
   bool sync_open = false;         // resumes at a .sync instruction whose wait is over
   Join* join = nullptr;
   Frame* frame = nullptr;

@@ -87,8 +87,8 @@ Handlers select_commit(const Form&) { return {commit, commit}; }
 
 const Inst* wait(Warp& w, const Inst* inst) {
   if (!whole_warp(w, inst)) return nullptr;
-  if (!w.products.empty()) w.products.wait(w, w.src<uint32_t>(inst->a)[0]);
-  return inst + 1;
+  if (w.products.empty()) return inst + 1;
+  return wait_for_products(w, inst, w.src<uint32_t>(inst->a)[0]);
 }
 Handlers select_wait(const Form&) { return {wait, wait}; }
 

@@ -79,6 +79,21 @@ TEST(Wgmma, ReadsSharedMemoryLate) {
   EXPECT_EQ(result(kMultiply + kCommit + twos + "bar.sync 0;\n" + kWait + store("%f0")), 39);
 }
 
+// A product is over for all four warps when it is over for one: whoever hears from that one that B is
+// free may overwrite it.
+TEST(Wgmma, IsOverForAllFourWarpsAtOnce) {
+  const std::string overwritten_by_one = R"(
+  setp.eq.u32 %p3, %r1, 0;
+  mov.u32 %r2, 2048;
+twos:
+  @%p3 st.shared.b32 [%r2], 0x40004000;
+  add.u32 %r2, %r2, 4;
+  setp.lt.u32 %p1, %r2, 2304;
+  @%p1 bra twos;
+)";
+  EXPECT_EQ(result(kMultiply + kCommit + kWait + overwritten_by_one + store("%f0")), 23);
+}
+
 // As ptxas does it: a move of an accumulator under way is a new name.
 TEST(Wgmma, AMoveIsANewName) {
   const std::string other =
