@@ -68,7 +68,6 @@ struct Work {
   std::vector<uint32_t> registers;
   std::vector<OpTraffic> traffic;  // by op
   uint64_t written_sectors = 0;    // different ones, of blocks_run
-  double instructions = 0;         // machine instructions of blocks_run, for comparison
   struct Block {
     std::vector<std::vector<uint32_t>> warps;
   };

@@ -7,6 +7,11 @@
 #include "vm/observe/registers.h"
 
 namespace ridge::vm::timing {
+
+uint32_t op_of(const observe::Step& step, const observe::Touch& touch) {
+  return std::min(touch.entry - step.entry, std::max<uint32_t>(1, step.entries) - 1);
+}
+
 namespace {
 
 using model::Op;
@@ -219,113 +224,140 @@ bool is_folded(const Instruction& ins, const Uses& uses) {
   return false;
 }
 
-bool is_space_free(const Match& m) {
+// Parameters and constants: operands of the instruction that reads them.
+bool is_operand(const Match& m) {
   return m.form.space == Space::param || m.form.space == Space::constant;
 }
 
-}  // namespace
+// Makes the ops of one function.
+class Translator {
+ public:
+  Translator(model::Work& work, const Code& code, const observe::Plan& plan,
+             uint32_t first_register)
+      : work_(work),
+        function_(*code.function),
+        plan_(plan),
+        first_register_(first_register),
+        uses_(function_),
+        unrolled_(in_unrolled_loops(function_, uses_)) {
+    for (const observe::Entry& entry : plan.entries) {
+      if (entry.passed_by) predicated_.insert(entry.passed_by);
+      if (entry.merged_into && entry.merged_into != entry.source)
+        followers_[entry.merged_into].push_back(entry.source);
+    }
+  }
 
-uint32_t op_of(const observe::Step& step, const observe::Touch& touch) {
-  return std::min(touch.entry - step.entry, std::max<uint32_t>(1, step.entries) - 1);
-}
+  void add(const observe::Step& from) {
+    model::Step step;
+    step.op = uint32_t(work_.ops.size());
+    const uint32_t entries = from.counts || from.touches ? std::max<uint32_t>(1, from.entries) : 0;
+    for (uint32_t k = 0; k < entries; ++k) {
+      Op op;
+      for (uint32_t touch = from.touch; touch < from.touch + from.touches; ++touch)
+        op.accesses = uint8_t(op.accesses + (op_of(from, plan_.touches[touch]) == k));
+      translate(op, plan_.entries[from.entry + k]);
+      work_.ops.push_back(op);
+    }
+    step.ops = entries;
+    work_.steps.push_back(step);
+  }
+
+ private:
+  void translate(Op& op, const observe::Entry& entry) {
+    Cost cost = kFree;
+    op.registers = uint32_t(work_.registers.size());
+    if (entry.match && entry.source) {
+      const Facts& facts = entry.match->facts();
+      add_registers(op, *entry.source);
+      if (op.accesses) cost = access(op, entry);
+      else if (facts.access != AccessKind::none) cost = no_access(op, entry);
+      else cost = others(op, *entry.source);
+    }
+    op.issues = cost.issues;
+    op.pipe = cost.pipe;
+    op.busy = cost.busy;
+    op.latency = cost.latency;
+  }
+
+  void add_registers(Op& op, const Instruction& ins) {
+    const Operand* const to = observe::written_by(ins);
+    const auto read = [&](size_t reg) {
+      work_.registers.push_back(first_register_ + uint32_t(reg)), ++op.reads;
+    };
+    const auto write = [&](size_t reg) {
+      work_.registers.push_back(first_register_ + uint32_t(reg)), ++op.writes;
+    };
+    if (ins.guard >= 0) read(size_t(ins.guard));
+    for (const Operand& operand : ins.operands)
+      if (&operand != to) observe::each_register(operand, read);
+    if (to) observe::each_register(*to, write);
+    // What an access brings for others is there when its own is.
+    if (const auto found = followers_.find(&ins); found != followers_.end())
+      for (const Instruction* follower : found->second)
+        if (const Operand* target = observe::written_by(*follower))
+          observe::each_register(*target, write);
+  }
+
+  static Cost access(Op& op, const observe::Entry& entry) {
+    using observe::Action;
+    const Form& form = entry.match->form;
+    switch (entry.as_written.action) {
+      case Action::load:
+      case Action::prefetch:
+      case Action::operand: op.kind = Op::Kind::load; break;
+      case Action::store: op.kind = Op::Kind::store; break;
+      case Action::reduction: op.kind = Op::Kind::reduction; break;
+      case Action::atomic: op.kind = Op::Kind::atomic; break;
+      case Action::copy: op.kind = Op::Kind::copy; break;
+    }
+    op.is_float = is_f(form.type()) || form.type() == Type::f64;
+    op.is_shared = entry.as_written.reach == Reach::shared;
+    op.bypasses_l1 = form.bypasses_l1 || form.order != Order::weak;
+    return {1, Pipe::lsu, 1, 0};
+  }
+
+  // A memory instruction without an access of the machine in this step.
+  static Cost no_access(Op& op, const observe::Entry& entry) {
+    if (is_operand(*entry.match)) return kFree;
+    if (entry.as_written.reach == Reach::none) return {1, Pipe::lsu, 1, 30};
+    op.reads = op.writes = 0;  // another access brings it
+    return kFree;
+  }
+
+  Cost others(Op& op, const Instruction& ins) const {
+    const Facts& facts = ins.match->facts();
+    op.ends = facts.flow != Flow::next || facts.sync != Sync::none || facts.fences;
+    if (facts.sync == Sync::block || facts.sync == Sync::block_arrive) op.kind = Op::Kind::barrier;
+    if (facts.sync == Sync::copy_wait) op.kind = Op::Kind::wait_copies;
+    if (predicated_.contains(&ins)) {
+      op.ends = false;
+      return kFree;
+    }
+    const auto is_product = [](const Instruction& one) { return one.match->form.wide; };
+    if (is_add64(ins) && uses_.any_operand(ins, is_product)) return {1, Pipe::fma_heavy, 2, 5};
+    const Cost cost = is_folded(ins, uses_) ? kFree : arithmetic(ins);
+    const auto at = size_t(&ins - function_.instructions.data());
+    if (at >= unrolled_.size() || !unrolled_[at] || !is_loop_control(ins)) return cost;
+    if (op.ends) op.repeats = kUnroll;
+    return times(cost, 1.0f / kUnroll);
+  }
+
+  model::Work& work_;
+  const Function& function_;
+  const observe::Plan& plan_;
+  const uint32_t first_register_;
+  const Uses uses_;
+  const std::vector<bool> unrolled_;
+  std::unordered_set<const Instruction*> predicated_;  // branches that the machine has not
+  std::unordered_map<const Instruction*, std::vector<const Instruction*>> followers_;
+};
+
+}  // namespace
 
 void append_steps(model::Work& work, const Code& code, const observe::Plan& plan,
                   uint32_t first_register) {
-  const Uses uses(*code.function);
-  const std::vector<bool> looped = in_unrolled_loops(*code.function, uses);
-  const Instruction* const begin = code.function->instructions.data();
-  // What another's access brings is there when that one is.
-  std::unordered_map<const Instruction*, std::vector<const Instruction*>> followers;
-  for (const observe::Entry& entry : plan.entries)
-    if (entry.merged_into && entry.merged_into != entry.source)
-      followers[entry.merged_into].push_back(entry.source);
-  std::unordered_set<const Instruction*> predicated;  // branches that the machine has not
-  for (const observe::Entry& entry : plan.entries)
-    if (entry.passed_by) predicated.insert(entry.passed_by);
-  for (size_t i = 0; i < plan.steps.size(); ++i) {
-    const observe::Step& from = plan.steps[i];
-    model::Step step;
-    step.op = uint32_t(work.ops.size());
-    const bool counts = from.counts || from.touches;
-    for (uint32_t k = from.entry; counts && k < from.entry + std::max<uint32_t>(1, from.entries);
-         ++k) {
-      const observe::Entry& entry = plan.entries[k];
-      Op op;
-      op.registers = uint32_t(work.registers.size());
-      for (uint32_t touch = from.touch; touch < from.touch + from.touches; ++touch)
-        op.accesses = uint8_t(op.accesses + (op_of(from, plan.touches[touch]) == k - from.entry));
-      if (!entry.match || !entry.source) {
-        op.issues = 0;
-        work.ops.push_back(op);
-        continue;
-      }
-      const Instruction& ins = *entry.source;
-      const Facts& facts = entry.match->facts();
-      const Operand* const to = observe::written_by(ins);
-      const auto read = [&](size_t reg) {
-        work.registers.push_back(first_register + uint32_t(reg)), ++op.reads;
-      };
-      if (ins.guard >= 0) read(size_t(ins.guard));
-      for (const Operand& operand : ins.operands)
-        if (&operand != to) observe::each_register(operand, read);
-      const auto write = [&](size_t reg) {
-        work.registers.push_back(first_register + uint32_t(reg)), ++op.writes;
-      };
-      if (to) observe::each_register(*to, write);
-      if (const auto found = followers.find(&ins); found != followers.end())
-        for (const Instruction* follower : found->second)
-          if (const Operand* target = observe::written_by(*follower))
-            observe::each_register(*target, write);
-      Cost cost;
-      if (op.accesses) {
-        using observe::Action;
-        switch (entry.as_written.action) {
-          case Action::load: op.kind = Op::Kind::load; break;
-          case Action::store: op.kind = Op::Kind::store; break;
-          case Action::reduction: op.kind = Op::Kind::reduction; break;
-          case Action::atomic: op.kind = Op::Kind::atomic; break;
-          case Action::copy: op.kind = Op::Kind::copy; break;
-        }
-        op.is_float = is_f(entry.match->form.type()) || entry.match->form.type() == Type::f64;
-        op.is_shared = entry.as_written.reach == Reach::shared;
-        op.bypasses_l1 = entry.match->form.bypasses_l1 || entry.match->form.order != Order::weak;
-        cost = {1, Pipe::lsu, 1, 0};
-      } else if (facts.access != AccessKind::none) {
-        cost = kFree;
-        if (is_space_free(*entry.match))
-          ;
-        else if (entry.as_written.reach == Reach::none) cost = {1, Pipe::lsu, 1, 30};
-        else op.reads = op.writes = 0;  // another access brings it
-      } else if (facts.sync == Sync::block || facts.sync == Sync::block_arrive) {
-        op.kind = Op::Kind::barrier;
-        op.ends = true;
-        cost = {1, Pipe::control, 2, 0};
-      } else if (facts.sync == Sync::copy_wait) {
-        op.kind = Op::Kind::wait_copies;
-        op.ends = true;
-        cost = {1, Pipe::control, 2, 0};
-      } else {
-        cost = is_folded(ins, uses) ? kFree : arithmetic(ins);
-        if (facts.sync == Sync::copy_commit) cost = {1, Pipe::control, 1, 0};
-        const auto at = size_t(&ins - begin);
-        op.ends = facts.flow != Flow::next || facts.sync != Sync::none || facts.fences;
-        if (at < looped.size() && looped[at] && is_loop_control(ins)) {
-          cost = times(cost, 1.0f / kUnroll);
-          if (op.ends) op.repeats = kUnroll;
-        }
-        if (predicated.contains(&ins)) cost = kFree, op.ends = false;
-        const auto is_product = [](const Instruction& one) { return one.match->form.wide; };
-        if (is_add64(ins) && uses.any_operand(ins, is_product)) cost = {1, Pipe::fma_heavy, 2, 5};
-      }
-      op.issues = cost.issues;
-      op.pipe = cost.pipe;
-      op.busy = cost.busy;
-      op.latency = cost.latency;
-      work.ops.push_back(op);
-    }
-    step.ops = uint32_t(work.ops.size()) - step.op;
-    work.steps.push_back(step);
-  }
+  Translator translator(work, code, plan, first_register);
+  for (const observe::Step& step : plan.steps) translator.add(step);
   work.traffic.resize(work.ops.size());
 }
 

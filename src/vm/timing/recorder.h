@@ -6,10 +6,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 
 #include "model/figures.h"
 #include "model/l2.h"
+#include "model/launch.h"
 #include "model/work.h"
 #include "vm/exec/observer.h"
 #include "vm/observe/count.h"
@@ -39,6 +41,11 @@ class Recorder : public Observer {
   const model::Figures figures_;
   std::mutex mutex_;
   std::unordered_map<const GridRun*, std::unique_ptr<Run>> runs_;
+  struct Known {
+    uint64_t launches = 0;
+    model::Prediction time;
+  };
+  std::unordered_map<std::string, Known> known_;  // by kernel and shape
 };
 
 }  // namespace ridge::vm::timing
