@@ -84,9 +84,6 @@ Value registers(const Kernel& kernel) {
 }
 Value static_shared(const Kernel& kernel) { return kernel.resources.static_shared; }
 
-constexpr auto kLoad = Action::load, kStore = Action::store, kRed = Action::reduction,
-               kAtom = Action::atomic;
-
 // Nsight Compute's names. What follows from them by reach and action has a function above; the
 // totals of single counters stand in counters.def.
 constexpr Metric kNsight[] = {

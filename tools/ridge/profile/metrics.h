@@ -9,6 +9,9 @@
 
 namespace ridge::tools::profile {
 
+inline constexpr auto kLoad = Action::load, kStore = Action::store, kRed = Action::reduction,
+                      kAtom = Action::atomic;
+
 struct Metric {
   const char* name;
   // Nothing: it cannot be known from PTX and addresses (machine code, caches, time).

@@ -169,7 +169,6 @@ Value images(const Kernel& kernel) {
   return sum(kernel, reach, action, &Counters::image_requests);
 }
 
-constexpr auto kLoad = Action::load, kStore = Action::store, kRed = Action::reduction;
 #define RIDGE_PEERS "l1tex__t_requests_pipe_lsu_mem_dshared_op_"
 #define RIDGE_SENT "l1tex__m_l1tex2xbar_write_bytes_mem_dshared"
 #define RIDGE_RECEIVED "l1tex__m_xbar2l1tex_read_bytes_mem_dshared"
