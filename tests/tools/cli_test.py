@@ -604,7 +604,7 @@ class Kernels(CliTest):
         self.assertIn("spin", err)
 
     def test_model(self):
-        source = Path(__file__).parents[2] / "examples" / "01_vector_add.cu"
+        source = Path(__file__).parents[2] / "examples" / "02_vector_add.cu"
         out, _ = self.ridge("run", "--device", "vm", "--model", "--json", "times.json", source)
         self.assertIn("Modelled for NVIDIA H200, not measured", out)
         record = json.loads((self.folder / "times.json").read_text())

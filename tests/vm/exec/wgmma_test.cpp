@@ -64,8 +64,9 @@ TEST(Wgmma, IsNotThereBefore) {
 TEST(Wgmma, WaitsForCommittedGroupsOnly) {
   EXPECT_EQ(result(kMultiply + kWait + store("%f0")), 7);
   const std::string two = kMultiply + kCommit + kMultiply + kCommit;
-  EXPECT_EQ(result(two + "wgmma.wait_group.sync.aligned 1;\n" + store("%f0") + kWait), 23);
-  EXPECT_EQ(result(two + "wgmma.wait_group.sync.aligned 2;\n" + store("%f0") + kWait), 7);
+  const std::string meet = "bar.sync 0;\n";  // a warp that waits makes the products of all four
+  EXPECT_EQ(result(two + "wgmma.wait_group.sync.aligned 1;\n" + store("%f0") + meet + kWait), 23);
+  EXPECT_EQ(result(two + "wgmma.wait_group.sync.aligned 2;\n" + store("%f0") + meet + kWait), 7);
   EXPECT_EQ(result(two + kWait + store("%f0")), 39);
 }
 
