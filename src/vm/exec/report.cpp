@@ -259,8 +259,12 @@ Finding deadlock_finding(const Block& block) {
                       : format("a .sync instruction for lanes 0x%08x", fragment.need);
       const report::Party party{"wait at " + where, thread_text(block, first), place};
       if (!f.first.there()) f.first = party;
-      else if (!f.second.there() &&
-               (place.line != f.first.place.line || place.ptx_line != f.first.place.ptx_line))
+      if (of_cluster)
+        f.fix =
+            "let all threads of all blocks of the cluster reach it: is a cluster.sync() inside a "
+            "branch that some threads skip?";
+      if (!f.second.there() &&
+          (place.line != f.first.place.line || place.ptx_line != f.first.place.ptx_line))
         f.second = party;
       if (++lines > 6) continue;
       f.notes.push_back(format("warp %u, lanes 0x%08x wait at %s, %s", w.index, fragment.mask,

@@ -111,6 +111,14 @@ IN_CLUSTERS block_skips(int* out, int fixed) {
   out[blockIdx.x * kThreads + t] = t;                      // BUG block_skips
 }
 
+IN_CLUSTERS lane_skips(int* out, int fixed) {
+  cg::cluster_group cluster = cg::this_cluster();
+  const int t = threadIdx.x;
+  if (t != 7 || fixed) cluster.sync();  // BUG lane_skips
+  out[blockIdx.x * kThreads + t] = t;
+  cluster.sync();
+}
+
 IN_CLUSTERS arrives_twice(int* out, int fixed) {
   asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");             // BUG arrives_twice
   if (fixed) asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
@@ -258,6 +266,7 @@ const Planted kAll[] = {
     {"barrier_of_the_block", "cluster", ON_ONE_CLUSTER(barrier_of_the_block)},
     {"warp_skips", "cluster", ON_ONE_CLUSTER(warp_skips)},
     {"block_skips", "cluster", ON_ONE_CLUSTER(block_skips)},
+    {"lane_skips", "deadlock", ON_ONE_CLUSTER(lane_skips)},
     {"arrives_twice", "cluster", ON_ONE_CLUSTER(arrives_twice)},
     {"waits_without_arriving", "cluster", ON_ONE_CLUSTER(waits_without_arriving)},
     {"sent_past_the_barrier", "race", ON_ONE_CLUSTER(sent_past_the_barrier)},
