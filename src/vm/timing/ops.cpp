@@ -232,12 +232,11 @@ bool is_operand(const Match& m) {
 // Makes the ops of one function.
 class Translator {
  public:
-  Translator(model::Work& work, const Code& code, const observe::Plan& plan,
-             uint32_t first_register)
+  Translator(model::Work& work, const Code& code, const observe::Plan& plan)
       : work_(work),
         function_(*code.function),
         plan_(plan),
-        first_register_(first_register),
+        first_register_(work.register_count),
         uses_(function_),
         unrolled_(in_unrolled_loops(function_, uses_)) {
     for (const observe::Entry& entry : plan.entries) {
@@ -281,12 +280,12 @@ class Translator {
 
   void add_registers(Op& op, const Instruction& ins) {
     const Operand* const to = observe::written_by(ins);
-    const auto read = [&](size_t reg) {
-      work_.registers.push_back(first_register_ + uint32_t(reg)), ++op.reads;
+    const auto add = [&](size_t reg) {
+      work_.registers.push_back(first_register_ + uint32_t(reg));
+      work_.register_count = std::max(work_.register_count, work_.registers.back() + 1);
     };
-    const auto write = [&](size_t reg) {
-      work_.registers.push_back(first_register_ + uint32_t(reg)), ++op.writes;
-    };
+    const auto read = [&](size_t reg) { add(reg), ++op.reads; };
+    const auto write = [&](size_t reg) { add(reg), ++op.writes; };
     if (ins.guard >= 0) read(size_t(ins.guard));
     for (const Operand& operand : ins.operands)
       if (&operand != to) observe::each_register(operand, read);
@@ -354,9 +353,8 @@ class Translator {
 
 }  // namespace
 
-void append_steps(model::Work& work, const Code& code, const observe::Plan& plan,
-                  uint32_t first_register) {
-  Translator translator(work, code, plan, first_register);
+void append_steps(model::Work& work, const Code& code, const observe::Plan& plan) {
+  Translator translator(work, code, plan);
   for (const observe::Step& step : plan.steps) translator.add(step);
   work.traffic.resize(work.ops.size());
 }

@@ -9,9 +9,7 @@ namespace ridge::vm::timing {
 // Which op of its step makes an access.
 uint32_t op_of(const observe::Step& step, const observe::Touch& touch);
 
-// Appends the steps of `code` to the work, in the order of its instructions; its registers are
-// numbered from `first_register`.
-void append_steps(model::Work& work, const Code& code, const observe::Plan& plan,
-                  uint32_t first_register);
+// Appends the steps of `code` to the work, in the order of its instructions, and its registers.
+void append_steps(model::Work& work, const Code& code, const observe::Plan& plan);
 
 }  // namespace ridge::vm::timing

@@ -224,8 +224,7 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
     f.plan = std::make_shared<const observe::Plan>(observe::plan_of(*code));
     f.first = code->insts.data();
     f.first_step = uint32_t(run.work.steps.size());
-    append_steps(run.work, *code, *f.plan, run.work.register_count);
-    run.work.register_count += uint32_t(code->function->registers.size());
+    append_steps(run.work, *code, *f.plan);
   }
   run.workers.resize(workers);
   run.per_worker.resize(workers);
