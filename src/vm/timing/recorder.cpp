@@ -330,12 +330,14 @@ void Recorder::end(const GridRun& grid) {
   const std::lock_guard lock(mutex_);
   known_[run->shape].time = time;
   ++known_[run->shape].launches;
+  const model::SmTime& sm = time.sm;
   std::fprintf(
       out_,
       "{\"name\": %s, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"modelled_us\": %.3f, "
-      "\"modelled_low_us\": %.3f, \"modelled_high_us\": %.3f, \"bound\": %s}\n",
+      "\"modelled_low_us\": %.3f, \"modelled_high_us\": %.3f, \"bound\": %s, \"shares\": "
+      "{\"memory\": %.3f, \"l2\": %.3f, \"l1_shared\": %.3f, \"issue\": %.3f, \"atomics\": %.3f}}\n",
       in_quotes(run->work.kernel).c_str(), g.x, g.y, g.z, b.x, b.y, b.z, time.us, time.low_us,
-      time.high_us, in_quotes(time.bound).c_str());
+      time.high_us, in_quotes(time.bound).c_str(), sm.dram, sm.l2, sm.lsu, sm.issue, sm.atomics);
   std::fflush(out_);
 }
 
