@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <queue>
 #include <utility>
+#include <vector>
 
 namespace ridge::model {
 namespace {
@@ -29,13 +32,46 @@ std::string bound_of(const SmTime& sm, const Work& work, const Figures& figures,
   return us < 1.5 * figures.launch_us ? "launch" : "latency";
 }
 
+// Blocks go to the SM that is free first. The work of the SM that gets the most, as a multiple of
+// the mean block of those that were replayed.
+double blocks_of_busiest(const Work& work, const Figures& figures, int resident) {
+  const double most = std::ceil(double(work.blocks) / figures.sms);
+  double replayed = 0;
+  for (const Work::Block& block : work.sm) replayed += block.issued / double(work.sm.size());
+  if (replayed <= 0 || work.issued.empty()) return most;
+  struct Slot {
+    double free;
+    int sm;
+    bool operator>(const Slot& other) const {
+      return free != other.free ? free > other.free : sm > other.sm;
+    }
+  };
+  std::priority_queue<Slot, std::vector<Slot>, std::greater<>> slots;
+  for (int i = 0; i < resident; ++i)
+    for (int sm = 0; sm < figures.sms; ++sm) slots.push({i * 1e-9, sm});
+  std::vector<double> of_sm(size_t(figures.sms));
+  for (const float issued : work.issued) {
+    Slot slot = slots.top();
+    slots.pop();
+    of_sm[size_t(slot.sm)] += double(issued);
+    slot.free += double(issued);
+    slots.push(slot);
+  }
+  return *std::ranges::max_element(of_sm) / replayed;
+}
+
 }  // namespace
 
 Prediction predict(const Work& work, const Figures& figures, int resident) {
   const double active = std::min(double(figures.sms), double(work.blocks));
-  const double most = std::ceil(double(work.blocks) / figures.sms);
   Prediction out;
-  out.sm = run_sm(work, figures, most, resident, active);
+  const double blocks = blocks_of_busiest(work, figures, resident);
+  const double whole = std::max(1.0, std::round(blocks));
+  out.sm = run_sm(work, figures, whole, resident, active);
+  out.sm.cycles *= blocks / whole;
+  double followed = 0, cut = 0;  // steps
+  for (const Work::Block& block : work.sm) followed += block.followed, cut += block.cut;
+  if (followed > 0) out.sm.cycles *= 1 + cut / followed;
   out.us = figures.launch_us + out.sm.cycles / figures.clock_ghz * 1e-3;
   const double band = out.us < kShortUs ? kBandShort : kBand;
   out.low_us = out.us * (1 - band);

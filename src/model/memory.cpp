@@ -35,13 +35,20 @@ Memory::Memory(const Work& work, const Figures& figures, double active_sms) : fi
     misses_.push_back(double(traffic.misses) / sectors);
     dirtied_.push_back(double(traffic.dirtied) / sectors);
   }
+  const auto lane_cycles = [&](bool is_float, double words) {
+    const auto& rates = is_float ? figures.atomic_float_lanes_per_ns : figures.atomic_lanes_per_ns;
+    return figures.clock_ghz * std::max(1.0, active_sms) /
+           between(figures.atomic_words, rates, words);
+  };
+  double words = 0;
+  bool any_float = false;
   for (size_t i = 0; i < work.ops.size(); ++i) {
-    const double words = double(work.traffic[i].words);
-    const auto& rates =
-        work.ops[i].is_float ? figures.atomic_float_lanes_per_ns : figures.atomic_lanes_per_ns;
-    const double rate = between(figures.atomic_words, rates, words);
-    lane_cycles_.push_back(figures.clock_ghz * std::max(1.0, active_sms) / rate);
+    words += double(work.traffic[i].words);
+    any_float |= work.traffic[i].words && work.ops[i].is_float;
+    lane_cycles_.push_back(lane_cycles(work.ops[i].is_float, double(work.traffic[i].words)));
   }
+  any_lane_cycles_ = lane_cycles(any_float, words);
+  atomic_by_op_.resize(work.ops.size());
   missing_.resize(misses_.size());
   owed_.resize(misses_.size());
 }
@@ -61,12 +68,15 @@ double Memory::update(uint32_t op, double now, uint64_t line, int sectors, doubl
   // Neighbouring lanes on neighbouring words go together.
   const double together =
       figures_.clock_ghz * figures_.sms * share_ / figures_.atomic_coalesced_lanes_per_ns;
-  const double cycles = lanes > 1.5 * sectors && lane_cycles_[op] < 5 * together
-                            ? lanes * together
-                            : lanes * lane_cycles_[op];
-  atomic_ = std::max(atomic_, now) + cycles;
-  atomics_busy_ += cycles;
-  return std::max(read(op, now, line, sectors), atomic_ + figures_.l2_latency);
+  const double apart = lane_cycles_[op];
+  const double cycles = lanes * (lanes > 1.5 * sectors && apart < 5 * together ? together : apart);
+  // Those on other words do not wait for this op's, but the units that do the work are shared.
+  atomic_by_op_[op] = std::max(atomic_by_op_[op], now) + cycles;
+  const double shared = lanes * std::min(any_lane_cycles_, cycles / lanes);
+  atomic_ = std::max(atomic_, now) + shared;
+  atomics_busy_ += shared;
+  const double done = std::max(atomic_, atomic_by_op_[op]) + figures_.l2_latency;
+  return std::max(read(op, now, line, sectors), done);
 }
 
 double Memory::write(uint32_t op, double now, int sectors) {

@@ -40,6 +40,8 @@ class Memory {
   std::vector<double> misses_, dirtied_;   // by op: of each sector
   std::vector<double> missing_, owed_;     // by op: what has added up of it
   std::vector<double> lane_cycles_;        // by op: of an atomic
+  double any_lane_cycles_ = 0;             // of all of them together
+  std::vector<double> atomic_by_op_;       // when each op's words are free again
   double l2_ = 0, dram_ = 0, atomic_ = 0;  // when they are free again
   double l2_busy_ = 0, dram_busy_ = 0, atomics_busy_ = 0;
   double used_ = 0, seen_ = 0;                      // DRAM's use of late

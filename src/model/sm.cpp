@@ -14,14 +14,14 @@ constexpr int kSchedulers = 4;
 constexpr double kMostIssued = 2e6;  // instructions that are replayed
 
 struct Resident {     // a block
+  int warps = 0;
   int left = 0;       // warps that have not ended
   int waiting = 0;    // at its barrier
   double latest = 0;  // arrival there
 };
 
 struct WarpState {
-  const uint32_t* at = nullptr;
-  const uint32_t* end = nullptr;
+  const uint32_t *begin = nullptr, *at = nullptr, *end = nullptr;
   std::vector<Next> chunk;
   size_t next = 0;    // of the chunk
   double time = 0;    // when its next instruction has all it needs
@@ -48,23 +48,19 @@ class Sm {
   SmTime run() {
     for (int i = 0; i < resident_ && started_ < blocks_; ++i)
       start_block(f_.first_instruction + i * interval_);
-    double half_time = 0, half_blocks = 0;
+    double half_time = 0, half_done = 0;
     while (live_ && issued_ < kMostIssued) {
       double when = 0;
       const int warp = earliest(when);
       if (warp < 0) break;  // all wait: the work is not whole
       issue(warp, when);
-      if (!half_blocks && issued_ > kMostIssued / 2) half_time = now_, half_blocks = ended_;
+      if (half_time == 0 && issued_ > kMostIssued / 2) half_time = now_, half_done = done();
     }
     SmTime out;
     out.replayed = out.cycles = std::max({now_, stored_, 1.0});
-    const double done = live_ ? ended_ + 0.5 * std::min<double>(resident_, blocks_) : ended_;
-    out.extrapolated = std::max(0.0, blocks_ - done);
-    if (out.extrapolated > 0 && done > 0) {
-      const bool steady = half_blocks > 0 && ended_ > half_blocks + 4;
-      out.cycles += out.extrapolated *
-                    (steady ? (now_ - half_time) / (ended_ - half_blocks) : out.replayed / done);
-    }
+    out.extrapolated = std::max(0.0, blocks_ - done());
+    if (out.extrapolated > 0 && done() > half_done)
+      out.cycles += out.extrapolated * (now_ - half_time) / (done() - half_done);
     out.issue = issued_ / kSchedulers / out.replayed;
     out.lsu = lsu_busy_ / out.replayed;
     out.l2 = memory_.l2_busy() / out.replayed;
@@ -78,6 +74,20 @@ class Sm {
  private:
   // --- blocks and warps ---
 
+  // Blocks that have ended, and how far the others have come.
+  double done() const {
+    double sum = ended_;
+    for (const Resident& block : blocks_here_)
+      if (block.left) sum += double(block.warps - block.left) / block.warps;
+    for (const auto& list : by_scheduler_)
+      for (const int w : list) {
+        const WarpState& ws = warps_[size_t(w)];
+        const double whole = double(ws.end - ws.begin);
+        sum += (1 - double(ws.end - ws.at) / whole) / blocks_here_[size_t(ws.block)].warps;
+      }
+    return sum;
+  }
+
   void start_block(double when) {
     when = std::max(when, last_start_ + interval_);
     last_start_ = when;
@@ -86,7 +96,7 @@ class Sm {
     int slot = 0;
     while (slot < int(blocks_here_.size()) && blocks_here_[size_t(slot)].left) ++slot;
     if (slot == int(blocks_here_.size())) blocks_here_.emplace_back();
-    blocks_here_[size_t(slot)] = {.left = int(block.warps.size())};
+    blocks_here_[size_t(slot)] = {.warps = int(block.warps.size()), .left = int(block.warps.size())};
     started_ += 1;
     int index = 0;
     for (const auto& stream : block.warps) {
@@ -94,7 +104,7 @@ class Sm {
       if (free_.empty()) warps_.emplace_back();
       else w = free_.back(), free_.pop_back();
       WarpState& ws = warps_[size_t(w)];
-      ws.at = stream.data();
+      ws.begin = ws.at = stream.data();
       ws.end = stream.data() + stream.size();
       ws.time = when;
       ws.copies = 0;
@@ -231,21 +241,19 @@ class Sm {
     const uint32_t* payload = ws.chunk[ws.next].accesses;
     double done = now;
     for (int a = 0; a < op.accesses; ++a) {
-      const uint32_t wavefronts = payload[0], lines = payload[1];
+      const uint32_t lines = payload[1];
       const double start = std::max(now, lsu_);
-      const bool both =
-          op.kind == Op::Kind::copy;  // for atomics the first word says how many lanes
-      const double turns = std::max(1.0, double(both    ? std::max(lines, wavefronts)
-                                                : lines ? lines
-                                                        : wavefronts));
+      const bool by_lanes = op.kind == Op::Kind::atomic || op.kind == Op::Kind::reduction;
+      const double turns = std::max(1.0, double(lines && by_lanes ? lines : payload[0]));
       lsu_ = start + turns;
       lsu_busy_ += turns;
       if (!lines) done = std::max(done, start + turns + f_.shared_latency);
       for (uint32_t i = 0; i < lines; ++i) {
         const uint32_t low = payload[2 + 2 * i], high = payload[3 + 2 * i];
-        const uint64_t line = (uint64_t(high & 0xfff) << 32 | low) + ws.elsewhere;
+        uint64_t line = uint64_t(high & 0xfff) << 32 | low;
+        if (ws.elsewhere && !t_.common_lines.contains(line)) line += ws.elsewhere;
         done = std::max(done, touch(op, ws.chunk[ws.next].op, start + i, line, high >> 28,
-                                    double(wavefronts) / lines));
+                                    double(payload[0]) / lines));
       }
       payload += 2 + 2 * lines;
     }

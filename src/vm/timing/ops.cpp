@@ -268,7 +268,8 @@ class Translator {
     if (entry.match && entry.source) {
       const Facts& facts = entry.match->facts();
       add_registers(op, *entry.source);
-      if (op.accesses) cost = access(op, entry);
+      if (entry.tensor.operations) cost = product(entry.tensor);
+      else if (op.accesses) cost = access(op, entry);
       else if (facts.access != AccessKind::none) cost = no_access(op, entry);
       else cost = others(op, *entry.source);
     }
@@ -295,6 +296,19 @@ class Translator {
       for (const Instruction* follower : found->second)
         if (const Operand* target = observe::written_by(*follower))
           observe::each_register(*target, write);
+  }
+
+  // Operations per cycle of one of an SM's four tensor cores: mma.*.rate_by_warps and
+  // wgmma.*.rate_by_warpgroups.
+  static Cost product(const TensorWork& work) {
+    const double of_f16 = work.by_warpgroup ? 1020 : 648;
+    const auto size = double(bits_of(work.source));
+    double rate = work.source == Element::f64 ? 61 : of_f16 * 16 / size;
+    if (work.sparse) rate *= 2;
+    const auto cycles = float(double(work.operations) / rate);
+    // Products of a warpgroup that add to the same sums follow each other without a gap.
+    return {float(std::max(1u, work.instructions)), Pipe::tensor, cycles,
+            work.by_warpgroup ? cycles : cycles + 18.4f};
   }
 
   static Cost access(Op& op, const observe::Entry& entry) {

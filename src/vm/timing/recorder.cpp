@@ -1,7 +1,6 @@
 #include "vm/timing/recorder.h"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <optional>
@@ -12,7 +11,7 @@
 #include "core/text.h"
 #include "model/launch.h"
 #include "vm/exec/grid.h"
-#include "vm/observe/fragments.h"
+#include "vm/timing/lines.h"
 #include "vm/timing/ops.h"
 
 namespace ridge::vm::timing {
@@ -22,21 +21,6 @@ constexpr size_t kMostWords = 40u << 20;
 constexpr size_t kMostAtomicWords = 1 << 16;
 constexpr uint64_t kModelledLaunches = 3;  // of one kernel and shape; later ones take as long
 
-struct Lines {
-  std::array<std::pair<uint64_t, uint32_t>, 128> at;
-  uint32_t count = 0;
-  void add(uint64_t first, uint64_t end) {
-    for (uint64_t sector = first / 32; sector * 32 < end; ++sector) {
-      const uint64_t line = sector / 4;
-      const uint32_t bit = 1u << sector % 4;
-      uint32_t k = count;
-      while (k && at[k - 1].first != line) --k;
-      if (k) at[k - 1].second |= bit;
-      else if (count < at.size()) at[count++] = {line, bit};
-    }
-  }
-};
-
 // Lanes of an atomic that reach the memory: ptxas may have one do the work of all.
 uint32_t lanes_of(const observe::Touch& touch, uint32_t mask) {
   using Lanes = observe::MachineAtomic::Lanes;
@@ -45,43 +29,10 @@ uint32_t lanes_of(const observe::Touch& touch, uint32_t mask) {
   return one ? 1 : uint32_t(std::popcount(mask));
 }
 
-bool is_window(uint64_t address) { return (address - kSharedWindow) >> 32 < 3; }
-
-// Lines of global memory that an access touches.
-void collect(Lines& lines, const observe::Touch& touch, const Warp& w, const Inst* inst) {
-  using Kind = observe::Touch::Kind;
-  if (touch.kind == Kind::copy) {
-    const Wide& more = wide(inst);
-    const uint32_t bytes = w.src<uint32_t>(more.x[1])[0];
-    const uint64_t* from = w.src<uint64_t>(inst->c);
-    for (uint32_t left = w.mask; left; left &= left - 1) {
-      const auto lane = uint32_t(std::countr_zero(left));
-      if (more.x[2] != kNoOperand && !w.src<uint32_t>(more.x[2])[lane]) continue;
-      const uint64_t at = from[lane] + uint64_t(int64_t(int32_t(more.x[0])));
-      lines.add(at, at + bytes);
-    }
-    return;
-  }
-  if (touch.kind == Kind::fragments) {
-    const WmmaTile tile = wmma_tile(w, inst);
-    const bool shared =
-        touch.generic ? is_window(tile.base) : touch.reach == observe::Reach::shared;
-    if (shared) return;
-    for (const observe::FragmentAccess& one : observe::accesses_of(tile, touch.matrices))
-      for (uint32_t left = one.access.mask; left; left &= left - 1) {
-        const uint64_t at = one.access.address[size_t(std::countr_zero(left))];
-        lines.add(at, at + one.access.bytes);
-      }
-    return;
-  }
-  if (touch.kind != Kind::lanes || touch.reach != observe::Reach::global) return;
-  const uint64_t offset = uint64_t(int64_t(int32_t(inst->b)) + touch.offset);
-  const uint64_t* from = w.src<uint64_t>(inst->a);
-  for (uint32_t left = w.mask; left; left &= left - 1) {
-    const uint64_t at = from[size_t(std::countr_zero(left))] + offset;
-    if (touch.generic && is_window(at)) continue;
-    lines.add(at, at + touch.bytes);
-  }
+float issues_of(const model::Work& work, const model::Step& step) {
+  float sum = 0;
+  for (uint32_t k = step.op; k < step.op + step.ops; ++k) sum += work.ops[k].issues;
+  return sum;
 }
 
 }  // namespace
@@ -105,6 +56,7 @@ struct L2Access {
 struct PerWorker {
   uint64_t block = ~0ull;
   std::array<uint64_t, 32> progress = {};  // accesses of each warp of the block
+  uint64_t counted = ~0ull;                // the block that runs
   std::vector<L2Access> accesses;
   std::unordered_map<uint32_t, std::unordered_set<uint64_t>> words;  // by op, of atomics
 };
@@ -115,7 +67,9 @@ struct PerWorker {
 struct Recorder::Tally {
   PerWorker* worker = nullptr;
   const Function* function = nullptr;
-  std::vector<uint8_t> nothing;         // to be told
+  std::vector<uint8_t> nothing;  // to be told
+  std::vector<Watch::Executed> executed;
+  std::vector<float> issues;            // of each instruction
   std::vector<observe::Memory> memory;  // by touch
 };
 
@@ -127,7 +81,8 @@ struct Recorder::Run {
   std::vector<std::unordered_map<const Code*, Tally>> workers;
   std::vector<PerWorker> per_worker;
   std::unordered_map<uint64_t, size_t> block;  // its place in work.sm
-  std::atomic<size_t> words = 0;
+  size_t most_words = 0;                       // of the stream of one warp
+  std::unordered_map<uint64_t, uint64_t> owner;  // the followed block that touched a line first
   std::string shape;                           // by which launches are known again
   std::optional<model::Prediction> as_before;  // no need to look at this one
 
@@ -141,8 +96,32 @@ struct Recorder::Run {
     return in == 0 || in == work.blocks / wave() / 2;
   }
   // Those that one SM runs are followed instruction by instruction.
-  bool is_followed(uint64_t block) const { return block % sms == 0 && words < kMostWords; }
+  bool is_followed(uint64_t block) const { return block % sms == 0; }
+  void note_owners(const Lines& lines, uint64_t block);
+  void block_begins(PerWorker& worker, std::unordered_map<const Code*, Tally>& tallies,
+                    uint64_t block);
 };
+
+void Recorder::Run::note_owners(const Lines& lines, uint64_t block) {
+  const std::lock_guard lock(mutex);
+  for (uint32_t i = 0; i < lines.count; ++i)
+    if (owner.try_emplace(lines.at[i].first, block).first->second != block)
+      work.common_lines.insert(lines.at[i].first);
+}
+
+// Adds up what the worker's block before has issued.
+void Recorder::Run::block_begins(PerWorker& worker,
+                                 std::unordered_map<const Code*, Tally>& tallies, uint64_t block) {
+  double issued = 0;
+  for (auto& [code, tally] : tallies)
+    for (size_t i = 0; i < tally.executed.size(); ++i)
+      if (tally.executed[i].warps) {
+        issued += double(tally.executed[i].warps) * double(tally.issues[i]);
+        tally.executed[i] = {};
+      }
+  if (worker.counted < work.issued.size()) work.issued[worker.counted] += float(issued);
+  worker.counted = block;
+}
 
 // Blocks of a wave run side by side on a GPU: their accesses come mixed, as far as each warp has
 // come.
@@ -168,13 +147,17 @@ const model::Work& Recorder::Run::finished() {
   for (uint64_t first = 0; first < work.blocks; first += wave())
     if (is_seen(first)) work.blocks_run += std::min(wave(), work.blocks - first);
   ask_l2();
+  for (size_t i = 0; i < workers.size(); ++i) block_begins(per_worker[i], workers[i], ~0ull);
   for (const PerWorker& worker : per_worker)
     for (const auto& [op, words] : worker.words)
       work.traffic[op].words = std::max<uint64_t>(work.traffic[op].words, words.size());
   std::vector<std::pair<uint64_t, size_t>> order(block.begin(), block.end());
   std::ranges::sort(order);
   std::vector<model::Work::Block> in_order;
-  for (const auto& [number, at] : order) in_order.push_back(std::move(work.sm[at]));
+  for (const auto& [number, at] : order) {
+    in_order.push_back(std::move(work.sm[at]));
+    in_order.back().issued = work.issued[number];
+  }
   work.sm = std::move(in_order);
   return work;
 }
@@ -210,6 +193,9 @@ Recorder::Run& Recorder::run_of(const GridRun& grid) {
                         .blocks_per_sm));
     run->shape = t.kernel + ' ' + std::to_string(t.blocks) + ' ' + std::to_string(t.block_threads) +
                  ' ' + std::to_string(t.shared_bytes);
+    t.issued.resize(t.blocks);
+    const uint64_t followed = 2ull * run->per_sm * (t.block_threads / kWarpSize + 1);  // warps
+    run->most_words = kMostWords / followed;
     const Known& known = known_[run->shape];
     if (known.launches >= kModelledLaunches) run->as_before = known.time;
   }
@@ -235,6 +221,10 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
       tally.function = &function;
       tally.nothing.resize(code->insts.size());
       tally.memory.resize(function.plan->touches.size());
+      if (run.as_before) continue;
+      tally.executed.resize(code->insts.size());
+      for (size_t k = 0; k < code->insts.size(); ++k)
+        tally.issues.push_back(issues_of(run.work, run.work.steps[function.first_step + k]));
     }
 }
 
@@ -254,10 +244,15 @@ Recorder::Tally& Recorder::tally(const Warp& w) {
 }
 
 Observer::Watch Recorder::watch(const Warp& w) {
-  const Run& run = run_of(*w.worker->grid);
+  Run& run = run_of(*w.worker->grid);
   Tally& tally = this->tally(w);
-  if (!tally.function || !run.is_seen(w.block->index)) return {nullptr, tally.nothing.data()};
-  return {nullptr, run.is_followed(w.block->index) ? nullptr : tally.function->plan->told.data()};
+  const uint64_t block = w.block->index;
+  if (!tally.function || run.as_before) return {nullptr, tally.nothing.data()};
+  if (tally.worker->counted != block)
+    run.block_begins(*tally.worker, run.workers[w.worker->index], block);
+  Watch::Executed* const executed = tally.executed.data();
+  if (!run.is_seen(block)) return {executed, tally.nothing.data()};
+  return {executed, run.is_followed(block) ? nullptr : tally.function->plan->told.data()};
 }
 
 void Recorder::before(const Warp& w, const Inst* inst) {
@@ -275,13 +270,17 @@ void Recorder::before(const Warp& w, const Inst* inst) {
     const std::lock_guard lock(run.mutex);
     const auto [known, is_new] = run.block.try_emplace(w.block->index, run.work.sm.size());
     if (is_new) run.work.sm.emplace_back().warps.resize(w.block->warps.size());
-    stream = &run.work.sm[known->second].warps[w.index];
-    if (step.ops) stream->push_back(number), ++run.words;
+    model::Work::Block& block = run.work.sm[known->second];
+    stream = &block.warps[w.index];
+    if (stream->size() >= run.most_words) stream = nullptr;
+    ++(stream ? block.followed : block.cut);
+    if (stream && step.ops) stream->push_back(number);
   }
   if (from.kind != observe::Step::Kind::touches) return;
   for (uint32_t k = from.touch; k < from.touch + from.touches; ++k) {
     const observe::Touch& touch = f.plan->touches[k];
     Lines lines;
+    lines.wants_turns = stream;
     collect(lines, touch, w, inst);
     const uint32_t op = step.op + op_of(from, touch);
     using observe::Action;
@@ -306,13 +305,14 @@ void Recorder::before(const Warp& w, const Inst* inst) {
     if (!stream) continue;
     observe::Counters counters;
     observe::count_touch(counters, tally.memory[k], touch, w, inst);
-    stream->push_back(uint32_t(takes_turns ? lanes_of(touch, w.mask) : counters.wavefronts));
+    const auto wavefronts = uint32_t(counters.wavefronts);
+    stream->push_back(takes_turns ? lanes_of(touch, w.mask) : std::max(lines.turns, wavefronts));
     stream->push_back(lines.count);
+    if (lines.count) run.note_owners(lines, w.block->index);
     for (uint32_t i = 0; i < lines.count; ++i) {
       stream->push_back(uint32_t(lines.at[i].first));
       stream->push_back(uint32_t(lines.at[i].first >> 32 & 0xfff) | lines.at[i].second << 28);
     }
-    run.words += 2 + 2 * lines.count;
   }
 }
 
