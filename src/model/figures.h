@@ -33,6 +33,11 @@ struct Figures {
   double l1_bytes = 256 * 1024;  // with shared memory
   double l2_bytes = 50 << 20;    // that one SM sees before it gets slow: latency.l2_by_footprint
 
+  // What Nsight Compute calls 100 %, of the whole GPU: bench/model/programs_h200.json.
+  double dram_peak_bytes_per_ns = 4810;
+  double l2_peak_bytes_per_ns = 4310;  // to and from the SMs; half of it crosses the L2 twice
+  double l2_peak_lone_sector = 1.41;   // what a lone sector counts there
+
   // Atomics on global memory of the whole GPU, by how many different words they go to:
   // atomic.red_u32_by_addresses, atomic.red_f32_by_addresses.
   std::array<double, 6> atomic_words = {1, 4, 64, 1024, 16384, 4194304};

@@ -20,16 +20,16 @@ std::string bound_of(const SmTime& sm, const Work& work, const Figures& figures,
   if (double(work.blocks) < figures.sms) return "idle";
   const auto pipe = [&](Pipe p) { return sm.pipes[size_t(p)]; };
   const std::pair<double, const char*> parts[] = {
-      {sm.dram, "memory"},      {sm.l2, "l2"},
-      {sm.lsu, "l1_shared"},    {sm.issue, "issue"},
-      {pipe(Pipe::fma), "fma"}, {pipe(Pipe::fma_heavy), "fma"},
-      {pipe(Pipe::alu), "alu"}, {pipe(Pipe::fp64), "fp64"},
-      {pipe(Pipe::sfu), "sfu"}, {pipe(Pipe::tensor), "tensor"},
+      {sm.dram_of_peak, "memory"}, {sm.l2_of_peak, "l2"},
+      {sm.lsu, "l1_shared"},       {sm.issue, "issue"},
+      {pipe(Pipe::fma), "fma"},    {pipe(Pipe::fma_heavy), "fma"},
+      {pipe(Pipe::alu), "alu"},    {pipe(Pipe::fp64), "fp64"},
+      {pipe(Pipe::sfu), "sfu"},    {pipe(Pipe::tensor), "tensor"},
       {sm.atomics, "atomics"},
   };
   const auto& most = *std::ranges::max_element(parts, {}, &std::pair<double, const char*>::first);
   if (most.first >= kBusy) return most.second;
-  return us < 1.5 * figures.launch_us ? "launch" : "latency";
+  return us < 1.25 * figures.launch_us ? "launch" : "latency";
 }
 
 // Blocks go to the SM that is free first. The work of the SM that gets the most, as a multiple of

@@ -53,10 +53,15 @@ Memory::Memory(const Work& work, const Figures& figures, double active_sms) : fi
   owed_.resize(misses_.size());
 }
 
-double Memory::read(uint32_t op, double now, uint64_t line, int sectors) {
-  const double cycles = std::max(32.0 * sectors / l2_rate_, figures_.l2_request * share_);
+void Memory::take_l2(double now, int sectors, double least) {
+  const double cycles = std::max(32.0 * sectors / l2_rate_, least);
   l2_ = std::max(l2_, now) + cycles;
   l2_busy_ += cycles;
+  l2_bytes_ += 32.0 * sectors * (sectors == 1 ? figures_.l2_peak_lone_sector : 1);
+}
+
+double Memory::read(uint32_t op, double now, uint64_t line, int sectors) {
+  take_l2(now, sectors, figures_.l2_request * share_);
   missing_[op] += misses_[op];
   if (missing_[op] < 1) return l2_ + figures_.l2_latency + figures_.l2_spread * distance_of(line);
   missing_[op] -= 1;
@@ -80,10 +85,7 @@ double Memory::update(uint32_t op, double now, uint64_t line, int sectors, doubl
 }
 
 double Memory::write(uint32_t op, double now, int sectors) {
-  const double least = sectors == 1 ? figures_.l2_write_request * share_ : 0;
-  const double cycles = std::max(32.0 * sectors / l2_rate_, least);
-  l2_ = std::max(l2_, now) + cycles;
-  l2_busy_ += cycles;
+  take_l2(now, sectors, sectors == 1 ? figures_.l2_write_request * share_ : 0);
   owed_[op] += dirtied_[op] * kept_writes_;
   if (owed_[op] >= 1) {
     owed_[op] -= 1;
@@ -97,10 +99,12 @@ double Memory::take_dram(double now, int sectors, bool writes) {
   const double bytes = 32.0 * sectors;
   double cost = sectors >= 3 ? bytes : bytes + figures_.dram_lone_sector_bytes / sectors;
   (writes ? written_ : read_) += cost;
+  dram_bytes_ += bytes;
   if (dirty_left_ > 0) {  // what was in the L2 before has to leave, and was written
     dirty_left_ -= bytes;
     written_ += bytes;
     cost += bytes;
+    emptied_ += bytes / dram_rate_;
   }
   const double part = written_ / (written_ + read_);
   cost /= 1 - 4 * figures_.dram_mix_loss * part * (1 - part);

@@ -26,10 +26,15 @@ class Memory {
   double backlog() const { return std::max({l2_, dram_, atomic_}); }
 
   double atomics_busy() const { return atomics_busy_; }
+  // Bytes that came from and went to DRAM, and through the L2, where a lone sector counts for more.
+  double dram_bytes() const { return dram_bytes_; }
+  double l2_bytes() const { return l2_bytes_; }
+  double emptied() const { return emptied_; }      // cycles in which what was in the L2 before left
   double l2_busy() const { return l2_busy_; }      // cycles
   double dram_busy() const { return dram_busy_; }  // cycles
 
  private:
+  void take_l2(double now, int sectors, double least);
   double take_dram(double now, int sectors, bool writes);
   double slower(double now, double cost);
 
@@ -44,6 +49,7 @@ class Memory {
   std::vector<double> atomic_by_op_;       // when each op's words are free again
   double l2_ = 0, dram_ = 0, atomic_ = 0;  // when they are free again
   double l2_busy_ = 0, dram_busy_ = 0, atomics_busy_ = 0;
+  double dram_bytes_ = 0, l2_bytes_ = 0, emptied_ = 0;
   double used_ = 0, seen_ = 0;                      // DRAM's use of late
   double written_ = 0, read_ = 0, dirty_left_ = 0;  // bytes
 };

@@ -13,7 +13,7 @@ namespace {
 constexpr int kSchedulers = 4;
 constexpr double kMostIssued = 2e6;  // instructions that are replayed
 
-struct Resident {     // a block
+struct Resident {  // a block
   int warps = 0;
   int left = 0;       // warps that have not ended
   int waiting = 0;    // at its barrier
@@ -40,6 +40,7 @@ class Sm {
         f_(f),
         blocks_(blocks),
         resident_(resident),
+        active_sms_(active_sms),
         interval_(f.block_interval * active_sms / f.sms),
         cache_(std::max(16.0 * 1024, f.l1_bytes - resident * (t.shared_bytes + 1024.0))),
         memory_(t, f, active_sms),
@@ -65,6 +66,10 @@ class Sm {
     out.lsu = lsu_busy_ / out.replayed;
     out.l2 = memory_.l2_busy() / out.replayed;
     out.dram = memory_.dram_busy() / out.replayed;
+    const double clean = out.replayed - memory_.emptied() * std::min(1.0, out.dram);
+    const double ns = clean / f_.clock_ghz / active_sms_;
+    out.l2_of_peak = memory_.l2_bytes() / ns / f_.l2_peak_bytes_per_ns;
+    out.dram_of_peak = memory_.dram_bytes() / ns / f_.dram_peak_bytes_per_ns;
     out.atomics = memory_.atomics_busy() / out.replayed;
     for (size_t i = 0; i < kPipes; ++i) out.pipes[i] = busy_[i] / kSchedulers / out.replayed;
     out.l1_hits = l1_hits_ / std::max(1.0, l1_sectors_);
@@ -96,7 +101,8 @@ class Sm {
     int slot = 0;
     while (slot < int(blocks_here_.size()) && blocks_here_[size_t(slot)].left) ++slot;
     if (slot == int(blocks_here_.size())) blocks_here_.emplace_back();
-    blocks_here_[size_t(slot)] = {.warps = int(block.warps.size()), .left = int(block.warps.size())};
+    blocks_here_[size_t(slot)] = {.warps = int(block.warps.size()),
+                                  .left = int(block.warps.size())};
     started_ += 1;
     int index = 0;
     for (const auto& stream : block.warps) {
@@ -293,7 +299,7 @@ class Sm {
   const Figures& f_;
   const double blocks_;
   const int resident_;
-  const double interval_;
+  const double active_sms_, interval_;
   FirstCache cache_;
   Memory memory_;
   Ordering ordering_;

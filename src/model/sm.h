@@ -15,6 +15,9 @@ struct SmTime {
   double extrapolated = 0;  // blocks that were not
   // The part of the replayed time that each was busy, 1 being all of it.
   double issue = 0, lsu = 0, l2 = 0, dram = 0, atomics = 0;
+  // The same of L2 and DRAM as Nsight Compute has it: bytes of the most that there could be, from a
+  // clean L2.
+  double l2_of_peak = 0, dram_of_peak = 0;
   std::array<double, kPipes> pipes = {};
   double l1_hits = 0;  // of the sectors that were asked for
 };

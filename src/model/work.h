@@ -2,9 +2,9 @@
 // instructions, in which order, and where their accesses went.
 //
 // A warp's stream is a list of 32-bit words: the number of a step, then, for each access that the
-// step makes, the turns that it takes in shared memory or in the first cache (of an atomic on global
-// memory: its lanes), its number of cache lines, and two words per line: the line's number and, in
-// the highest four bits, which of its sectors.
+// step makes, the turns that it takes in shared memory or in the first cache (of an atomic on
+// global memory: its lanes), its number of cache lines, and two words per line: the line's number
+// and, in the highest four bits, which of its sectors.
 #pragma once
 
 #include <cstdint>
@@ -75,9 +75,9 @@ struct Work {
     double followed = 0, cut = 0;  // steps that are in the streams, and those for which they ended
     double issued = 0;             // machine instructions of all its warps
   };
-  std::vector<Block> sm;      // blocks of one SM in the order they start
+  std::vector<Block> sm;                      // blocks of one SM in the order they start
   std::unordered_set<uint64_t> common_lines;  // that several of them touch
-  std::vector<float> issued;  // machine instructions of each block of the launch
+  std::vector<float> issued;                  // machine instructions of each block of the launch
 };
 
 }  // namespace ridge::model

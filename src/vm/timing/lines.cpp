@@ -34,8 +34,7 @@ void collect_copy(Lines& lines, const Warp& w, const Inst* inst) {
   lines.turns = lines.count;
 }
 
-void collect_fragments(Lines& lines, const observe::Touch& touch, const Warp& w,
-                       const Inst* inst) {
+void collect_fragments(Lines& lines, const observe::Touch& touch, const Warp& w, const Inst* inst) {
   const WmmaTile tile = wmma_tile(w, inst);
   const bool shared = touch.generic ? is_window(tile.base) : touch.reach == observe::Reach::shared;
   if (shared) return;

@@ -80,11 +80,11 @@ struct Recorder::Run {
   std::unordered_map<const Code*, Function> functions;
   std::vector<std::unordered_map<const Code*, Tally>> workers;
   std::vector<PerWorker> per_worker;
-  std::unordered_map<uint64_t, size_t> block;  // its place in work.sm
-  size_t most_words = 0;                       // of the stream of one warp
+  std::unordered_map<uint64_t, size_t> block;    // its place in work.sm
+  size_t most_words = 0;                         // of the stream of one warp
   std::unordered_map<uint64_t, uint64_t> owner;  // the followed block that touched a line first
-  std::string shape;                           // by which launches are known again
-  std::optional<model::Prediction> as_before;  // no need to look at this one
+  std::string shape;                             // by which launches are known again
+  std::optional<model::Prediction> as_before;    // no need to look at this one
 
   uint64_t wave() const { return uint64_t(per_sm) * sms; }
   void ask_l2();
@@ -110,8 +110,8 @@ void Recorder::Run::note_owners(const Lines& lines, uint64_t block) {
 }
 
 // Adds up what the worker's block before has issued.
-void Recorder::Run::block_begins(PerWorker& worker,
-                                 std::unordered_map<const Code*, Tally>& tallies, uint64_t block) {
+void Recorder::Run::block_begins(PerWorker& worker, std::unordered_map<const Code*, Tally>& tallies,
+                                 uint64_t block) {
   double issued = 0;
   for (auto& [code, tally] : tallies)
     for (size_t i = 0; i < tally.executed.size(); ++i)
@@ -335,9 +335,11 @@ void Recorder::end(const GridRun& grid) {
       out_,
       "{\"name\": %s, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"modelled_us\": %.3f, "
       "\"modelled_low_us\": %.3f, \"modelled_high_us\": %.3f, \"bound\": %s, \"shares\": "
-      "{\"memory\": %.3f, \"l2\": %.3f, \"l1_shared\": %.3f, \"issue\": %.3f, \"atomics\": %.3f}}\n",
+      "{\"memory\": %.3f, \"l2\": %.3f, \"l1_shared\": %.3f, \"issue\": %.3f, \"atomics\": "
+      "%.3f}}\n",
       in_quotes(run->work.kernel).c_str(), g.x, g.y, g.z, b.x, b.y, b.z, time.us, time.low_us,
-      time.high_us, in_quotes(time.bound).c_str(), sm.dram, sm.l2, sm.lsu, sm.issue, sm.atomics);
+      time.high_us, in_quotes(time.bound).c_str(), sm.dram_of_peak, sm.l2_of_peak, sm.lsu, sm.issue,
+      sm.atomics);
   std::fflush(out_);
 }
 
