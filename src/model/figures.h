@@ -26,17 +26,18 @@ struct Figures {
   double l2_bytes_per_cycle = 37.5;  // l2.read_by_footprint
   double l2_request = 1.75;          // cycles per line, however little of it: gather.words_by_span
   double l2_write_request = 3.6;     // cycles per single sector: scatter.words_by_span
+  double l2_write_completed =
+      30;  // beyond that, if DRAM has the rest: dram.write_sectors_by_stride
   double dram_bytes_per_cycle = 16.4;  // dram.read
   double dram_mix_loss = 0.09;         // of that, where half is written: dram.copy
-  double dram_lone_sector_bytes =
-      56;  // what a lone sector costs beside its bytes: dram.read_sectors_by_stride
+  double dram_lone_bytes = 42;  // a row of DRAM opened for two sectors: dram.read_sectors_by_stride
   double l1_bytes = 256 * 1024;  // with shared memory
-  double l2_bytes = 50 << 20;    // that one SM sees before it gets slow: latency.l2_by_footprint
+  double l2_bytes = 37e6;        // that all SMs can use at once: latency.l2_by_footprint
 
   // What Nsight Compute calls 100 %, of the whole GPU: bench/model/programs_h200.json.
   double dram_peak_bytes_per_ns = 4810;
   double l2_peak_bytes_per_ns = 4310;  // to and from the SMs; half of it crosses the L2 twice
-  double l2_peak_lone_sector = 1.41;   // what a lone sector counts there
+  double l2_lone_miss = 2, l2_lone_write = 1.5;  // what a lone sector counts there
 
   // Atomics on global memory of the whole GPU, by how many different words they go to:
   // atomic.red_u32_by_addresses, atomic.red_f32_by_addresses.

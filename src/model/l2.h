@@ -18,28 +18,30 @@ class Cache {
   Cache(uint64_t bytes, uint32_t ways) : ways_(ways), sets_(bytes / 128 / ways) {
     lines_.resize(sets_ * ways_);
   }
-  // Sectors of the line (masks of 4 bits) that were not there, or not written since they came.
+  // Sectors of the line (masks of 4 bits) that were not there, that DRAM brings, which is two
+  // neighbours at a time, and that were not written since they came.
   struct New {
-    uint32_t missing, clean;
+    uint32_t missing, fetched, clean;
   };
   New access(uint64_t line, uint32_t sectors, bool writes) {
     Line* const set = &lines_[(line * 0x9e3779b97f4a7c15ull >> 20) % sets_ * ways_];
     ++now_;
-    Line* oldest = set;
+    Line* found = set;
     for (uint32_t i = 0; i < ways_; ++i) {
       if (set[i].line == line + 1) {
-        const uint32_t missing = sectors & ~set[i].sectors;
-        const uint32_t clean = writes ? sectors & ~set[i].dirty : 0;
-        set[i].sectors |= uint8_t(sectors);
-        set[i].dirty |= uint8_t(clean);
-        set[i].used = now_;
-        return {missing, clean};
+        found = &set[i];
+        break;
       }
-      if (set[i].used < oldest->used) oldest = &set[i];
+      if (set[i].used < found->used) found = &set[i];
     }
-    const uint32_t dirty = writes ? sectors : 0;
-    *oldest = {line + 1, now_, uint8_t(sectors), uint8_t(dirty)};
-    return {sectors, dirty};
+    if (found->line != line + 1) *found = {.line = line + 1};
+    const uint32_t missing = sectors & ~uint32_t(found->sectors);
+    const uint32_t wanted = writes ? missing : in_pairs(missing) & ~uint32_t(found->sectors);
+    const uint32_t clean = writes ? sectors & ~uint32_t(found->dirty) : 0;
+    found->used = now_;
+    found->sectors |= uint8_t(sectors | wanted);
+    found->dirty |= uint8_t(clean);
+    return {missing, wanted, clean};
   }
 
  private:
@@ -47,6 +49,11 @@ class Cache {
     uint64_t line = 0, used = 0;
     uint8_t sectors = 0, dirty = 0;
   };
+  static uint32_t in_pairs(uint32_t sectors) {
+    const uint32_t low = (sectors | sectors >> 1) & 5;
+    return low | low << 1;
+  }
+
   uint64_t ways_, sets_, now_ = 0;
   std::vector<Line> lines_;
 };

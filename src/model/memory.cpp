@@ -34,6 +34,7 @@ Memory::Memory(const Work& work, const Figures& figures, double active_sms) : fi
     const double sectors = std::max(1.0, double(traffic.sectors));
     misses_.push_back(double(traffic.misses) / sectors);
     dirtied_.push_back(double(traffic.dirtied) / sectors);
+    fetched_.push_back(double(traffic.fetched) / std::max(1.0, double(traffic.misses)));
   }
   const auto lane_cycles = [&](bool is_float, double words) {
     const auto& rates = is_float ? figures.atomic_float_lanes_per_ns : figures.atomic_lanes_per_ns;
@@ -53,19 +54,28 @@ Memory::Memory(const Work& work, const Figures& figures, double active_sms) : fi
   owed_.resize(misses_.size());
 }
 
-void Memory::take_l2(double now, int sectors, double least) {
+void Memory::take_l2(double now, int sectors, double least, double counts) {
   const double cycles = std::max(32.0 * sectors / l2_rate_, least);
   l2_ = std::max(l2_, now) + cycles;
   l2_busy_ += cycles;
-  l2_bytes_ += 32.0 * sectors * (sectors == 1 ? figures_.l2_peak_lone_sector : 1);
+  l2_bytes_ += 32.0 * sectors * counts;
+}
+
+// Of an op's accesses as many are missing as in the second cache.
+bool Memory::is_missing(uint32_t op) {
+  missing_[op] += misses_[op];
+  if (missing_[op] < 1) return false;
+  missing_[op] -= 1;
+  return true;
 }
 
 double Memory::read(uint32_t op, double now, uint64_t line, int sectors) {
-  take_l2(now, sectors, figures_.l2_request * share_);
-  missing_[op] += misses_[op];
-  if (missing_[op] < 1) return l2_ + figures_.l2_latency + figures_.l2_spread * distance_of(line);
-  missing_[op] -= 1;
-  const double later = slower(now, take_dram(now, sectors, false));
+  const bool missing = is_missing(op);
+  take_l2(now, sectors, figures_.l2_request * share_,
+          missing && sectors == 1 ? figures_.l2_lone_miss : 1);
+  if (!missing) return l2_ + figures_.l2_latency + figures_.l2_spread * distance_of(line);
+  const double bytes = std::min(128.0, 32.0 * sectors * std::max(1.0, fetched_[op]));
+  const double later = slower(now, take_dram(now, bytes, sectors == 1, false));
   return backlog() + figures_.dram_latency + figures_.dram_spread * distance_of(line) + later;
 }
 
@@ -85,19 +95,24 @@ double Memory::update(uint32_t op, double now, uint64_t line, int sectors, doubl
 }
 
 double Memory::write(uint32_t op, double now, int sectors) {
-  take_l2(now, sectors, sectors == 1 ? figures_.l2_write_request * share_ : 0);
+  const bool is_lone = sectors == 1;
+  // A sector that is not written as a whole before it leaves has to be completed from DRAM. One
+  // that is written word by word comes eight times, and is missing once.
+  const double in_parts = std::clamp((8 * misses_[op] - 1) / 7, 0.0, 1.0);
+  const double each =
+      figures_.l2_write_request + (is_missing(op) ? in_parts * figures_.l2_write_completed : 0);
+  take_l2(now, sectors, is_lone ? each * share_ : 0, is_lone ? figures_.l2_lone_write : 1);
   owed_[op] += dirtied_[op] * kept_writes_;
   if (owed_[op] >= 1) {
     owed_[op] -= 1;
-    slower(now, take_dram(now, sectors, true));
+    slower(now, take_dram(now, 32.0 * sectors, is_lone, true));
   }
   return l2_;
 }
 
-// Takes DRAM's time for some sectors of a line; returns it in bytes.
-double Memory::take_dram(double now, int sectors, bool writes) {
-  const double bytes = 32.0 * sectors;
-  double cost = sectors >= 3 ? bytes : bytes + figures_.dram_lone_sector_bytes / sectors;
+// Takes DRAM's time; returns it in bytes.
+double Memory::take_dram(double now, double bytes, bool is_lone, bool writes) {
+  double cost = bytes + (is_lone ? figures_.dram_lone_bytes : 0);
   (writes ? written_ : read_) += cost;
   dram_bytes_ += bytes;
   if (dirty_left_ > 0) {  // what was in the L2 before has to leave, and was written

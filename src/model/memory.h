@@ -34,8 +34,9 @@ class Memory {
   double dram_busy() const { return dram_busy_; }  // cycles
 
  private:
-  void take_l2(double now, int sectors, double least);
-  double take_dram(double now, int sectors, bool writes);
+  void take_l2(double now, int sectors, double least, double counts);
+  bool is_missing(uint32_t op);
+  double take_dram(double now, double bytes, bool is_lone, bool writes);
   double slower(double now, double cost);
 
   const Figures& figures_;
@@ -43,6 +44,7 @@ class Memory {
   double l2_rate_ = 0, dram_rate_ = 0;
   double kept_writes_ = 1;                 // the part of the writes that reaches DRAM
   std::vector<double> misses_, dirtied_;   // by op: of each sector
+  std::vector<double> fetched_;            // by op: sectors that DRAM brings for a missing one
   std::vector<double> missing_, owed_;     // by op: what has added up of it
   std::vector<double> lane_cycles_;        // by op: of an atomic
   double any_lane_cycles_ = 0;             // of all of them together

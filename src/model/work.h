@@ -54,7 +54,9 @@ struct Step {
 
 struct OpTraffic {                   // of all blocks that were run
   uint64_t sectors = 0, misses = 0;  // sectors that came to the L2, and those not found there
+  uint64_t fetched = 0;              // sectors that DRAM brings for those
   uint64_t dirtied = 0;              // sectors that are to be written back because of it
+  bool is_steady = false;            // counted after the L2 had filled
   uint64_t words = 0;                // of atomics: different words, as far as they were counted
 };
 

@@ -1,6 +1,7 @@
 #include "vm/timing/recorder.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <optional>
@@ -18,7 +19,7 @@ namespace ridge::vm::timing {
 namespace {
 
 constexpr size_t kMostWords = 40u << 20;
-constexpr size_t kMostAtomicWords = 1 << 16;
+constexpr size_t kMostAtomicWords = 1 << 16, kMostL2Accesses = 2 << 20;
 constexpr uint64_t kModelledLaunches = 3;  // of one kernel and shape; later ones take as long
 
 // Lanes of an atomic that reach the memory: ptxas may have one do the work of all.
@@ -47,17 +48,19 @@ namespace {
 
 // An access to the second cache, and when: in which wave of blocks, how far the warp had come.
 struct L2Access {
-  uint64_t wave, progress, line;
-  uint32_t op;
+  uint64_t line;
+  uint32_t wave, progress, op;
   uint8_t sectors;
   bool writes;
 };
 
 struct PerWorker {
   uint64_t block = ~0ull;
-  std::array<uint64_t, 32> progress = {};  // accesses of each warp of the block
+  std::array<uint32_t, 32> progress = {};  // accesses of each warp of the block
   uint64_t counted = ~0ull;                // the block that runs
   std::vector<L2Access> accesses;
+  std::unordered_set<uint64_t> lines;                                // different ones among them
+  uint64_t blocks = 0;                                               // that they are of
   std::unordered_map<uint32_t, std::unordered_set<uint64_t>> words;  // by op, of atomics
 };
 
@@ -89,14 +92,16 @@ struct Recorder::Run {
   uint64_t wave() const { return uint64_t(per_sm) * sms; }
   void ask_l2();
   const model::Work& finished();
-  // Two waves of blocks stand for all: the first one and one in the middle.
-  bool is_seen(uint64_t block) const {
-    if (as_before) return false;
+  // Two waves of blocks stand for all, the first one and one in the middle. Those that one SM runs
+  // are followed instruction by instruction.
+  bool is_followed(uint64_t block) const {
     const uint64_t in = block / wave();
-    return in == 0 || in == work.blocks / wave() / 2;
+    return block % sms == 0 && (in == 0 || in == work.blocks / wave() / 2);
   }
-  // Those that one SM runs are followed instruction by instruction.
-  bool is_followed(uint64_t block) const { return block % sms == 0; }
+  // The second cache sees all blocks from the first one on, until it has been filled a few times.
+  std::atomic<bool> l2_has_enough = false;
+  double l2_bytes = 0;
+  void note(PerWorker& worker, const L2Access& access);
   void note_owners(const Lines& lines, uint64_t block);
   void block_begins(PerWorker& worker, std::unordered_map<const Code*, Tally>& tallies,
                     uint64_t block);
@@ -121,31 +126,45 @@ void Recorder::Run::block_begins(PerWorker& worker, std::unordered_map<const Cod
       }
   if (worker.counted < work.issued.size()) work.issued[worker.counted] += float(issued);
   worker.counted = block;
+  worker.blocks += !l2_has_enough && block != ~0ull;
+}
+
+void Recorder::Run::note(PerWorker& worker, const L2Access& access) {
+  worker.accesses.push_back(access);
+  worker.lines.insert(access.line);
+  const size_t several = size_t(4 * l2_bytes) / 128 / model::kSampledOne;
+  if (worker.lines.size() * per_worker.size() >= several ||
+      worker.accesses.size() * per_worker.size() >= kMostL2Accesses)
+    l2_has_enough = true;
 }
 
 // Blocks of a wave run side by side on a GPU: their accesses come mixed, as far as each warp has
-// come.
+// come. If not all blocks were seen, then those that found the cache empty say nothing of the rest.
 void Recorder::Run::ask_l2() {
   std::vector<L2Access> all;
   for (PerWorker& worker : per_worker)
     all.insert(all.end(), worker.accesses.begin(), worker.accesses.end());
   std::ranges::stable_sort(all, {},
                            [](const L2Access& a) { return std::pair(a.wave, a.progress); });
-  model::Cache l2((50u << 20) / model::kSampledOne, 16);
-  for (const L2Access& a : all) {
-    const auto [missing, clean] = l2.access(a.line, a.sectors, a.writes);
+  model::Cache l2(uint64_t(l2_bytes) / model::kSampledOne, 16);
+  const size_t first = l2_has_enough ? all.size() / 2 : 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const L2Access& a = all[i];
+    const auto [missing, fetched, clean] = l2.access(a.line, a.sectors, a.writes);
     model::OpTraffic& traffic = work.traffic[a.op];
+    work.written_sectors += uint64_t(std::popcount(clean)) * model::kSampledOne;
+    if (i < first && traffic.is_steady) continue;
+    if (i >= first && !traffic.is_steady) traffic = {.is_steady = true};
     traffic.sectors += uint64_t(std::popcount(a.sectors)) * model::kSampledOne;
     traffic.misses += uint64_t(std::popcount(missing)) * model::kSampledOne;
+    traffic.fetched += uint64_t(std::popcount(fetched)) * model::kSampledOne;
     traffic.dirtied += uint64_t(std::popcount(clean)) * model::kSampledOne;
-    work.written_sectors += uint64_t(std::popcount(clean)) * model::kSampledOne;
   }
 }
 
 // The work, once all blocks have run.
 const model::Work& Recorder::Run::finished() {
-  for (uint64_t first = 0; first < work.blocks; first += wave())
-    if (is_seen(first)) work.blocks_run += std::min(wave(), work.blocks - first);
+  for (const PerWorker& worker : per_worker) work.blocks_run += worker.blocks;
   ask_l2();
   for (size_t i = 0; i < workers.size(); ++i) block_begins(per_worker[i], workers[i], ~0ull);
   for (const PerWorker& worker : per_worker)
@@ -186,6 +205,7 @@ Recorder::Run& Recorder::run_of(const GridRun& grid) {
     if (launch.dynamic_shared)
       t.shared_bytes = grid.code->dynamic_shared_offset + launch.dynamic_shared;
     run->sms = uint32_t(grid.gpu->sm_count);
+    run->l2_bytes = figures_.l2_bytes;
     run->per_sm = uint32_t(
         std::max(1, occupancy(*grid.gpu, {.block_threads = int(t.block_threads),
                                           .registers_per_thread = int(t.registers_per_thread),
@@ -251,8 +271,8 @@ Observer::Watch Recorder::watch(const Warp& w) {
   if (tally.worker->counted != block)
     run.block_begins(*tally.worker, run.workers[w.worker->index], block);
   Watch::Executed* const executed = tally.executed.data();
-  if (!run.is_seen(block)) return {executed, tally.nothing.data()};
-  return {executed, run.is_followed(block) ? nullptr : tally.function->plan->told.data()};
+  if (run.is_followed(block)) return {executed, nullptr};
+  return {executed, run.l2_has_enough ? tally.nothing.data() : tally.function->plan->told.data()};
 }
 
 void Recorder::before(const Warp& w, const Inst* inst) {
@@ -288,10 +308,9 @@ void Recorder::before(const Warp& w, const Inst* inst) {
                         touch.action == Action::atomic;
     for (uint32_t i = 0; i < lines.count; ++i) {
       const auto [line, sectors] = lines.at[i];
-      if (model::is_sampled(line))
-        tally.worker->accesses.push_back({w.block->index / run.wave(),
-                                          tally.worker->progress[w.index], line, op,
-                                          uint8_t(sectors), writes});
+      if (model::is_sampled(line) && !run.l2_has_enough)
+        run.note(worker, {line, uint32_t(w.block->index / run.wave()), worker.progress[w.index], op,
+                          uint8_t(sectors), writes});
     }
     const bool takes_turns = lines.count && writes && touch.action != Action::store;
     if (takes_turns && touch.kind == observe::Touch::Kind::lanes) {
