@@ -31,7 +31,7 @@ struct Figures {
   double dram_bytes_per_cycle = 16.4;  // dram.read
   double dram_mix_loss = 0.09;         // of that, where half is written: dram.copy
   double dram_lone_bytes = 42;  // a row of DRAM opened for two sectors: dram.read_sectors_by_stride
-  double l1_bytes = 256 * 1024;  // with shared memory
+  double l1_bytes = 228 * 1024;  // with shared memory
   double l2_bytes = 37e6;        // that all SMs can use at once: latency.l2_by_footprint
 
   // What Nsight Compute calls 100 %, of the whole GPU: bench/model/programs_h200.json.

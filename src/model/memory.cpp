@@ -112,20 +112,22 @@ double Memory::write(uint32_t op, double now, int sectors) {
 
 // Takes DRAM's time; returns it in bytes.
 double Memory::take_dram(double now, double bytes, bool is_lone, bool writes) {
-  double cost = bytes + (is_lone ? figures_.dram_lone_bytes : 0);
+  const double cost = bytes + (is_lone ? figures_.dram_lone_bytes : 0);
+  double emptied = 0;  // cycles
   (writes ? written_ : read_) += cost;
   dram_bytes_ += bytes;
   if (dirty_left_ > 0) {  // what was in the L2 before has to leave, and was written
     dirty_left_ -= bytes;
     written_ += bytes;
-    cost += bytes;
-    emptied_ += bytes / dram_rate_;
+    emptied = bytes * share_ / figures_.dram_bytes_per_cycle;
   }
   const double part = written_ / (written_ + read_);
-  cost /= 1 - 4 * figures_.dram_mix_loss * part * (1 - part);
-  dram_ = std::max(dram_, now) + cost / dram_rate_;
-  dram_busy_ += cost / dram_rate_;
-  return cost;
+  const double mixed = 1 - 4 * figures_.dram_mix_loss * part * (1 - part);
+  const double cycles = (cost / dram_rate_ + emptied) / mixed;
+  emptied_ += emptied / mixed;
+  dram_ = std::max(dram_, now) + cycles;
+  dram_busy_ += cycles;
+  return cycles * dram_rate_;
 }
 
 // DRAM answers later the busier it is, before it is full: requests of many SMs meet.

@@ -147,7 +147,7 @@ class Sm {
 
   void wait_for_operands(WarpState& ws) {
     const Op& op = op_of(ws);
-    if (op.issues > 0 || op.accesses)
+    if ((op.issues > 0 || op.accesses) && ws.chunk[ws.next].accesses)
       for (uint32_t i = 0; i < op.reads; ++i)
         ws.time = std::max(ws.time, ws.ready[t_.registers[op.registers + i]]);
     if (op.kind == Op::Kind::wait_copies) ws.time = std::max(ws.time, ws.copies);
@@ -170,9 +170,13 @@ class Sm {
     return best;
   }
 
+  Pipe pipe_of(size_t scheduler, const Op& op) const {
+    const auto free = [&](Pipe pipe) { return pipe_[scheduler][size_t(pipe)]; };
+    return op.may_use_fma && free(Pipe::fma_heavy) < free(op.pipe) ? Pipe::fma_heavy : op.pipe;
+  }
   double pipe_free(size_t scheduler, const Op& op) const {
     if (op.issues == 0) return 0;
-    if (op.pipe != Pipe::lsu) return pipe_[scheduler][size_t(op.pipe)];
+    if (op.pipe != Pipe::lsu) return pipe_[scheduler][size_t(pipe_of(scheduler, op))];
     const bool stores = op.kind == Op::Kind::store || op.kind == Op::Kind::reduction;
     return std::max(lsu_ - f_.lsu_queue, stores ? memory_.backlog() - f_.store_backlog : 0);
   }
@@ -183,6 +187,7 @@ class Sm {
     const Op& op = op_of(ws);
     now_ = std::max(now_, now);
     double done = now + double(op.latency);
+    const bool is_off = !ws.chunk[ws.next].accesses;
     if (op.issues == 0 && !op.accesses) {  // no instruction: hands its operands on
       done = 0;
       for (uint32_t i = 0; i < op.reads; ++i)
@@ -190,17 +195,19 @@ class Sm {
     } else {
       slot_[s] = ws.time = now + double(op.issues);
       issued_ += double(op.issues);
-      if (op.accesses) {
+      if (op.accesses && !is_off) {
         done = access(op, ws, now);
-      } else if (op.pipe == Pipe::lsu) {
-        lsu_ = std::max(lsu_, now) + double(op.busy);
-        lsu_busy_ += double(op.busy);
+      } else if (op.pipe == Pipe::lsu || op.kind == Op::Kind::barrier) {
+        const double turns = op.pipe == Pipe::lsu ? double(op.busy) : 1;
+        lsu_ = std::max(lsu_, now) + turns;
+        lsu_busy_ += turns;
       } else {
-        pipe_[s][size_t(op.pipe)] = now + double(op.busy);
-        busy_[size_t(op.pipe)] += double(op.busy);
+        const auto pipe = size_t(pipe_of(s, op));
+        pipe_[s][pipe] = now + double(op.busy);
+        busy_[pipe] += double(op.busy);
       }
     }
-    for (uint32_t i = 0; i < op.writes; ++i)
+    for (uint32_t i = 0; i < op.writes && !is_off; ++i)
       ws.ready[t_.registers[op.registers + op.reads + i]] = done;
     if (op.kind == Op::Kind::barrier) meet(w, now);
     else advance(w, now);

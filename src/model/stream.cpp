@@ -21,9 +21,14 @@ void Ordering::take(const uint32_t*& at, const uint32_t* end, std::vector<Next>&
   uint32_t stored[2] = {0, 0};  // loads do not pass stores to the same memory: global, shared
   uint32_t most = 0;
   for (bool open = true; open && at < end && chunk.size() < kLongest;) {
-    const Step& step = work_.steps[*at++];
+    const bool is_off = *at & kSwitchedOff;
+    const Step& step = work_.steps[*at++ & ~kSwitchedOff];
     for (uint32_t k = step.op; k < step.op + step.ops; ++k) {
       const Op& op = work_.ops[k];
+      if (is_off) {
+        chunk.push_back({k, most, nullptr});
+        continue;
+      }
       const bool writes = op.kind == Op::Kind::store || op.kind == Op::Kind::atomic ||
                           op.kind == Op::Kind::reduction;
       uint32_t loads = loads_before(op);

@@ -13,7 +13,7 @@ namespace ridge::model {
 struct Next {
   uint32_t op = 0;
   uint32_t loads = 0;                  // how many it comes after, each needing the one before
-  const uint32_t* accesses = nullptr;  // in the stream
+  const uint32_t* accesses = nullptr;  // in the stream; none: no lane is switched on
 };
 
 // Shared by the warps of an SM: the table that an ordering needs is as large as all registers.

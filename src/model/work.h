@@ -16,6 +16,7 @@ namespace ridge::model {
 
 enum class Pipe : uint8_t { none, fma, fma_heavy, alu, fp64, sfu, lsu, tensor, control };
 inline constexpr int kPipes = 9;
+inline constexpr uint32_t kSwitchedOff = 1u << 31;
 
 // One machine instruction.
 struct Op {
@@ -34,8 +35,9 @@ struct Op {
   float issues = 1;      // slots of its scheduler; a part of one where ptxas unrolls a loop
   uint8_t accesses = 0;  // that follow its step in the stream
   bool bypasses_l1 = false;
-  bool is_shared = false;  // its access stays on the SM
-  bool is_float = false;   // of atomics
+  bool is_shared = false;    // its access stays on the SM
+  bool may_use_fma = false;  // an addition, say: ptxas gives it to the pipe that has less to do
+  bool is_float = false;     // of atomics
   // What ptxas does not move instructions across: a branch, a barrier; `repeats`: the branch of a
   // short loop, which it unrolls so often.
   bool ends = false;

@@ -12,11 +12,11 @@ namespace {
 bool is_window(uint64_t address) { return (address - kSharedWindow) >> 32 < 3; }
 
 // The first cache looks up so many lines at a time, and its data lie in the same banks as shared
-// memory's.
+// memory's; parts of a warp are served one after another.
 constexpr uint32_t kLinesAtATime = 4;
 void take_turns(Lines& lines, const observe::SharedAccess& access, uint32_t lines_before) {
   if (!access.mask || !lines.wants_turns) return;
-  const uint32_t banks = shared_cost(access, observe::Service::load).wavefronts;
+  const uint32_t banks = shared_cost(access, observe::Service::store).wavefronts;
   const uint32_t looked_up = (lines.count - lines_before + kLinesAtATime - 1) / kLinesAtATime;
   lines.turns += std::max(banks, looked_up);
 }

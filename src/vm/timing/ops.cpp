@@ -349,6 +349,8 @@ class Translator {
     const auto is_product = [](const Instruction& one) { return one.match->form.wide; };
     if (is_add64(ins) && uses_.any_operand(ins, is_product)) return {1, Pipe::fma_heavy, 2, 5};
     const Cost cost = is_folded(ins, uses_) ? kFree : arithmetic(ins);
+    op.may_use_fma = cost.pipe == Pipe::alu && cost.issues == 1 &&
+                     size_of(ins.match->form.type()) == 4 && is(*ins.match, {"add", "sub", "shl"});
     const auto at = size_t(&ins - function_.instructions.data());
     if (at >= unrolled_.size() || !unrolled_[at] || !is_loop_control(ins)) return cost;
     if (op.ends) op.repeats = kUnroll;

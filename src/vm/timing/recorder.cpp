@@ -42,7 +42,30 @@ struct Recorder::Function {
   std::shared_ptr<const observe::Plan> plan;
   const Inst* first = nullptr;
   uint32_t first_step = 0;
+  // By branch that the machine has not: the instructions that it goes through instead, switched
+  // off.
+  std::unordered_map<uint32_t, std::vector<uint32_t>> bodies;
+
+  void find_bodies();
 };
+
+void Recorder::Function::find_bodies() {
+  std::unordered_map<const Instruction*, std::vector<uint32_t>> by_branch;
+  const auto each_entry = [&](auto use) {
+    for (uint32_t i = 0; i < plan->steps.size(); ++i)
+      for (uint32_t k = 0; k < plan->steps[i].entries; ++k)
+        use(i, plan->entries[plan->steps[i].entry + k]);
+  };
+  each_entry([&](uint32_t step, const observe::Entry& entry) {
+    if (!entry.passed_by) return;
+    std::vector<uint32_t>& body = by_branch[entry.passed_by];
+    if (body.empty() || body.back() != step) body.push_back(step);
+  });
+  each_entry([&](uint32_t step, const observe::Entry& entry) {
+    if (const auto found = by_branch.find(entry.source); found != by_branch.end())
+      bodies[step] = found->second;
+  });
+}
 
 namespace {
 
@@ -56,8 +79,9 @@ struct L2Access {
 
 struct PerWorker {
   uint64_t block = ~0ull;
-  std::array<uint32_t, 32> progress = {};  // accesses of each warp of the block
-  uint64_t counted = ~0ull;                // the block that runs
+  std::array<Recorder::Branch, 32> branch = {};  // that each of its warps came to last
+  std::array<uint32_t, 32> progress = {};        // accesses of each warp of the block
+  uint64_t counted = ~0ull;                      // the block that runs
   std::vector<L2Access> accesses;
   std::unordered_set<uint64_t> lines;                                // different ones among them
   uint64_t blocks = 0;                                               // that they are of
@@ -132,7 +156,7 @@ void Recorder::Run::block_begins(PerWorker& worker, std::unordered_map<const Cod
 void Recorder::Run::note(PerWorker& worker, const L2Access& access) {
   worker.accesses.push_back(access);
   worker.lines.insert(access.line);
-  const size_t several = size_t(4 * l2_bytes) / 128 / model::kSampledOne;
+  const size_t several = size_t(10 * l2_bytes) / 128 / model::kSampledOne;
   if (worker.lines.size() * per_worker.size() >= several ||
       worker.accesses.size() * per_worker.size() >= kMostL2Accesses)
     l2_has_enough = true;
@@ -230,6 +254,7 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
     f.plan = std::make_shared<const observe::Plan>(observe::plan_of(*code));
     f.first = code->insts.data();
     f.first_step = uint32_t(run.work.steps.size());
+    f.find_bodies();
     append_steps(run.work, *code, *f.plan);
   }
   run.workers.resize(workers);
@@ -275,6 +300,16 @@ Observer::Watch Recorder::watch(const Warp& w) {
   return {executed, run.l2_has_enough ? tally.nothing.data() : tally.function->plan->told.data()};
 }
 
+// A warp that jumped over a body as a whole has issued it, switched off.
+void Recorder::pass_by(std::vector<uint32_t>& stream, Branch& before, const Function& function,
+                       const Warp& w, uint32_t step) {
+  if (before.body && before.body->front() != step && before.lanes == w.mask)
+    for (const uint32_t passed : *before.body)
+      stream.push_back((function.first_step + passed) | model::kSwitchedOff);
+  const auto found = function.bodies.find(step);
+  before = found == function.bodies.end() ? Branch{} : Branch{&found->second, w.mask};
+}
+
 void Recorder::before(const Warp& w, const Inst* inst) {
   Run& run = run_of(*w.worker->grid);
   Tally& tally = this->tally(w);
@@ -283,7 +318,11 @@ void Recorder::before(const Warp& w, const Inst* inst) {
   const uint32_t number = f.first_step + uint32_t(inst - f.first);
   const model::Step& step = run.work.steps[number];
   PerWorker& worker = *tally.worker;
-  if (worker.block != w.block->index) worker.block = w.block->index, worker.progress.fill(0);
+  if (worker.block != w.block->index) {
+    worker.block = w.block->index;
+    worker.progress.fill(0);
+    worker.branch.fill({});
+  }
   if (from.kind == observe::Step::Kind::touches) ++worker.progress[w.index];
   std::vector<uint32_t>* stream = nullptr;
   if (run.is_followed(w.block->index)) {
@@ -294,6 +333,7 @@ void Recorder::before(const Warp& w, const Inst* inst) {
     stream = &block.warps[w.index];
     if (stream->size() >= run.most_words) stream = nullptr;
     ++(stream ? block.followed : block.cut);
+    if (stream) pass_by(*stream, worker.branch[w.index], f, w, uint32_t(inst - f.first));
     if (stream && step.ops) stream->push_back(number);
   }
   if (from.kind != observe::Step::Kind::touches) return;

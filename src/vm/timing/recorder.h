@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "model/figures.h"
 #include "model/l2.h"
@@ -30,10 +31,17 @@ class Recorder : public Observer {
   void end(const GridRun& grid) override;
   void finish() override {}
 
+  struct Branch {  // that the machine has not
+    const std::vector<uint32_t>* body = nullptr;
+    uint32_t lanes = 0;
+  };
+
  private:
   struct Function;
   struct Tally;
   struct Run;
+  static void pass_by(std::vector<uint32_t>& stream, Branch& before, const Function& function,
+                      const Warp& w, uint32_t step);
   Tally& tally(const Warp& w);
   Run& run_of(const GridRun& grid);
 
