@@ -98,6 +98,50 @@ TEST(Sm, BandwidthIsShared) {
   EXPECT_LT(alone, 0.5 * all);
 }
 
+// ptxas has no branch around a short body: a warp that skips it takes its slots, and waits for
+// nothing.
+TEST(Sm, WhatNoLaneExecutesTakesItsSlots) {
+  WorkMaker make;
+  const uint32_t load = make.load(1, 1);
+  make.work.ops[make.work.steps[load].op].busy = 1;
+  make.blocks(1, std::vector(32, repeat(load | kSwitchedOff, 500)));
+  EXPECT_NEAR(cycles_of(make), 32 * 500, 100);  // one memory pipe
+}
+
+// Additions go to the pipe that has less to do; comparisons cannot.
+TEST(Sm, AdditionsUseTwoPipes) {
+  for (const bool either : {false, true}) {
+    WorkMaker make;
+    const uint32_t step =
+        make.add({.pipe = Pipe::alu, .may_use_fma = either, .busy = 2, .latency = 4}, {1}, {2});
+    make.blocks(1, std::vector(16, repeat(step, 500)));
+    EXPECT_NEAR(cycles_of(make), either ? 2000 : 4000, 100) << either;
+  }
+}
+
+// A stream that was too long to keep stands for the rest of its warp.
+TEST(Launch, WhatWasCutCounts) {
+  WorkMaker make;
+  make.blocks(1, {repeat(make.fma(1, 1), 50000)});
+  const double whole = predict(make.work, {}, 1).us;
+  make.work.sm[0].followed = 50000;
+  make.work.sm[0].cut = 150000;
+  const double launch = Figures{}.launch_us;
+  EXPECT_NEAR(predict(make.work, {}, 1).us - launch, 4 * (whole - launch), 0.01 * whole);
+}
+
+// The SM that gets the heavy blocks ends last.
+TEST(Launch, BlocksOfUnequalWork) {
+  WorkMaker make;
+  make.blocks(1, {repeat(make.fma(1, 1), 50000)});
+  make.work.sm[0].issued = 50000;
+  make.work.blocks = make.work.blocks_run = 132;
+  make.work.issued.assign(132, 50000);
+  const double equal = predict(make.work, {}, 1).us;
+  make.work.issued[17] = 150000;
+  EXPECT_NEAR(predict(make.work, {}, 1).us / equal, 3, 0.2);
+}
+
 TEST(Launch, SaysWhatHoldsItUp) {
   WorkMaker make;
   const uint32_t step = make.fma(1, 1);

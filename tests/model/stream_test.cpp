@@ -55,6 +55,13 @@ TEST(Stream, ALoadStaysBehindAStoreToTheSameMemory) {
   EXPECT_EQ(order_of(make.work, stream), (std::vector<uint32_t>{first, other, store, second}));
 }
 
+TEST(Stream, WhatNoLaneExecutesHasNoAccesses) {
+  WorkMaker make;
+  const uint32_t load = make.load(1, 0), use = make.fma(2, 1);
+  const std::vector<uint32_t> stream = {load | kSwitchedOff, use};
+  EXPECT_EQ(order_of(make.work, stream), (std::vector<uint32_t>{load, use}));
+}
+
 TEST(Stream, NothingPassesABarrier) {
   WorkMaker make;
   const uint32_t use = make.fma(2, 1), barrier = make.barrier(), load = make.load(3, 0);
