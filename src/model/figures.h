@@ -27,7 +27,7 @@ struct Figures {
   double l2_request = 1.75;          // cycles per line, however little of it: gather.words_by_span
   double l2_write_request = 3.6;     // cycles per single sector: scatter.words_by_span
   double l2_write_completed =
-      30;  // beyond that, if DRAM has the rest: dram.write_sectors_by_stride
+      14;  // beyond that, if DRAM has the rest: dram.write_sectors_by_stride
   double dram_bytes_per_cycle = 16.4;  // dram.read
   double dram_mix_loss = 0.09;         // of that, where half is written: dram.copy
   double dram_lone_bytes = 42;  // a row of DRAM opened for two sectors: dram.read_sectors_by_stride
