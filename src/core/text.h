@@ -3,6 +3,7 @@
 
 #include <cxxabi.h>
 
+#include <cctype>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -39,6 +40,23 @@ inline std::string hex_text(uint64_t value, int digits = 1) {
   return text;
 }
 
+// The names that a symbol of C++ begins with: "_ZN7cutlass13device_kernelIN…" is
+// "cutlass::device_kernel<…>".
+inline std::string leading_names(const std::string& symbol) {
+  std::string names;
+  size_t at = symbol.starts_with("_ZN") ? 3 : 2;
+  while (at < symbol.size() && std::isdigit(static_cast<unsigned char>(symbol[at]))) {
+    size_t length = 0;
+    for (; at < symbol.size() && std::isdigit(static_cast<unsigned char>(symbol[at])); ++at)
+      length = length * 10 + size_t(symbol[at] - '0');
+    if (length > symbol.size() - at) return symbol;
+    names += (names.empty() ? "" : "::") + symbol.substr(at, length);
+    at += length;
+  }
+  if (names.empty()) return symbol;
+  return at < symbol.size() && symbol[at] == 'I' ? names + "<…>" : names;
+}
+
 // The C++ name behind a symbol. Only symbols of C++ begin with _Z; anything else would be taken for
 // the name of a type: "b" for bool.
 inline std::string demangled(const std::string& symbol) {
@@ -46,7 +64,8 @@ inline std::string demangled(const std::string& symbol) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> name(
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && name ? name.get() : symbol;
+  // The library gives up on symbols of more than 1024 characters, which CUTLASS has.
+  return status == 0 && name ? name.get() : leading_names(symbol);
 }
 
 // What a variable is called by itself: "_ZZ4turnPfE4tile", a variable of a function, is "tile".

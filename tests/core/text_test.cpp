@@ -25,6 +25,11 @@ TEST(Text, Numbers) {
 TEST(Text, NamesBehindSymbols) {
   EXPECT_EQ(demangled("_Z4turnPf"), "turn(float*)");
   EXPECT_EQ(demangled("f"), "f");  // no type
+  const std::string many(1024, 'f');  // parameters
+  EXPECT_EQ(demangled("_ZN3lib4turnIfEEv" + many), "lib::turn<…>");
+  EXPECT_EQ(demangled("_Z4turn" + many), "turn");
+  EXPECT_EQ(demangled("_Z9999turn"), "_Z9999turn");
+  EXPECT_EQ(demangled("_Z"), "_Z");
   EXPECT_EQ(own_name("_ZZ4turnPfE4tile"), "tile");
   EXPECT_EQ(own_name("tile"), "tile");
 }

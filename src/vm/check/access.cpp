@@ -237,11 +237,12 @@ void Checker::write_shared(const Access& a, uint64_t at, uint32_t mask, uint32_t
   Cell& cell = b.cells[at];
   const Record write{cell.write}, read{cell.read};
   const Word word{thread, mask, at * 4, part, true};
-  const bool strong = flags & Record::kStrong;
+  const bool strong = flags == Record::kStrong;
   bool races = false;
   if (write.segment() >= b.bound && (write.bytes() & mask)) [[unlikely]] {
     const bool by_copy = write.flags() & Record::kInFlight;
-    if (by_copy || (write.thread() != thread && !(strong && write.flags() & Record::kStrong)))
+    if (by_copy ? flags != Record::kDisputed && !is_left_over(b, write, at * 4)
+                : write.thread() != thread && !(strong && write.flags() & Record::kStrong))
       races = report_conflict(a, word, write, true, true, false);
   }
   if (read.segment() >= b.bound && (read.bytes() & mask) &&

@@ -46,6 +46,10 @@ bool is_repeated(const AsyncEntry& entry, int lane) {
   return false;
 }
 
+bool is_under_way_at(const BlockState& b, uint32_t at) {
+  return std::ranges::any_of(b.loads, [&](const BulkLoad& load) { return load.box.holds(at); });
+}
+
 }  // namespace
 
 Box box_of(const AsyncEntry& entry, int lane, uint32_t offset) {
@@ -87,7 +91,15 @@ void Checker::load_starts(const Access& a, const AsyncEntry& entry, int i) {
   if (&to == &a.b) {
     a.b.starting = barrier;
     check_reads_of_box(a, box, thread);
-    each_word(box, [&](uint32_t at) { write_shared(a, at / 4, 15, thread, 0, Record::kInFlight); });
+    const bool meets = std::ranges::any_of(a.b.loads, [&](const BulkLoad& load) {
+      return load.box.begin < box.end && box.begin < load.box.end;
+    });
+    each_word(box, [&](uint32_t at) {
+      const bool disputed = meets && is_under_way_at(a.b, at);
+      write_shared(a, at / 4, 15, thread, 0, disputed ? Record::kDisputed : Record::kInFlight);
+    });
+    const std::pair where{box.begin, box.end};
+    if (meets && !std::ranges::count(a.b.disputed, where)) a.b.disputed.push_back(where);
   } else {
     const Record mine = Record::of(Record::kNotOver, Record::kInFlight, 15, thread, a.s.id);
     each_word(box, [&](uint32_t at) { to.cells[at / 4] = {mine.bits, 0}; });
@@ -156,6 +168,12 @@ void Checker::load_lands(BlockState& b, const Warp& w, const AsyncEntry& entry, 
     to.written[at / 4] = 15;
   });
   to.loads.erase(load);
+}
+
+// Whether several copies have brought a word at the same time, and all of them have landed. Copies
+// that only bring data into the L2 cache share one place that nobody reads.
+bool Checker::is_left_over(const BlockState& b, Record write, uint64_t at) {
+  return write.flags() == Record::kDisputed && !is_under_way_at(b, uint32_t(at));
 }
 
 // --- from shared memory ---

@@ -83,6 +83,8 @@ void Checker::block_begins(const Block& block) {
   forget_products(b);
   for (const BulkLoad& load : b.loads)
     for (uint32_t at = load.box.begin; at < load.box.end; at += 4) b.cells[at / 4] = {};
+  for (const auto& [begin, end] : b.disputed)
+    for (uint32_t at = begin; at < end; at += 4) b.cells[at / 4] = {};
   b.warps.clear();
   b.warps.resize(block.warps.size());
   const size_t words = (grid.shared_bytes + 3) / 4;
@@ -100,6 +102,7 @@ void Checker::block_begins(const Block& block) {
   b.tokens.clear();
   b.mbarriers.clear();
   b.loads.clear();
+  b.disputed.clear();
   b.reads.clear();
   b.warpgroups.clear();
   b.barrier_site.fill(0);

@@ -122,6 +122,7 @@ class Checker : public Observer {
   void load_starts(const Access& a, const AsyncEntry& entry, int lane);
   void read_source(const Access& a, const AsyncEntry& entry, int lane);
   void load_lands(BlockState& b, const Warp& w, const AsyncEntry& entry, int lane);
+  static bool is_left_over(const BlockState& b, Record write, uint64_t at);
   void store_starts(const Access& a, const AsyncEntry& entry, int lane);
   void store_lands(BlockState& b, const Warp& w, const AsyncEntry& entry, int lane);
   void on_bulk_wait(const Access& a);
@@ -246,7 +247,7 @@ class Checker : public Observer {
   // False where something orders the two, or nobody can tell.
   bool report_conflict(const Access& a, const Word& word, Record other, bool other_writes,
                        bool writes, bool several);
-  void report_flight(const Access& a, const Word& word, uint32_t site, uint32_t thread,
+  void report_flight(const Access& a, const Word& word, uint32_t site, uint32_t thread, bool writes,
                      bool source);
   void report_empty(const Access& a, const Word& word);
 

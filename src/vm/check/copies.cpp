@@ -79,13 +79,13 @@ void Checker::check_sources(const Access& a, uint32_t lanes, const uint64_t* at,
         if (!f.bytes || !f.from_bytes || at[i] >= f.from + f.from_bytes || at[i] + bytes <= f.from)
           continue;
         report_flight(a, {a.base + uint32_t(i), 15, at[i] & ~3ull, 0, false}, f.site, f.thread,
-                      true);
+                      true, true);
         return;
       }
     for (const BulkLoad& load : a.b.loads)
       if (at[i] < load.from_end && at[i] + bytes > load.from)
         return report_flight(a, {a.base + uint32_t(i), 15, at[i] & ~3ull, 0, false}, load.by.site,
-                             load.by.thread, true);
+                             load.by.thread, true, true);
   });
 }
 

@@ -108,7 +108,7 @@ bool Checker::report_conflict(const Access& a, const Word& word, Record other, b
   if (other.segment() == Record::kNotOver) {
     if (!other_writes) report_operand(a, word, other);
     else if (sites_.info(other.site()).act == Act::copy)
-      report_flight(a, word, other.site(), other.thread(), false);
+      report_flight(a, word, other.site(), other.thread(), writes, false);
     else report_load(a, word, other, true, writes, false);
     return false;
   }
@@ -182,12 +182,10 @@ bool Checker::report_conflict(const Access& a, const Word& word, Record other, b
 }
 
 void Checker::report_flight(const Access& a, const Word& word, uint32_t site, uint32_t thread,
-                            bool source) {
+                            bool writes, bool source) {
   if (!findings_.is_new("async", site, a.s.id)) return;
   const GridRun& grid = *a.w.worker->grid;
   const SiteInfo started = sites_.info(site), now = sites_.info(a.s.id);
-  const bool writes =
-      a.s.act != Act::load && a.s.act != Act::load_matrix && a.s.act != Act::load_tile;
   Finding f;
   f.kind = "async";
   f.space = word.shared ? "shared" : "global";

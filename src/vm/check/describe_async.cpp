@@ -53,7 +53,14 @@ void Checker::report_load(const Access& a, const Word& word, Record other, bool 
                  : thread_text(*grid.launch, other.thread(), load ? load->by.block : a.b.index)};
   f.second = {a.s.id, verb_of(now.act, writes), thread_text(*grid.launch, word.thread, a.b.index)};
   const char* done = writes ? "written" : "read";
-  if (a.s.act == Act::bulk_copy && !(other_writes && other.flags() & Record::kInFlight)) {
+  if (other.flags() == Record::kDisputed && other_writes && !writes) {
+    f.what =
+        "what is read was brought by two bulk copies at the same time: the second one started "
+        "before the first one had completed";
+    f.fix = say("before ", place(before),
+                " starts another copy to the same memory, wait for the "
+                "mbarrier of the copy before it, and until all have read what it brought");
+  } else if (a.s.act == Act::bulk_copy && !(other_writes && other.flags() & Record::kInFlight)) {
     describe_start(a, other, other_writes, f);
   } else if (load) {
     describe_early(a, *load, done, f);

@@ -19,6 +19,9 @@ struct Record {
   // and kMany (other threads have read the word since). The segment of a wgmma's read is kNotOver
   // until its wait.
   static constexpr uint32_t kStrong = 1, kInFlight = 2, kMany = 2;
+  // A write by a bulk copy that started while another one to the same word was under way: nobody
+  // can tell which of them comes last. It stays kNotOver.
+  static constexpr uint32_t kDisputed = kStrong | kInFlight;
   static constexpr uint32_t kNotOver = ~0u;
 
   static Record of(uint32_t segment, uint32_t flags, uint32_t bytes, uint32_t thread,

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "vm/check/asynchronous.h"
@@ -162,8 +163,9 @@ struct BlockState {
   std::unordered_map<uint32_t, std::vector<uint32_t>> tokens;  // at shared atomics
   std::unordered_map<uint32_t, Mbarrier> mbarriers;            // by their offset
   std::vector<BulkLoad> loads;
-  std::vector<BulkRead> reads;                // of bulk stores
-  std::vector<WarpgroupProducts> warpgroups;  // empty: none has multiplied yet
+  std::vector<std::pair<uint32_t, uint32_t>> disputed;  // where some words are Record::kDisputed
+  std::vector<BulkRead> reads;                          // of bulk stores
+  std::vector<WarpgroupProducts> warpgroups;            // empty: none has multiplied yet
   uint32_t starting = 0;  // the mbarrier of the bulk load that is being looked at
   uint64_t events = 0;    // starts of copies, arrivals and waits at mbarriers, in their order
   std::array<uint32_t, 16> barrier_site{};  // the one somebody waits at; 0: nobody

@@ -68,8 +68,10 @@ constexpr std::string_view kQuestions[] = {
     "cudaGetKernel",
 };
 
-bool is_question(std::string_view function) {
-  return std::ranges::any_of(kQuestions,
+// PTX that does not load is no answer to any question.
+bool is_answer(cudaError_t error, std::string_view function) {
+  return error != cudaErrorInvalidPtx &&
+         std::ranges::any_of(kQuestions,
                              [&](std::string_view name) { return function.starts_with(name); });
 }
 
@@ -100,7 +102,7 @@ void tell_failed(cudaError_t error, const char* name) try {
   if (std::ranges::find(kAnswers, error) != std::end(kAnswers)) return;
   const report::HostCall call = report::host_call();
   const std::string function = report::called_function(call);
-  if (is_question(function) || (call && !is_new(call, error))) return;
+  if (is_answer(error, function) || (call && !is_new(call, error))) return;
   Failure why = known.error == error ? known.failure : Failure{};
   report::Finding f;
   f.kind = why.kind;

@@ -18,7 +18,7 @@ cudaError_t resolve_function(const void* function, ResolvedFunction* resolved) {
   if (!usage) {
     const int code = usage.error().code;
     return fail(code > 1 ? cudaError_t(code) : cudaErrorInvalidPtx,
-                {.asked = "the launch", .why = usage.error().message, .fix = {}});
+                {.asked = {}, .why = usage.error().message, .fix = {}});
   }
   resolved->usage = *usage;
   const uint32_t most = runtime().engine.info(resolved->kernel).max_registers;

@@ -86,6 +86,8 @@ Scopes::Found Scopes::find(std::string_view name) const {
   if (splits && (range = newest(ranges_, name.substr(0, digits)))) {
     const auto parsed = std::from_chars(name.data() + digits, name.data() + name.size(), number);
     if (parsed.ec != std::errc()) number = UINT64_MAX;
+    // A shorter range hides only the names that it has.
+    while (number >= range->count && range->hidden >= 0) range = &entries_[size_t(range->hidden)];
     if (exact && (exact->depth >= range->depth || number >= range->count)) range = nullptr;
   }
   if (range) {

@@ -72,6 +72,21 @@ TEST(Scope, InnerNamesHideOuterOnesUntilTheBlockCloses) {
   EXPECT_EQ(type(5, 0), Type::b32);
 }
 
+TEST(Scope, AShorterRangeHidesOnlyTheNamesItHas) {
+  const Body b = parsed_body(
+      ".reg .b32 %r<9>;\n"
+      "mov.u32 %r1, 0; mov.u32 %r8, 0;\n"
+      "{ .reg .b32 %r<4>; mov.u32 %r1, 0; mov.u32 %r8, 0;\n"
+      "  { .reg .b32 %r<2>; mov.u32 %r1, 0; mov.u32 %r3, 0; mov.u32 %r8, 0; } mov.u32 %r3, 0; }");
+  ASSERT_TRUE(b.function);
+  const auto target = [&](size_t i) { return b.operand(i, 0).reg; };
+  EXPECT_NE(target(2), target(0));
+  EXPECT_EQ(target(3), target(1));
+  EXPECT_NE(target(4), target(2));
+  EXPECT_EQ(target(5), target(7));
+  EXPECT_EQ(target(6), target(1));
+}
+
 TEST(Scope, ACallSequenceHasItsOwnParameters) {
   const Body b = parsed_body(
       ".reg .b32 %r<3>;\n"

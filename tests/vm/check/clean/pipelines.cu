@@ -1,6 +1,6 @@
 // Correct programs with bulk copies and mbarriers: rings of stages with a producer and consumers,
-// whose phases wrap many times; bulk stores from two buffers in turn; copies to all blocks of a
-// cluster; the library's own barriers and pipelines.
+// whose phases wrap many times; copies that nobody reads; bulk stores from two buffers in turn;
+// copies to all blocks of a cluster; the library's own barriers and pipelines.
 #include <cooperative_groups.h>
 #include <cuda/barrier>
 #include <cuda/pipeline>
@@ -227,6 +227,28 @@ __global__ void whole_warp(const int* in, int* out) {
   }
 }
 
+// Copies that only bring data into the L2 cache: nobody reads what they bring, so several of them
+// may have the same destination at the same time. Later the memory serves for something else.
+__global__ void prefetched(const int* in, int* out) {
+  __shared__ alignas(128) int scratch[kChunk];
+  __shared__ uint64_t full[kStages];
+  const int t = int(threadIdx.x), block = int(blockIdx.x);
+  if (t == 0) {
+    for (uint64_t& barrier : full) init(&barrier, 1);
+    fence_init();
+    for (int k = 0; k < kChunks; ++k) {
+      if (k >= kStages) wait(&full[k % kStages], (k / kStages - 1) & 1);
+      expect(&full[k % kStages], kBytes);
+      load(scratch, in + k * kChunk, kBytes, &full[k % kStages]);
+    }
+    for (uint64_t& barrier : full) wait(&barrier, (kChunks / kStages - 1) & 1);
+  }
+  __syncthreads();
+  if (t < kChunk) scratch[t] = in[t + block];
+  __syncthreads();
+  if (t < kChunk) out[block * kChunk + t] = scratch[kChunk - 1 - t];
+}
+
 // Nobody arrives while threads wait. But they do not wait for ever: some count, some look at the
 // clock, and then they arrive themselves.
 __global__ void gives_up(const int* in, int* out) {
@@ -307,9 +329,10 @@ int main() {
   cudaMalloc(&in, kSize * 4);
   cudaMalloc(&out, kSize * 4);
   cudaMemcpy(in, values.data(), kSize * 4, cudaMemcpyHostToDevice);
-  for (auto kernel : {ring, through, reduced, multicast, whole_warp, gives_up, library_barrier,
-                      library_pipeline}) {
-    const int blocks = kernel == reduced ? 3 : kernel == multicast ? 2 * kCluster : 1;
+  for (auto kernel : {ring, through, reduced, multicast, whole_warp, prefetched, gives_up,
+                      library_barrier, library_pipeline}) {
+    const bool of_several = kernel == reduced || kernel == prefetched;
+    const int blocks = of_several ? 3 : kernel == multicast ? 2 * kCluster : 1;
     cudaMemset(out, 0, kSize * 4);
     kernel<<<blocks, kThreads>>>(in, out);
     cudaMemcpy(results.data(), out, kSize * 4, cudaMemcpyDeviceToHost);

@@ -273,6 +273,25 @@ __global__ void released_by_one_lane(const int* in, int* out, int fixed) {
   }
 }
 
+// The second copy starts while the first one is under way. Which of them comes last, nobody knows.
+__global__ void load_over_load(const int* in, int* out, int fixed) {
+  __shared__ alignas(128) int tile[kThreads];
+  __shared__ uint64_t full[2];
+  const int t = threadIdx.x;
+  if (t == 0) {
+    for (int k = 0; k < 2; ++k) INIT(&full[k], 1);
+    FENCE_INIT();
+    for (int k = 0; k < 2; ++k) {
+      EXPECT(&full[k], kBytes);
+      LOAD(tile, in + k * kThreads, kBytes, &full[k]);  // BUG load_over_load
+      if (fixed) WAIT(&full[k], 0);
+    }
+  }
+  __syncthreads();
+  for (int k = 0; k < 2; ++k) WAIT(&full[k], 0);
+  out[t] = tile[kThreads - 1 - t];                      // BUG load_over_load
+}
+
 #define ON_ONE_BLOCK(kernel)                             \
   [](int fixed) {                                        \
     Array<int> in(2 * kThreads), out(2 * kThreads);      \
@@ -292,6 +311,7 @@ const Planted kAll[] = {
     {"reduce_no_fence", "proxy-fence", ON_ONE_BLOCK(reduce_no_fence)},
     {"load_over_reads", "async", ON_ONE_BLOCK(load_over_reads)},
     {"load_over_writes", "async", ON_ONE_BLOCK(load_over_writes)},
+    {"load_over_load", "async", ON_ONE_BLOCK(load_over_load)},
     {"released_then_read", "async", ON_ONE_BLOCK(released_then_read)},
     {"released_by_one_lane", "async", ON_ONE_BLOCK(released_by_one_lane)},
 };

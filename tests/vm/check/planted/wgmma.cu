@@ -1,5 +1,5 @@
-// wgmma: accumulators, fragments and tiles touched before the product was waited for, and fences
-// that are missing.
+// wgmma: accumulators, fragments and tiles touched before the product was waited for, tiles that are
+// not there yet, and fences that are missing.
 #include <cuda_bf16.h>
 
 #include <cstdint>
@@ -296,6 +296,25 @@ __global__ void only_one_fences(float* out, int fixed) {
   store(out, d);
 }
 
+// The product reads a tile that cp.async is still filling.
+__global__ void tile_not_awaited(const unsigned char* in, float* out, int fixed) {
+  __shared__ Tiles tiles;
+  fill(tiles);
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::
+               "r"(address_of(tiles.a + 16 * threadIdx.x)), "l"(in + 16 * threadIdx.x) : "memory");  // BUG tile_not_awaited
+  if (fixed) {
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    PROXY_FENCE();
+    __syncthreads();
+  }
+  float d[4] = {};
+  FENCE();
+  MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));       // BUG tile_not_awaited
+  COMMIT();
+  WAIT(0);
+  store(out, d);
+}
+
 #define ON_ONE_BLOCK(kernel)              \
   [](int fixed) {                         \
     Array<float> out(4 * kThreads);       \
@@ -323,5 +342,11 @@ const Planted kAll[] = {
     {"fragment_without_fence", "wgmma", ON_ONE_BLOCK(fragment_without_fence)},
     {"no_proxy_fence", "proxy-fence", ON_ONE_BLOCK(no_proxy_fence)},
     {"only_one_fences", "proxy-fence", ON_ONE_BLOCK(only_one_fences)},
+    {"tile_not_awaited", "async", [](int fixed) {
+       Array<unsigned char> in(kTileA);
+       Array<float> out(4 * kThreads);
+       tile_not_awaited<<<1, kThreads>>>(in, out, fixed);
+       cudaDeviceSynchronize();
+     }},
 };
 PLANTED_MAIN(kAll)
