@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Compares the model of time with an H200 on the ordinary kernels of bench/model/programs.
 
-    compare.py [--build build/vm] [NAME…]
+    compare.py [--build build/vm] [--record FILE] [NAME…]
 
 Builds the programs for the software GPU, runs each once with the model, and prints modelled beside measured times (cold_us of
 programs_h200.json), the errors' median and 90th percentile, and how often both name the same bound. Takes some minutes.
+--record modelled_programs.json keeps what the model says; page.py writes the table of docs/model.md from it.
 """
 import argparse
 import json
@@ -42,6 +43,7 @@ def modelled(program, library, names, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=ROOT / "build/vm", type=Path, help="where the software GPU was built")
+    parser.add_argument("--record", type=Path, help="a file to write what the model says to")
     parser.add_argument("names", nargs="*", metavar="NAME")
     arguments = parser.parse_args()
     measured = json.loads((HERE / "programs_h200.json").read_text())["programs"]
@@ -50,6 +52,10 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         times = modelled(build(folder), arguments.build / "lib", names, folder)
+    if arguments.record:
+        kept = ("modelled_us", "modelled_low_us", "modelled_high_us", "bound")
+        record = {name: {key: model[key] for key in kept} for name, model in times.items()}
+        arguments.record.write_text(json.dumps(record, indent=1) + "\n")
     errors, agree, inside = [], 0, 0
     print(f"{'program':24}{'modelled':>12}{'measured':>12}{'error':>8}  bound, modelled and by ncu")
     for name, model in times.items():

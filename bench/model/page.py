@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/model.md from bench/model/h200.json and bench/model/programs_h200.json.
+"""Writes the tables of docs/model.md from bench/model/h200.json, programs_h200.json and modelled_programs.json.
 
     page.py           writes them
     page.py --check   fails if the page has other tables
@@ -76,10 +76,32 @@ def program_table(programs):
     return lines
 
 
+def compared_table(programs, modelled):
+    errors, inside, agree, rows = [], 0, 0, []
+    for name, model in modelled.items():
+        measured, bound = programs[name]["cold_us"], programs[name]["ncu"]["bound"].replace("dram", "memory")
+        error = model["modelled_us"] / measured - 1
+        errors.append((abs(error), measured))
+        inside += model["modelled_low_us"] <= measured <= model["modelled_high_us"]
+        agree += model["bound"] == bound
+        rows.append(f"| `{name}` | {number(model['modelled_us'])} | {number(measured)} | {100 * error:+.0f} % | {model['bound']} | {bound} |")
+    count = len(rows)
+    at = lambda part, of: sorted(of)[int(part * len(of))]
+    short = [error for error, measured in errors if measured < 20]
+    errors = [error for error, measured in errors]
+    lines = ["| of the time | |", "|---|---|", f"| programs | {count} |", f"| error, median | {100 * at(0.5, errors):.1f} % |",
+             f"| error, 90th percentile | {100 * at(0.9, errors):.0f} % |",
+             f"| error of the {len(short)} below 20 µs, median | {100 * at(0.5, short):.0f} % |",
+             f"| measured time inside the band | {inside} |", f"| bound as by Nsight Compute's figures | {agree} |", "",
+             "| program | modelled µs | measured µs | error | bound, modelled | by Nsight Compute |", "|---|---|---|---|---|---|"]
+    return lines + rows
+
+
 def main():
     record = json.loads((HERE / "h200.json").read_text())
     programs = json.loads((HERE / "programs_h200.json").read_text())["programs"]
-    tables = {"figures": figure_tables(record["figures"]), "programs": program_table(programs)}
+    tables = {"figures": figure_tables(record["figures"]), "programs": program_table(programs),
+              "compared": compared_table(programs, json.loads((HERE / "modelled_programs.json").read_text()))}
     text = old = PAGE.read_text()
     for mark, lines in tables.items():
         body = "\n".join(lines).strip("\n")

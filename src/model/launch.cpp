@@ -23,7 +23,7 @@ std::string bound_of(const SmTime& sm, const Work& work, const Figures& figures,
       {sm.dram_of_peak, "memory"}, {sm.l2_of_peak, "l2"},
       {sm.lsu, "l1_shared"},       {sm.issue, "issue"},
       {pipe(Pipe::fma), "fma"},    {pipe(Pipe::fma_heavy), "fma"},
-      {pipe(Pipe::alu), "alu"},    {pipe(Pipe::fp64), "fp64"},
+      {pipe(Pipe::alu), "issue"},  {pipe(Pipe::fp64), "fp64"},
       {pipe(Pipe::sfu), "sfu"},    {pipe(Pipe::tensor), "tensor"},
       {sm.atomics, "atomics"},
   };

@@ -11,7 +11,7 @@ namespace ridge::model {
 
 struct Prediction {
   double us = 0, low_us = 0, high_us = 0;  // between two events, with a cold L2
-  std::string bound;  // memory, l2, l1_shared, issue, fma, alu, fp64, sfu, tensor, atomics,
+  std::string bound;  // memory, l2, l1_shared, issue, fma, fp64, sfu, tensor, atomics,
                       // latency, idle, launch
   SmTime sm;          // of the SM that has the most blocks
 };

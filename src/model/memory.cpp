@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <unordered_map>
 
 namespace ridge::model {
 namespace {
@@ -41,15 +43,21 @@ Memory::Memory(const Work& work, const Figures& figures, double active_sms) : fi
     return figures.clock_ghz * std::max(1.0, active_sms) /
            between(figures.atomic_words, rates, words);
   };
-  double words = 0;
+  std::unordered_map<uint64_t, size_t> known;  // groups of ops that go to the same words
+  std::vector<double> words;                   // of each
   bool any_float = false;
   for (size_t i = 0; i < work.ops.size(); ++i) {
-    words += double(work.traffic[i].words);
-    any_float |= work.traffic[i].words && work.ops[i].is_float;
-    lane_cycles_.push_back(lane_cycles(work.ops[i].is_float, double(work.traffic[i].words)));
+    const OpTraffic& traffic = work.traffic[i];
+    const auto [group, is_new] = known.try_emplace(traffic.lowest_word, words.size());
+    if (is_new) words.push_back(0);
+    words[group->second] = std::max(words[group->second], double(traffic.words));
+    any_float |= traffic.words && work.ops[i].is_float;
+    group_.push_back(group->second);
+    lane_cycles_.push_back(lane_cycles(work.ops[i].is_float, double(traffic.words)));
+    whole_after_.push_back(std::max(1.0, 32 * traffic.stored / std::max(1.0, traffic.bytes)));
   }
-  any_lane_cycles_ = lane_cycles(any_float, words);
-  atomic_by_op_.resize(work.ops.size());
+  any_lane_cycles_ = lane_cycles(any_float, std::accumulate(words.begin(), words.end(), 0.0));
+  group_free_.resize(words.size());
   missing_.resize(misses_.size());
   owed_.resize(misses_.size());
 }
@@ -85,12 +93,13 @@ double Memory::update(uint32_t op, double now, uint64_t line, int sectors, doubl
       figures_.clock_ghz * figures_.sms * share_ / figures_.atomic_coalesced_lanes_per_ns;
   const double apart = lane_cycles_[op];
   const double cycles = lanes * (lanes > 1.5 * sectors && apart < 5 * together ? together : apart);
-  // Those on other words do not wait for this op's, but the units that do the work are shared.
-  atomic_by_op_[op] = std::max(atomic_by_op_[op], now) + cycles;
+  // Those on other words do not wait for these, but the units that do the work are shared.
+  double& words_free = group_free_[group_[op]];
+  words_free = std::max(words_free, now) + cycles;
   const double shared = lanes * std::min(any_lane_cycles_, cycles / lanes);
   atomic_ = std::max(atomic_, now) + shared;
   atomics_busy_ += shared;
-  const double done = std::max(atomic_, atomic_by_op_[op]) + figures_.l2_latency;
+  const double done = std::max(atomic_, words_free) + figures_.l2_latency;
   return std::max(read(op, now, line, sectors), done);
 }
 

@@ -48,7 +48,9 @@ class Memory {
   std::vector<double> missing_, owed_;     // by op: what has added up of it
   std::vector<double> lane_cycles_;        // by op: of an atomic
   double any_lane_cycles_ = 0;             // of all of them together
-  std::vector<double> atomic_by_op_;       // when each op's words are free again
+  std::vector<size_t> group_;              // by op: of atomics on the same words
+  std::vector<double> whole_after_;        // by op: so many stores write a whole sector
+  std::vector<double> group_free_;         // when the words of each are free again
   double l2_ = 0, dram_ = 0, atomic_ = 0;  // when they are free again
   double l2_busy_ = 0, dram_busy_ = 0, atomics_busy_ = 0;
   double dram_bytes_ = 0, l2_bytes_ = 0, emptied_ = 0;

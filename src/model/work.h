@@ -59,7 +59,10 @@ struct OpTraffic {                   // of all blocks that were run
   uint64_t fetched = 0;              // sectors that DRAM brings for those
   uint64_t dirtied = 0;              // sectors that are to be written back because of it
   bool is_steady = false;            // counted after the L2 had filled
-  uint64_t words = 0;                // of atomics: different words, as far as they were counted
+  // Of atomics: different words, as far as they were counted; the lowest one tells those ops that
+  // go to the same words.
+  uint64_t words = 0, lowest_word = 0;
+  double bytes = 0, stored = 0;  // of stores: bytes of all lanes, and sectors that they went to
 };
 
 struct Work {

@@ -63,6 +63,20 @@ void reset(const Buffers& b) {
   CHECK(cudaDeviceSynchronize());
 }
 
+void copy(const Buffers& to, const Buffers& from) {
+  const auto array = [](auto* out, const auto* in, size_t count) {
+    CHECK(cudaMemcpy(out, in, count * sizeof *in, cudaMemcpyDeviceToDevice));
+  };
+  const size_t n = kElements;
+  for (float* Buffers::*one : {&Buffers::a, &Buffers::b, &Buffers::c})
+    array(to.*one, from.*one, 4 * n);
+  for (double* Buffers::*one : {&Buffers::da, &Buffers::db, &Buffers::dc})
+    array(to.*one, from.*one, n);
+  array(to.index, from.index, n);
+  array(to.bytes, from.bytes, 4 * n);
+  array(to.counts, from.counts, n);
+}
+
 Buffers make_buffers() {
   const size_t n = kElements;
   return {device_array<float>(4 * n), device_array<float>(4 * n),
@@ -138,7 +152,10 @@ int main(int argc, char** argv) {
   CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   reset(buffers);
   if (verb == "once") {
+    const Buffers kept = make_buffers();
+    copy(kept, buffers);
     for (const Program& p : chosen) {
+      copy(buffers, kept);
       p.launch(buffers, stream);
       CHECK(cudaStreamSynchronize(stream));
     }

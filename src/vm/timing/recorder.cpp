@@ -86,6 +86,7 @@ struct PerWorker {
   std::unordered_set<uint64_t> lines;                                // different ones among them
   uint64_t blocks = 0;                                               // that they are of
   std::unordered_map<uint32_t, std::unordered_set<uint64_t>> words;  // by op, of atomics
+  std::vector<std::pair<double, double>> stored;                     // by op: bytes, sectors
 };
 
 }  // namespace
@@ -192,8 +193,17 @@ const model::Work& Recorder::Run::finished() {
   ask_l2();
   for (size_t i = 0; i < workers.size(); ++i) block_begins(per_worker[i], workers[i], ~0ull);
   for (const PerWorker& worker : per_worker)
-    for (const auto& [op, words] : worker.words)
-      work.traffic[op].words = std::max<uint64_t>(work.traffic[op].words, words.size());
+    for (const auto& [op, words] : worker.words) {
+      model::OpTraffic& traffic = work.traffic[op];
+      const uint64_t lowest = *std::ranges::min_element(words);
+      traffic.lowest_word = traffic.words ? std::min(traffic.lowest_word, lowest) : lowest;
+      traffic.words = std::max<uint64_t>(traffic.words, words.size());
+    }
+  for (const PerWorker& worker : per_worker)
+    for (size_t op = 0; op < worker.stored.size(); ++op) {
+      work.traffic[op].bytes += worker.stored[op].first;
+      work.traffic[op].stored += worker.stored[op].second;
+    }
   std::vector<std::pair<uint64_t, size_t>> order(block.begin(), block.end());
   std::ranges::sort(order);
   std::vector<model::Work::Block> in_order;
@@ -259,6 +269,7 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
   }
   run.workers.resize(workers);
   run.per_worker.resize(workers);
+  for (PerWorker& worker : run.per_worker) worker.stored.resize(run.work.ops.size());
   for (size_t i = 0; i < workers; ++i)
     for (const auto& [code, function] : run.functions) {
       Tally& tally = run.workers[i][code];
@@ -351,6 +362,11 @@ void Recorder::before(const Warp& w, const Inst* inst) {
       if (model::is_sampled(line) && !run.l2_has_enough)
         run.note(worker, {line, uint32_t(w.block->index / run.wave()), worker.progress[w.index], op,
                           uint8_t(sectors), writes});
+    }
+    if (touch.action == Action::store && lines.count) {
+      auto& [bytes, sectors] = worker.stored[op];
+      bytes += double(std::popcount(w.mask)) * touch.bytes;
+      for (uint32_t i = 0; i < lines.count; ++i) sectors += std::popcount(lines.at[i].second);
     }
     const bool takes_turns = lines.count && writes && touch.action != Action::store;
     if (takes_turns && touch.kind == observe::Touch::Kind::lanes) {
