@@ -94,6 +94,7 @@ void Checker::block_begins(const Block& block) {
   b.visits.clear();
   b.skipped = {};
   b.start_told = false;
+  b.exit_site = 0;
   b.known.clear();
   b.columns = uint32_t(b.warps.size());
   for (auto& at : b.arrived) at.clear();

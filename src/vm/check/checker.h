@@ -181,9 +181,8 @@ class Checker : public Observer {
   void on_cluster_barrier(const Access& a);
   void on_behind(const Access& a);
   void look_for_parts(BlockState& b);
-  void report_gone(const Access& a, const BlockState& home, uint32_t thread);
   void report_not_started(const Access& a, const BlockState& home, uint32_t thread);
-  void report_leaves_early(const Access& a, const Visit& visit, const Segment& then);
+  void report_leaves_early(const BlockState& home, const Visit& visit);
   void report_cluster_barrier(const Access& a, uint32_t lanes, uint32_t before);
   void report_skipped(const BlockState& b, uint32_t barrier, uint32_t thread, BlockState& peer);
 

@@ -45,7 +45,7 @@ IN_CLUSTERS reads_the_gone(int* out, int fixed) {
   cluster.sync();
   if (cluster.block_rank() == 0)
     out[t] = cluster.map_shared_rank(tile, 1)[t];  // BUG reads_the_gone
-  if (fixed) cluster.sync();
+  if (fixed) cluster.sync();                       // BUG reads_the_gone
 }
 
 // Block 0 leaves, and does not know that block 1 has read.
