@@ -102,6 +102,7 @@ void Checker::block_begins(const Block& block) {
   b.mbarriers.clear();
   b.loads.clear();
   b.reads.clear();
+  b.writes.clear();
   b.warpgroups.clear();
   b.barrier_site.fill(0);
   b.grid_waits.clear();

@@ -140,7 +140,7 @@ void Checker::report_not_started(const Access& a, const BlockState& home, uint32
                " is used before that block is known to have started");
   f.fix =
       say("let all threads of the cluster pass ", kSync, " before ", place(sites_.info(a.s.id)));
-  findings_.add(f);
+  add_with_callers(f);
 }
 
 void Checker::report_leaves_early(const BlockState& home, const Visit& visit) {
@@ -159,7 +159,7 @@ void Checker::report_leaves_early(const BlockState& home, const Visit& visit) {
       "memory: nothing orders the two";
   f.fix = say("let all threads of the cluster pass ", kSync, " between ", place(used),
               " and the end of the kernel");
-  findings_.add(f);
+  add_with_callers(f);
 }
 
 // --- the barrier of the cluster ---

@@ -164,6 +164,7 @@ struct BlockState {
   std::unordered_map<uint32_t, Mbarrier> mbarriers;            // by their offset
   std::vector<BulkLoad> loads;
   std::vector<BulkRead> reads;                // of bulk stores
+  std::vector<BulkWrite> writes;              // of bulk stores, under way
   std::vector<WarpgroupProducts> warpgroups;  // empty: none has multiplied yet
   uint32_t starting = 0;  // the mbarrier of the bulk load that is being looked at
   uint64_t events = 0;    // starts of copies, arrivals and waits at mbarriers, in their order
