@@ -433,9 +433,8 @@ bool Checker::same_value(const Access& a, const Word& word, Record other) const 
   const uint32_t lane = word.thread % kWarpSize;
   bytes_of(lane, mine);
   const uint32_t length = std::min<uint32_t>(a.s.bytes, 4), shift = word.part * 4;
-  if (other.segment() == a.segment && other.site() == a.s.id) {
-    const uint32_t other_lane = other.thread() % kWarpSize;
-    if (!(a.w.mask >> other_lane & 1)) return false;
+  const uint32_t other_lane = other.thread() % kWarpSize;
+  if (other.segment() == a.segment && other.site() == a.s.id && a.w.mask >> other_lane & 1) {
     bytes_of(other_lane, theirs);
     return std::memcmp(mine + shift, theirs + shift, length) == 0;
   }

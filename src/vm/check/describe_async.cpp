@@ -131,13 +131,15 @@ void Checker::describe_early(const Access& a, const BulkLoad& load, const char* 
 
 void Checker::report_overwritten(const Access& a, const BulkRead& read, uint32_t offset,
                                  uint32_t thread) {
-  if (!findings_.is_new("async", read.by.site, a.s.id)) return;
+  // The lines that fill a buffer are many, and one wait is missing.
+  if (!findings_.is_new("async", read.by.site, 0)) return;
   const GridRun& grid = *a.w.worker->grid;
   const SiteInfo store = sites_.info(read.by.site), now = sites_.info(a.s.id);
   Finding f;
   f.kind = "async";
   f.space = "shared";
   f.kernel = kernel_name(grid);
+  f.any_second = true;
   f.first = {read.by.site, verb_of(store.act, false),
              thread_text(*grid.launch, read.by.thread, read.by.block)};
   f.second = {a.s.id, verb_of(now.act, true), thread_text(*grid.launch, thread, a.b.index)};
@@ -195,10 +197,11 @@ void Checker::report_not_written(const Access& a, const BulkWrite& write, const 
 void Checker::report_unfenced(const Access& a, const Word& word, Record write) {
   const SiteInfo before = sites_.info(write.site()), now = sites_.info(a.s.id);
   if (before.act == Act::copy) return;  // cp.async: which way it goes is not said
-  if (!findings_.is_new("proxy-fence", write.site(), a.s.id)) return;
+  if (!findings_.is_new("proxy-fence", 0, a.s.id)) return;  // one fence for all that is written
   const GridRun& grid = *a.w.worker->grid;
   Finding f;
   f.kind = "proxy-fence";
+  f.any_first = true;
   f.space = "shared";
   f.kernel = kernel_name(grid);
   f.first = {write.site(), verb_of(before.act, true),
@@ -212,7 +215,8 @@ void Checker::report_unfenced(const Access& a, const Word& word, Record write) {
           "between: "
           "it may see the old value");
   f.fix = say("put asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\") after ",
-              place(before), ", before the barrier that orders it with ", place(now));
+              place(before), " and all other writes, before the barrier that orders them with ",
+              place(now));
   add_with_callers(f);
 }
 

@@ -57,6 +57,8 @@ def main(ridge, source, program):
                 complain(f"{who}: nothing was found (exit code {done.returncode})", done)
             elif not any(f["kind"] == kind and lines_of(f) == wanted for f in findings):
                 complain(f"{who}: no {kind} at lines {sorted(wanted)}", done)
+            elif kind == "proxy-fence" and len(findings) > 1:
+                complain(f"{who}: one fence is missing, and there are {len(findings)} findings", done)
             elif words.get(name, "") not in json.dumps(findings):
                 complain(f"{who}: the report does not say '{words[name]}'", done)
             elif any(f["kind"] != kind and f["kind"] not in CONSEQUENCE.get(kind, ()) for f in findings):

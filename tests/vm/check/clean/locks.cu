@@ -133,6 +133,20 @@ __global__ void shared_counter(int* values) {
   }
 }
 
+// Lanes that wait for others of their warp store the same value later.
+__device__ __noinline__ void set(int* value) { *value = 7; }
+__global__ void one_after_the_other(int* flag, int* value) {
+  if (threadIdx.x % 2) {
+    while (atomicAdd(flag, 0) == 0) {
+    }
+    set(value);
+    atomicAdd(&value[1], 1);
+  } else {
+    set(value);
+    atomicExch(flag, 1);
+  }
+}
+
 int main(int argc, char** argv) {
   constexpr int kWords = 4096;
   int *a, *b, wrong = 0;
@@ -185,6 +199,10 @@ int main(int argc, char** argv) {
   if (begins("shared_counter")) {
     shared_counter<<<1, 64>>>(b);
     expect("shared_counter", b, 32, 31 * 32 / 2);
+  }
+  if (begins("one_after_the_other")) {
+    one_after_the_other<<<1, 32>>>(a, b);
+    expect("one_after_the_other", b, 2, 7 + 16);
   }
   cudaFree(a);
   cudaFree(b);

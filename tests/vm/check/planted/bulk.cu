@@ -188,6 +188,21 @@ __global__ void no_fence(const int* in, int* out, int fixed) {
   }
 }
 
+// Two lines write, and one fence is missing.
+__global__ void no_fence_two_writes(const int* in, int* out, int fixed) {
+  __shared__ alignas(128) int tile[2 * kThreads];
+  const int t = threadIdx.x;
+  tile[t] = 2 * in[t];              // BUG no_fence_two_writes
+  tile[kThreads + t] = 3 * in[t];
+  if (fixed) FENCE_PROXY();
+  __syncthreads();
+  if (t == 0) {
+    STORE(out, tile, 2 * kBytes);   // BUG no_fence_two_writes
+    COMMIT();
+    WAIT_READ(0);
+  }
+}
+
 // A fence, but before the last write.
 __global__ void fence_too_early(const int* in, int* out, int fixed) {
   __shared__ alignas(128) int tile[kThreads];
@@ -347,6 +362,7 @@ const Planted kAll[] = {
     {"store_read_back", "async", ON_ONE_BLOCK(store_read_back)},
     {"store_of_two_read_back", "async", ON_ONE_BLOCK(store_of_two_read_back)},
     {"no_fence", "proxy-fence", ON_ONE_BLOCK(no_fence)},
+    {"no_fence_two_writes", "proxy-fence", ON_ONE_BLOCK(no_fence_two_writes)},
     {"fence_too_early", "proxy-fence", ON_ONE_BLOCK(fence_too_early)},
     {"reduce_no_fence", "proxy-fence", ON_ONE_BLOCK(reduce_no_fence)},
     {"load_over_reads", "async", ON_ONE_BLOCK(load_over_reads)},
