@@ -220,7 +220,8 @@ void Checker::read_shared(const Access& a, uint64_t at, uint32_t mask, uint32_t 
   Cell& cell = b.cells[at];
   const Record write{cell.write}, read{cell.read};
   if (write.segment() >= b.bound && (write.bytes() & mask) &&
-      (write.thread() != thread || (write.flags() & Record::kInFlight)))
+      (write.flags() & Record::kInFlight ||
+       (write.thread() != thread && !(a.s.strong && write.flags() & Record::kStrong))))
     report_conflict(a, {thread, mask, at * 4, part, true}, write, true, false, false);
   const uint32_t have = b.written[at] | (write.segment() < b.first ? 0 : write.bytes());
   if ((have & mask) != mask) report_empty(a, {thread, mask, at * 4, part, true});
@@ -363,6 +364,8 @@ void Checker::on_global(const Access& a, uint32_t lanes, const uint64_t* at, uin
   const uint32_t flags = a.s.strong ? Record::kStrong : 0;
   if (!reads && !flags) a.ws.fenced_now = false;
   if (!reads && a.b.copies_in_flight()) check_sources(a, lanes, at, bytes);
+  if (!a.b.writes.empty()) [[unlikely]]
+    check_bulk_writes(a, lanes, at, bytes, reads);
   const uint32_t odd = reads && bytes >= 4 ? read_pages(a, lanes, at, bytes) : lanes;
   Range* range = nullptr;
   Page* page = nullptr;
@@ -431,9 +434,8 @@ bool Checker::same_value(const Access& a, const Word& word, Record other) const 
   const uint32_t lane = word.thread % kWarpSize;
   bytes_of(lane, mine);
   const uint32_t length = std::min<uint32_t>(a.s.bytes, 4), shift = word.part * 4;
-  if (other.segment() == a.segment && other.site() == a.s.id) {
-    const uint32_t other_lane = other.thread() % kWarpSize;
-    if (!(a.w.mask >> other_lane & 1)) return false;
+  const uint32_t other_lane = other.thread() % kWarpSize;
+  if (other.segment() == a.segment && other.site() == a.s.id && a.w.mask >> other_lane & 1) {
     bytes_of(other_lane, theirs);
     return std::memcmp(mine + shift, theirs + shift, length) == 0;
   }

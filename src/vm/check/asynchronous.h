@@ -1,6 +1,7 @@
 // What the checker knows of a block's mbarriers, and of bulk copies that are under way.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -74,6 +75,30 @@ struct BulkRead {
   Box box;
   bool is_over = false;  // its thread has waited for it, then
   Segment over_at;
+};
+
+// A bulk store that may not have written global memory yet.
+struct BulkWrite {
+  const Inst* inst = nullptr;
+  Doer by;
+  uint32_t from = 0;     // offset in the block's shared memory
+  uint32_t segment = 0;  // when it started
+  struct Row {
+    uint64_t begin, end;
+  };
+  std::vector<Row> rows;
+  uint64_t begin = ~0ull, end = 0;  // of all rows
+
+  void add(uint64_t first, uint64_t last) {
+    rows.push_back({first, last});
+    begin = std::min(begin, first);
+    end = std::max(end, last);
+  }
+  bool holds(uint64_t at, uint32_t bytes) const {
+    if (at >= end || at + bytes <= begin) return false;
+    return std::ranges::any_of(rows,
+                               [&](const Row& r) { return at < r.end && at + bytes > r.begin; });
+  }
 };
 
 }  // namespace ridge::vm::check

@@ -181,9 +181,11 @@ bool Checker::is_left_over(const BlockState& b, Record write, uint64_t at) {
 void Checker::store_starts(const Access& a, const AsyncEntry& entry, int i) {
   const uint32_t thread = a.base + uint32_t(i), offset = entry.shared[i];
   const uint32_t flags = a.s.strong ? Record::kStrong : 0;
+  BulkWrite write{entry.inst, {a.s.id, thread, a.b.index}, offset, a.segment, {}};
   if (entry.tensors.empty()) {
     async_proxy_reads(a, thread, offset, entry.size[i]);
     touch_global(a, thread, entry.global[i], entry.global[i] + entry.size[i], true, flags);
+    write.add(entry.global[i], entry.global[i] + entry.size[i]);
   } else {
     const TensorCopy& copy = entry.tensors[size_t(i)];
     // The last piece of 16 bytes may reach past the tensor's own.
@@ -197,11 +199,14 @@ void Checker::store_starts(const Access& a, const AsyncEntry& entry, int i) {
         async_proxy_reads(a, thread, swizzled(copy.map.swizzle_rows(), row.shared + k),
                           std::min(16u, width - k));
       touch_global(a, thread, row.global + row.first, row.global + row.last, true, flags);
+      write.add(row.global + row.first, row.global + row.last);
       return true;
     });
   }
   const Box box = box_of(entry, i, offset);
   if (!box.rows) return;
+  if (a.b.writes.size() == kMostReads) a.b.writes.erase(a.b.writes.begin());
+  a.b.writes.push_back(std::move(write));
   // A store from the same place takes the place of one that is over.
   std::vector<BulkRead>& reads = a.b.reads;
   const auto old = std::ranges::find_if(reads, [&](const BulkRead& one) {
@@ -220,6 +225,23 @@ void Checker::on_bulk_wait(const Access& a) {
 void Checker::store_lands(BlockState& b, const Warp& w, const AsyncEntry& entry, int i) {
   const bool was_read = !entry.held.empty() && !entry.held[size_t(i)].empty();
   if (b.last_act == Act::bulk_wait && !was_read) copy_has_read(w, entry, 1u << i);
+  const auto write = std::ranges::find_if(b.writes, [&](const BulkWrite& one) {
+    return one.from == entry.shared[i] && is_of(entry, i, w, one.inst, one.by);
+  });
+  if (write != b.writes.end()) b.writes.erase(write);
+}
+
+// Whether threads that know of a bulk store use what it writes, and nobody has waited until it is
+// written. Where nothing orders them behind its start, that is a race like any other.
+void Checker::check_bulk_writes(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes,
+                                bool reads) {
+  each_active(lanes, [&](int i) {
+    const Word word{a.base + uint32_t(i), 15, at[i] & ~3ull, 0, false};
+    for (const BulkWrite& write : a.b.writes)
+      if (write.holds(at[i], bytes) &&
+          ordered(a, segments_[write.segment], write.by.thread, word, false))
+        return report_not_written(a, write, word, reads);
+  });
 }
 
 void Checker::copy_has_read(const Warp& w, const AsyncEntry& entry, uint32_t lanes) {

@@ -96,6 +96,7 @@ void Checker::block_begins(const Block& block) {
   b.visits.clear();
   b.skipped = {};
   b.start_told = false;
+  b.exit_site = 0;
   b.known.clear();
   b.columns = uint32_t(b.warps.size());
   for (auto& at : b.arrived) at.clear();
@@ -104,6 +105,7 @@ void Checker::block_begins(const Block& block) {
   b.loads.clear();
   b.disputed.clear();
   b.reads.clear();
+  b.writes.clear();
   b.warpgroups.clear();
   b.barrier_site.fill(0);
   b.grid_waits.clear();

@@ -130,6 +130,8 @@ class Checker : public Observer {
   void check_bulk_reads(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes);
   void check_reads_of_box(const Access& a, const Box& box, uint32_t thread);
   bool is_too_early(const Access& a, const BulkRead& read, uint32_t thread);
+  void check_bulk_writes(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes,
+                         bool reads);
 
   // proxy.cpp
   void on_proxy_fence(const Access& a);
@@ -182,9 +184,8 @@ class Checker : public Observer {
   void on_cluster_barrier(const Access& a);
   void on_behind(const Access& a);
   void look_for_parts(BlockState& b);
-  void report_gone(const Access& a, const BlockState& home, uint32_t thread);
   void report_not_started(const Access& a, const BlockState& home, uint32_t thread);
-  void report_leaves_early(const Access& a, const Visit& visit, const Segment& then);
+  void report_leaves_early(const BlockState& home, const Visit& visit);
   void report_cluster_barrier(const Access& a, uint32_t lanes, uint32_t before);
   void report_skipped(const BlockState& b, uint32_t barrier, uint32_t thread, BlockState& peer);
 
@@ -265,8 +266,9 @@ class Checker : public Observer {
                    bool several);
   void describe_start(const Access& a, Record other, bool other_writes, Finding& f);
   void describe_early(const Access& a, const BulkLoad& load, const char* done, Finding& f);
-  void add_async(Finding& f);
+  void add_with_callers(Finding& f);
   void report_overwritten(const Access& a, const BulkRead& read, uint32_t offset, uint32_t thread);
+  void report_not_written(const Access& a, const BulkWrite& write, const Word& word, bool reads);
   void report_unfenced(const Access& a, const Word& word, Record write);
   void report_initialisation(const Access& a, const Mbarrier& m, uint32_t offset, uint32_t thread,
                              bool of_peer);

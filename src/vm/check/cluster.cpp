@@ -94,7 +94,8 @@ void Checker::visit(const Access& a, BlockState& home, uint32_t thread, bool rea
   const size_t warps = a.b.warps.size();
   if (home.visits.empty()) home.visits.resize(a.w.block->cluster->blocks.size() * warps);
   home.visits[a.w.block->rank * warps + a.w.index] = {a.s.id, thread, a.segment, reads};
-  if (home.block->left) report_gone(a, home, thread);
+  if (home.exit_site)
+    report_leaves_early(home, home.visits[a.w.block->rank * warps + a.w.index]);
   else if (!a.b.start_told && !(a.ws.clock && a.ws.clock->knows(home.index)))
     report_not_started(a, home, thread);
 }
@@ -107,6 +108,7 @@ void Checker::on_leave(const Access& a) {
   const uint32_t lanes = guarded ? a.w.pred(a.inst->d) & a.w.mask : a.w.mask;
   if (block.exited_threads + uint32_t(std::popcount(lanes)) < block.warps.size() * kWarpSize)
     return;
+  a.b.exit_site = a.s.id;
   if (a.b.visits.empty()) return;
   ClockRef clock;
   for (const WarpState& ws : a.b.warps) clock = join(clock, ws.clock);
@@ -114,7 +116,7 @@ void Checker::on_leave(const Access& a) {
     if (!visit.site) continue;
     const Segment& then = segments_[visit.segment];
     if (!clock || !clock->covers(then.block, then.warp, then.interval, then.tick, visit.reads))
-      report_leaves_early(a, visit, then);
+      report_leaves_early(a.b, visit);
   }
 }
 
@@ -123,22 +125,6 @@ namespace {
 const char* const kSync = "cluster.sync() (barrier.cluster.arrive and barrier.cluster.wait)";
 
 }  // namespace
-
-void Checker::report_gone(const Access& a, const BlockState& home, uint32_t thread) {
-  if (!findings_.is_new("cluster", 0, a.s.id)) return;
-  const GridRun& grid = *a.w.worker->grid;
-  Finding f;
-  f.kind = "cluster";
-  f.space = "shared";
-  f.kernel = kernel_name(grid);
-  f.second = {a.s.id, verb_of(a.s.act, a.s.act != Act::load),
-              thread_text(*grid.launch, thread, a.b.index)};
-  f.what = say("the shared memory of ", block_text(grid.launch->grid, home.index),
-               " is used, which has left the kernel");
-  f.fix = say("let all threads of the cluster pass ", kSync, " behind ", place(sites_.info(a.s.id)),
-              ", so that no block leaves before");
-  findings_.add(f);
-}
 
 void Checker::report_not_started(const Access& a, const BlockState& home, uint32_t thread) {
   a.b.start_told = true;  // one barrier is missing
@@ -154,26 +140,26 @@ void Checker::report_not_started(const Access& a, const BlockState& home, uint32
                " is used before that block is known to have started");
   f.fix =
       say("let all threads of the cluster pass ", kSync, " before ", place(sites_.info(a.s.id)));
-  findings_.add(f);
+  add_with_callers(f);
 }
 
-void Checker::report_leaves_early(const Access& a, const Visit& visit, const Segment& then) {
-  if (!findings_.is_new("cluster", visit.site, a.s.id)) return;
-  const GridRun& grid = *a.w.worker->grid;
+void Checker::report_leaves_early(const BlockState& home, const Visit& visit) {
+  if (!findings_.is_new("cluster", visit.site, home.exit_site)) return;
+  const GridRun& grid = *home.launch->grid;
   const SiteInfo used = sites_.info(visit.site);
   Finding f;
   f.kind = "cluster";
   f.space = "shared";
   f.kernel = kernel_name(grid);
   f.first = {visit.site, verb_of(used.act, !visit.reads),
-             thread_text(*grid.launch, visit.thread, then.block)};
-  f.second = {a.s.id, "exit", block_text(grid.launch->grid, a.b.index)};
+             thread_text(*grid.launch, visit.thread, segments_[visit.segment].block)};
+  f.second = {home.exit_site, "exit", block_text(grid.launch->grid, home.index)};
   f.what =
       "a block may leave the kernel while another block of its cluster still uses its shared "
       "memory: nothing orders the two";
   f.fix = say("let all threads of the cluster pass ", kSync, " between ", place(used),
               " and the end of the kernel");
-  findings_.add(f);
+  add_with_callers(f);
 }
 
 // --- the barrier of the cluster ---

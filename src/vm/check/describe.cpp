@@ -45,7 +45,9 @@ const char* verb_of(Act act, bool writes) {
 
 std::string place(const SiteInfo& info) {
   if (info.file.empty()) return say("PTX line ", info.ptx_line);
-  return say("line ", info.line);
+  const bool elsewhere = !info.calls.empty() && info.calls[0].file != info.file;
+  if (!elsewhere) return say("line ", info.line);
+  return say("line ", info.line, " of ", info.file.substr(info.file.find_last_of('/') + 1));
 }
 
 std::string shared_name(const GridRun& grid, uint64_t at) {
@@ -270,9 +272,13 @@ void Checker::report_empty(const Access& a, const Word& word) {
   f.bytes = uint32_t(__builtin_popcount(word.mask));
   f.memory = memory_name(a, word);
   f.what = say(f.space, " memory is read that nobody has written");
-  f.fix = word.shared ? "write it first, and put __syncthreads() between"
-                      : "fill it with cudaMemset or cudaMemcpy, or let a kernel write it first";
-  findings_.add(f);
+  if (!word.shared)
+    f.fix = "fill it with cudaMemset or cudaMemcpy, or let a kernel write it first";
+  else if (a.b.mbarriers.empty()) f.fix = "write it first, and put __syncthreads() between";
+  else
+    f.fix = say("if a bulk copy brings it, wait for the phase of its mbarrier before ",
+                place(sites_.info(a.s.id)), "; if threads write it, put __syncthreads() between");
+  add_with_callers(f);
 }
 
 void Checker::report_barriers(const Access& a, uint32_t other_site) {

@@ -23,7 +23,7 @@ const BulkLoad* load_over(const BlockState& b, uint32_t offset, Record record) {
 }  // namespace
 
 // What waits and copies is often a small function: where it was called says more.
-void Checker::add_async(Finding& f) {
+void Checker::add_with_callers(Finding& f) {
   for (const Party* party : {&f.first, &f.second}) {
     const SiteInfo info = sites_.info(party->site);
     if (party->site && info.calls.size() > 1)
@@ -71,7 +71,7 @@ void Checker::report_load(const Access& a, const Word& word, Record other, bool 
     f.fix = say("wait for the mbarrier of the copy before ", place(now),
                 ", or put __syncthreads() between the wait of the other thread and ", place(now));
   }
-  add_async(f);
+  add_with_callers(f);
 }
 
 // The copy comes second: somebody may not be done with what it overwrites.
@@ -138,13 +138,15 @@ void Checker::describe_early(const Access& a, const BulkLoad& load, const char* 
 
 void Checker::report_overwritten(const Access& a, const BulkRead& read, uint32_t offset,
                                  uint32_t thread) {
-  if (!findings_.is_new("async", read.by.site, a.s.id)) return;
+  // The lines that fill a buffer are many, and one wait is missing.
+  if (!findings_.is_new("async", read.by.site, 0)) return;
   const GridRun& grid = *a.w.worker->grid;
   const SiteInfo store = sites_.info(read.by.site), now = sites_.info(a.s.id);
   Finding f;
   f.kind = "async";
   f.space = "shared";
   f.kernel = kernel_name(grid);
+  f.any_second = true;
   f.first = {read.by.site, verb_of(store.act, false),
              thread_text(*grid.launch, read.by.thread, read.by.block)};
   f.second = {a.s.id, verb_of(now.act, true), thread_text(*grid.launch, thread, a.b.index)};
@@ -168,16 +170,45 @@ void Checker::report_overwritten(const Access& a, const BulkRead& read, uint32_t
                 "synchronise before ",
                 place(now));
   }
-  add_async(f);
+  add_with_callers(f);
+}
+
+void Checker::report_not_written(const Access& a, const BulkWrite& write, const Word& word,
+                                 bool reads) {
+  if (!findings_.is_new("async", write.by.site, a.s.id)) return;
+  const GridRun& grid = *a.w.worker->grid;
+  const SiteInfo store = sites_.info(write.by.site), now = sites_.info(a.s.id);
+  Finding f;
+  f.kind = "async";
+  f.space = "global";
+  f.kernel = kernel_name(grid);
+  f.first = {write.by.site, verb_of(store.act, true),
+             thread_text(*grid.launch, write.by.thread, write.by.block)};
+  f.second = {a.s.id, verb_of(now.act, !reads), thread_text(*grid.launch, word.thread, a.b.index)};
+  f.address = word.address;
+  f.bytes = 4;
+  f.memory = memory_name(a, word);
+  f.what = say("global memory is ", reads ? "read" : "written",
+               " before the bulk store to it was waited for: it may not have been written yet");
+  if (const uint32_t wait = a.b.warps[write.by.thread / kWarpSize].bulk_wait_site)
+    f.notes.push_back(say("the wait of ", place(sites_.info(wait)),
+                          " does not cover that: cp.async.bulk.wait_group.read waits until the "
+                          "source has been read, and a number leaves as many groups under way"));
+  f.fix = say("let the thread of ", place(store),
+              " wait for the writes (cp.async.bulk.commit_group, then cp.async.bulk.wait_group 0 "
+              "without .read) and synchronise before ",
+              place(now));
+  add_with_callers(f);
 }
 
 void Checker::report_unfenced(const Access& a, const Word& word, Record write) {
   const SiteInfo before = sites_.info(write.site()), now = sites_.info(a.s.id);
   if (before.act == Act::copy) return;  // cp.async: which way it goes is not said
-  if (!findings_.is_new("proxy-fence", write.site(), a.s.id)) return;
+  if (!findings_.is_new("proxy-fence", 0, a.s.id)) return;  // one fence for all that is written
   const GridRun& grid = *a.w.worker->grid;
   Finding f;
   f.kind = "proxy-fence";
+  f.any_first = true;
   f.space = "shared";
   f.kernel = kernel_name(grid);
   f.first = {write.site(), verb_of(before.act, true),
@@ -191,8 +222,9 @@ void Checker::report_unfenced(const Access& a, const Word& word, Record write) {
           "between: "
           "it may see the old value");
   f.fix = say("put asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\") after ",
-              place(before), ", before the barrier that orders it with ", place(now));
-  add_async(f);
+              place(before), " and all other writes, before the barrier that orders them with ",
+              place(now));
+  add_with_callers(f);
 }
 
 void Checker::report_initialisation(const Access& a, const Mbarrier& m, uint32_t offset,
@@ -220,7 +252,7 @@ void Checker::report_initialisation(const Access& a, const Mbarrier& m, uint32_t
                 "the cluster (cluster.sync()) before other blocks use it"
               : "put __syncthreads() between mbarrier.init and the first use; for copies and "
                 "other blocks, fence.mbarrier_init.release.cluster before it";
-  add_async(f);
+  add_with_callers(f);
 }
 
 // A phase is over, and a copy that was to end with it is still under way.
@@ -249,7 +281,7 @@ void Checker::report_short_phase(BlockState& b, const Mbarrier& m, uint32_t offs
   f.fix = say("expect ", m.delivered + under_way, " bytes at ", place(sites_.info(m.armed.site)),
               " (mbarrier.arrive.expect_tx): the sum of all copies that signal the mbarrier in a "
               "phase");
-  add_async(f);
+  add_with_callers(f);
 }
 
 void Checker::report_reuse(BlockState& b, const Mbarrier& m, uint32_t offset, uint32_t warp) {
@@ -277,7 +309,7 @@ void Checker::report_reuse(BlockState& b, const Mbarrier& m, uint32_t offset, ui
   f.fix = say("let the thread of ", place(sites_.info(m.armed.site)),
               " wait until all have passed ", place(sites_.info(waited.site)),
               ": a second mbarrier at which they arrive behind it, or __syncthreads()");
-  add_async(f);
+  add_with_callers(f);
 }
 
 }  // namespace ridge::vm::check

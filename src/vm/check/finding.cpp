@@ -50,7 +50,9 @@ report::Finding Findings::told(const Finding& f) {
 void Findings::add(const Finding& f) {
   const report::Finding finding = told(f);
   const std::lock_guard lock(mutex_);
-  seen_[{f.kind, f.first.site, f.second.site}].id = report::write(finding);
+  const uint32_t first = f.any_first ? 0 : f.first.site;
+  const uint32_t second = f.any_second ? 0 : f.second.site;
+  seen_[{f.kind, first, second}].id = report::write(finding);
 }
 
 void Findings::finish(uint64_t launches) {

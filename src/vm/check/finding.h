@@ -29,6 +29,8 @@ struct Finding {
   std::string space;   // "shared", "global" or empty
   std::string kernel;  // demangled, without its parameters
   Party first, second;
+  // One cause whatever stands there: is_new was asked with 0 in its place.
+  bool any_first = false, any_second = false;
   uint64_t address = 0;
   uint32_t bytes = 0;
   std::string memory;              // "tile + 12", "allocation #3 …"

@@ -140,7 +140,7 @@ void Checker::report_touched(const Access& a, Products& p, uint32_t product, boo
                       : "a register of the accumulator is read before the wgmma was waited for";
   f.fix = say("put ", kWait, " between ", place(sites_.info(site)), " and ",
               place(sites_.info(a.s.id)), ", with a number that covers this product");
-  findings_.add(f);
+  add_with_callers(f);
 }
 
 // A move between two registers costs nothing where both can be one. These two cannot.
@@ -162,7 +162,7 @@ void Checker::report_copied(const Access& a, Products& p, Place& copy) {
               "; if the source has them, nvcc has moved the use of the sums behind the next "
               "product: hold them with asm volatile(\"\" : \"+f\"(sum) :: \"memory\") behind the "
               "wait");
-  findings_.add(f);
+  add_with_callers(f);
 }
 
 void Checker::report_fragment(const Access& a, Products& p, const Place& fragment) {
@@ -183,7 +183,7 @@ void Checker::report_fragment(const Access& a, Products& p, const Place& fragmen
   f.fix = say("put ", kWait, " between ", place(sites_.info(site)), " and ",
               place(sites_.info(fragment.late_site)),
               ", or load the next fragment into other registers");
-  findings_.add(f);
+  add_with_callers(f);
 }
 
 void Checker::report_no_product_fence(const Access& a, uint32_t writer) {
@@ -199,7 +199,7 @@ void Checker::report_no_product_fence(const Access& a, uint32_t writer) {
                   : "the first wgmma of a warp comes without wgmma.fence before it";
   f.fix = say("put wgmma.fence.sync.aligned before ", place(sites_.info(a.s.id)),
               ", behind everything that writes the accumulator or A in registers");
-  findings_.add(f);
+  add_with_callers(f);
 }
 
 }  // namespace ridge::vm::check

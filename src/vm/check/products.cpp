@@ -159,7 +159,7 @@ void Checker::report_operand(const Access& a, const Word& word, Record read) {
               " wait for it (wgmma.commit_group, then wgmma.wait_group) and synchronise with the "
               "writer before ",
               place(now));
-  findings_.add(f);
+  add_with_callers(f);
 }
 
 }  // namespace ridge::vm::check

@@ -152,6 +152,7 @@ struct BlockState {
   uint32_t cluster_bound = 0;  // segment: what was before is ordered by a barrier of the cluster
   std::vector<BlockState*> peers;  // of the cluster, by rank; empty: not looked up yet
   std::vector<Visit> visits;       // the last ones, by rank and warp; empty: none
+  uint32_t exit_site = 0;          // where the last of its threads left; 0: some are there
   Visit skipped;                   // by a thread that went around a barrier of the cluster
   bool start_told = false;         // it uses blocks that may not have started: reported
   std::vector<uint8_t> written;    // its bytes that have a value, four bits per word
@@ -165,6 +166,7 @@ struct BlockState {
   std::vector<BulkLoad> loads;
   std::vector<std::pair<uint32_t, uint32_t>> disputed;  // where some words are Record::kDisputed
   std::vector<BulkRead> reads;                          // of bulk stores
+  std::vector<BulkWrite> writes;                        // of bulk stores, under way
   std::vector<WarpgroupProducts> warpgroups;            // empty: none has multiplied yet
   uint32_t starting = 0;  // the mbarrier of the bulk load that is being looked at
   uint64_t events = 0;    // starts of copies, arrivals and waits at mbarriers, in their order

@@ -4,6 +4,7 @@
 
 #include "vm/decode/code.h"
 #include "vm/exec/grid.h"
+#include "vm/exec/late_stores.h"
 #include "vm/exec/warp.h"
 #include "vm/isa/mbarrier.h"
 #include "vm/isa/memory.h"
@@ -13,6 +14,8 @@ namespace {
 
 // A program that never waits must not fill the memory: its oldest copies land when there are more.
 constexpr size_t kMostEntries = 1024;
+
+bool g_late_stores = false;
 
 // Reports speak of the instruction that started the copy, which may stand in another function than
 // the one that waits.
@@ -81,6 +84,9 @@ void land_tensors(const Warp& w, const AsyncEntry& entry, uint32_t lanes) {
 }
 
 }  // namespace
+
+bool stores_land_late() { return g_late_stores; }
+void let_stores_land_late(bool late) { g_late_stores = late; }
 
 AsyncEntry& AsyncQueue::push(Warp& w, AsyncEntry::Kind kind, uint32_t lanes, const Inst* inst) {
   if (entries_.size() - head_ >= kMostEntries) {
@@ -231,15 +237,16 @@ bool AsyncQueue::wait_groups(Warp& w, uint32_t lanes, uint32_t newest) {
 }
 
 bool AsyncQueue::wait_bulk_groups(Warp& w, uint32_t lanes, uint32_t newest, bool only_read) {
+  Observer* watching = w.block->grid->observer;
+  const bool lands = !only_read || !stores_land_late();
   const bool ok = each_due(lanes, newest, AsyncEntry::Kind::bulk_store,
                            AsyncEntry::Kind::bulk_commit, [&](AsyncEntry& entry, uint32_t due) {
-                             if (!only_read) return land(w, entry, due);
+                             if (lands) return land(w, entry, due);
                              const uint32_t read = hold_sources(w, entry, due & entry.lanes);
-                             Observer* watching = w.block->grid->observer;
                              if (watching && read) watching->copy_has_read(w, entry, read);
                              return true;
                            });
-  if (ok && !only_read) drop_landed();
+  if (ok && lands) drop_landed();
   return ok;
 }
 

@@ -269,7 +269,7 @@ void start_block(Worker& worker, Block& block, Cluster& cluster, uint32_t rank, 
   block.grid = &grid;
   block.cluster = &cluster;
   block.rank = rank;
-  block.left = false;
+  block.ended = block.left = false;
   block.progressed = false;
   block.index = index;
   block.ctaid[0] = uint32_t(index % launch.grid.x);

@@ -39,11 +39,18 @@ void complete(Cluster& cluster) {
     }
 }
 
+// Blocks of an SM run side by side: who is a few instructions behind a block that ends still finds
+// its shared memory. Here blocks take turns, so it stays until the others have had one.
+void leave(Cluster& cluster, uint32_t ended) {
+  for (const auto& block : cluster.blocks)
+    if (ended >> block->rank & 1) block->left = true;
+}
+
 // A warp waits for registers, and for a long time the others have only spun.
 bool waits_for_registers_in_vain(Cluster& cluster) {
   constexpr uint32_t kLong = 16;  // turns, each of thousands of iterations where it is a loop
   for (const auto& block : cluster.blocks)
-    if (!block->left && block->pool.is_used() && block->pool.is_hopeless(*block))
+    if (!block->ended && block->pool.is_used() && block->pool.is_hopeless(*block))
       return ++cluster.turns_in_vain > kLong;
   cluster.turns_in_vain = 0;
   return false;
@@ -72,23 +79,26 @@ BlockState run_cluster(Worker& worker, Cluster& cluster) {
   const std::span<uint32_t> order(ranks.data(), cluster.blocks.size());
   while (true) {
     bool alive = false, stalled = false;
+    uint32_t ended = 0;  // before this turn, by rank
+    for (const uint32_t rank : order) ended |= uint32_t(cluster.blocks[rank]->ended) << rank;
     cluster.moved = false;
     if (schedule && order.size() > 1) schedule.shuffle(order);
     for (const uint32_t rank : order) {
       Block& block = *cluster.blocks[rank];
-      if (block.left) continue;
+      if (block.ended) continue;
       switch (run_block(worker, block)) {
         case BlockState::stopped: return BlockState::stopped;
-        case BlockState::done: block.left = true; break;
+        case BlockState::done: block.ended = true; break;
         case BlockState::stalled: stalled = alive = true; break;
         case BlockState::waiting: alive = true; break;
       }
     }
     if (!alive) return BlockState::done;
+    leave(cluster, ended);
     if (cluster.moved) continue;
     if (stalled && !waits_for_registers_in_vain(cluster)) return BlockState::stalled;
     for (const auto& block : cluster.blocks)
-      if (!block->left && (!stalled || block->pool.waits())) {
+      if (!block->ended && (!stalled || block->pool.waits())) {
         worker.fault = {FaultKind::timeout, deadlock_finding(*block)};
         break;
       }

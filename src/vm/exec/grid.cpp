@@ -155,7 +155,7 @@ void run_blocks(GridRun& grid, unsigned index) {
   // What a report of the time limit speaks of.
   const auto unfinished = [&] {
     for (const auto& block : resident.front()->blocks)
-      if (!block->left) return block.get();
+      if (!block->ended) return block.get();
     return resident.front()->blocks[0].get();
   };
 

@@ -168,7 +168,8 @@ struct Block {
   const GridRun* grid = nullptr;
   Cluster* cluster = nullptr;
   uint32_t rank = 0;  // in the cluster
-  bool left = false;  // all its threads are gone
+  bool ended = false;  // all its threads are gone
+  bool left = false;   // so is its shared memory: since its end, the cluster has had a turn
   uint64_t index = 0;
   uint32_t ctaid[3] = {0, 0, 0};
   uint32_t threads = 0;

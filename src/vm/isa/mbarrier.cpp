@@ -48,6 +48,25 @@ constexpr const char* kInvalid = "the mbarrier has not been initialised";
 constexpr const char* kTooMany = "more arrivals than the mbarrier's phase expects";
 constexpr const char* kTxRange = "the mbarrier's tx-count is out of range";
 
+const char* advice_on(const char* wrong) {
+  if (wrong == kTooMany)
+    return "wait until the phase is over before arriving for the next one; the count of "
+           "mbarrier.init "
+           "is that of all arrivals in a phase";
+  if (wrong == kTxRange)
+    return "expect the bytes that the copies of one phase bring, below 1 MiB, and wait for the "
+           "phase "
+           "before the next copies";
+  return "execute mbarrier.init first, and put a barrier between; blocks of a cluster need "
+         "fence.mbarrier_init.release.cluster and cluster.sync()";
+}
+const Inst* stop(Warp& w, const Inst* inst, uint32_t lane, uint32_t address, const char* wrong) {
+  const bool first = !w.worker->fault;
+  raise(w, inst, FaultKind::trap, lane, address, 0, wrong);
+  if (first) w.worker->fault.finding.fix = advice_on(wrong);
+  return nullptr;
+}
+
 // The object at an address, and what is wrong with it. Memory that holds no live object has
 // whatever bits were there; an H200 refuses these two.
 const char* find(const Warp& w, uint32_t address, Object& object) {
@@ -205,7 +224,7 @@ const Inst* update(Warp& w, const Inst* inst) {
         wrong = arrive(w, at[i],
                        {.count = kTx ? 1 : value, .expect_tx = kTx ? value : 0, .drops = kDrops});
     }
-    if (wrong) return raise(w, inst, FaultKind::trap, uint32_t(i), at[i], 0, wrong);
+    if (wrong) return stop(w, inst, uint32_t(i), at[i], wrong);
     if (state) state[i] = before;
   }
   return inst + 1;
@@ -237,7 +256,7 @@ const Inst* wait(Warp& w, const Inst* inst) {
   if (!mbarrier::addresses(w, inst, Generic, false, at)) return nullptr;
   for (uint32_t left = w.mask; left; left &= left - 1)
     if (const int i = __builtin_ctz(left); read(w, at[i]) == ~0ull)
-      return raise(w, inst, FaultKind::trap, uint32_t(i), at[i], 0, kInvalid);
+      return stop(w, inst, uint32_t(i), at[i], kInvalid);
   uint32_t done = over<Parity>(w, inst, at);
   if (done != w.mask) {
     uint32_t last = ~0u;

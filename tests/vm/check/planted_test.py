@@ -32,10 +32,14 @@ def lines_of(finding):
 
 
 def main(ridge, source, program):
-    marked = {}
+    marked, words = {}, {}  # words: what the report must say of a bug
     for number, line in enumerate(open(source, encoding="utf-8"), 1):
         for name in re.findall(r"// BUG (\w+)", line):
             marked.setdefault(name, set()).add(number)
+        for name in re.findall(r"// CALLS (\w+)", line):
+            words[name] = f"is called from line {number}"
+        for name, text in re.findall(r"SAYS (\w+): (.*)", line):
+            words[name] = text
     bugs = [line.split() for line in subprocess.run([ridge, "run", "--quiet", "--device", "vm", program, "--", "list"],
                                                     capture_output=True, text=True, check=True).stdout.splitlines()]
     wrong = 0
@@ -55,6 +59,10 @@ def main(ridge, source, program):
                 complain(f"{who}: nothing was found (exit code {done.returncode})", done)
             elif not any(f["kind"] == kind and lines_of(f) == wanted and SAYS.get(name, "") in f.get("message", "") for f in findings):
                 complain(f"{who}: no {kind} at lines {sorted(wanted)}", done)
+            elif kind == "proxy-fence" and len(findings) > 1:
+                complain(f"{who}: one fence is missing, and there are {len(findings)} findings", done)
+            elif words.get(name, "") not in json.dumps(findings):
+                complain(f"{who}: the report does not say '{words[name]}'", done)
             elif any(f["kind"] != kind and f["kind"] not in CONSEQUENCE.get(kind, ()) for f in findings):
                 complain(f"{who}: more than the bug was found", done)
     for seed in seeds:

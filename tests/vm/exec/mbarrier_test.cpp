@@ -149,6 +149,7 @@ TEST(Mbarrier, WrongUseIsReported) {
       {"st.shared.u64 [b], 0;" + kArrive, "has not been initialised"},
       {kInit + "mbarrier.arrive.shared.b64 _, [b], 3;", "more arrivals than"},
       {"mbarrier.init.shared.b64 [b], 0;" + kArrive, "more arrivals than"},
+      {kInit + "mbarrier.arrive.shared.b64 _, [b], 3;", "wait until the phase is over"},
       {kInit + "mbarrier.expect_tx.shared.b64 [b], 1048576;", "tx-count is out of range"},
       {"mbarrier.init.shared.b64 [b+4], 1;", "multiple of 8", FaultKind::misaligned_address},
       {"mbarrier.init.b64 [%out], 1;", "outside shared memory", FaultKind::invalid_address_space},

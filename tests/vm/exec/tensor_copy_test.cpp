@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "late_landing.h"
 #include "machine.h"
 #include "vm/hopper/probe/tma_case.h"
 #include "vm/mem/tensor_map.h"
@@ -274,6 +275,7 @@ TEST_F(SmallTensor, AStoreLandsAtTheWaitForItsGroup) {
 TEST_F(SmallTensor, AWaitForReadingFreesTheSource) {
   const std::string overwrite = "mov.f32 %f3, 0f3F800000; st.shared.f32 [%r1], %f3;\n";
   EXPECT_EQ(run(kStore + overwrite)[20], 1);  // as late as it may be: when the block ends
+  const LateStores late;
   const auto memory = run(kStore + "cp.async.bulk.wait_group.read 0;\n" + overwrite + look(0));
   ASSERT_FALSE(fault) << text_of(fault);
   EXPECT_EQ(memory[97], 20);  // not written yet

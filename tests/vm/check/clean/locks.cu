@@ -115,6 +115,38 @@ __global__ void chain(int* flags, int* values) {
   atomicExch(&flags[blockIdx.x], 1);
 }
 
+// One warp waits for a counter in shared memory that the other one adds to, as cuda::barrier does
+// beyond the scope of a block.
+__global__ void shared_counter(int* values) {
+  __shared__ unsigned long long counter;
+  __shared__ int data[32];
+  const unsigned t = threadIdx.x % 32;
+  if (threadIdx.x == 0) counter = 0;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    data[t] = int(t);
+    asm volatile("{.reg .b64 old; atom.add.release.gpu.u64 old, [%0], 1;}" ::"l"(&counter) : "memory");
+  } else {
+    unsigned long long seen = 0;
+    while (seen < 32) asm volatile("ld.acquire.gpu.b64 %0, [%1];" : "=l"(seen) : "l"(&counter) : "memory");
+    values[t] = data[31 - t];
+  }
+}
+
+// Lanes that wait for others of their warp store the same value later.
+__device__ __noinline__ void set(int* value) { *value = 7; }
+__global__ void one_after_the_other(int* flag, int* value) {
+  if (threadIdx.x % 2) {
+    while (atomicAdd(flag, 0) == 0) {
+    }
+    set(value);
+    atomicAdd(&value[1], 1);
+  } else {
+    set(value);
+    atomicExch(flag, 1);
+  }
+}
+
 int main(int argc, char** argv) {
   constexpr int kWords = 4096;
   int *a, *b, wrong = 0;
@@ -163,6 +195,14 @@ int main(int argc, char** argv) {
   if (begins("chain")) {
     chain<<<64, 64>>>(a, b);
     expect("chain", b + 63, 1, 64);
+  }
+  if (begins("shared_counter")) {
+    shared_counter<<<1, 64>>>(b);
+    expect("shared_counter", b, 32, 31 * 32 / 2);
+  }
+  if (begins("one_after_the_other")) {
+    one_after_the_other<<<1, 32>>>(a, b);
+    expect("one_after_the_other", b, 2, 7 + 16);
   }
   cudaFree(a);
   cudaFree(b);

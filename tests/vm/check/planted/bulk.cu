@@ -61,6 +61,22 @@ __global__ void bulk_other_barrier(const int* in, int* out, int fixed) {
   WAIT(&full[1], 0);
 }
 
+// The wait was forgotten together with the copy.
+__global__ void bulk_forgotten(const int* in, int* out, int fixed) {
+  __shared__ alignas(128) int tile[kThreads];
+  __shared__ uint64_t full;
+  const int t = threadIdx.x;
+  if (t == 0) {
+    INIT(&full, 1);
+    FENCE_INIT();
+    EXPECT(&full, fixed ? kBytes : 0);
+    if (fixed) LOAD(tile, in, kBytes, &full);
+  }
+  __syncthreads();
+  if (fixed) WAIT(&full, 0);
+  out[t] = tile[kThreads - 1 - t];  // BUG bulk_forgotten SAYS bulk_forgotten: wait for the phase
+}
+
 // --- the source of a store overwritten ---
 
 __global__ void store_no_wait(const int* in, int* out, int fixed) {
@@ -117,6 +133,46 @@ __global__ void store_others_go_on(const int* in, int* out, int fixed) {
   out[kThreads + t] = tile[kThreads - 1 - t];
 }
 
+// --- what a store writes, used before it is written ---
+
+// The wait is for the source only.
+__global__ void store_read_back(const int* in, int* out, int fixed) {
+  __shared__ alignas(128) int tile[kThreads];
+  const int t = threadIdx.x;
+  out[t] = 0;
+  tile[t] = in[t];
+  FENCE_PROXY();
+  __syncthreads();
+  if (t == 0) {
+    STORE(out, tile, kBytes);                     // BUG store_read_back
+    COMMIT();
+    if (fixed) WAIT_WRITTEN(0);
+    else WAIT_READ(0);
+  }
+  __syncthreads();
+  out[kThreads + t] = out[kThreads - 1 - t] + 1;  // BUG store_read_back
+}
+
+// Of two stores the newer one is not waited for.
+__global__ void store_of_two_read_back(const int* in, int* out, int fixed) {
+  __shared__ alignas(128) int tile[kThreads];
+  const int t = threadIdx.x;
+  out[t] = out[kThreads + t] = 0;
+  tile[t] = in[t];
+  FENCE_PROXY();
+  __syncthreads();
+  if (t == 0) {
+    STORE(out, tile, kBytes);
+    COMMIT();
+    STORE(out + kThreads, tile, kBytes);          // BUG store_of_two_read_back
+    COMMIT();
+    if (fixed) WAIT_WRITTEN(0);
+    else WAIT_WRITTEN(1);
+    out[0] += out[1];
+    out[kThreads] += 1;                           // BUG store_of_two_read_back
+  }
+}
+
 // --- no fence between the two ways to shared memory ---
 
 __global__ void no_fence(const int* in, int* out, int fixed) {
@@ -127,6 +183,21 @@ __global__ void no_fence(const int* in, int* out, int fixed) {
   __syncthreads();
   if (t == 0) {
     STORE(out, tile, kBytes);   // BUG no_fence
+    COMMIT();
+    WAIT_READ(0);
+  }
+}
+
+// Two lines write, and one fence is missing.
+__global__ void no_fence_two_writes(const int* in, int* out, int fixed) {
+  __shared__ alignas(128) int tile[2 * kThreads];
+  const int t = threadIdx.x;
+  tile[t] = 2 * in[t];              // BUG no_fence_two_writes
+  tile[kThreads + t] = 3 * in[t];
+  if (fixed) FENCE_PROXY();
+  __syncthreads();
+  if (t == 0) {
+    STORE(out, tile, 2 * kBytes);   // BUG no_fence_two_writes
     COMMIT();
     WAIT_READ(0);
   }
@@ -303,10 +374,14 @@ const Planted kAll[] = {
     {"bulk_no_wait", "async", ON_ONE_BLOCK(bulk_no_wait)},
     {"bulk_one_waits", "async", ON_ONE_BLOCK(bulk_one_waits)},
     {"bulk_other_barrier", "async", ON_ONE_BLOCK(bulk_other_barrier)},
+    {"bulk_forgotten", "uninitialised", ON_ONE_BLOCK(bulk_forgotten)},
     {"store_no_wait", "async", ON_ONE_BLOCK(store_no_wait)},
     {"store_leaves_two", "async", ON_ONE_BLOCK(store_leaves_two)},
     {"store_others_go_on", "async", ON_ONE_BLOCK(store_others_go_on)},
+    {"store_read_back", "async", ON_ONE_BLOCK(store_read_back)},
+    {"store_of_two_read_back", "async", ON_ONE_BLOCK(store_of_two_read_back)},
     {"no_fence", "proxy-fence", ON_ONE_BLOCK(no_fence)},
+    {"no_fence_two_writes", "proxy-fence", ON_ONE_BLOCK(no_fence_two_writes)},
     {"fence_too_early", "proxy-fence", ON_ONE_BLOCK(fence_too_early)},
     {"reduce_no_fence", "proxy-fence", ON_ONE_BLOCK(reduce_no_fence)},
     {"load_over_reads", "async", ON_ONE_BLOCK(load_over_reads)},

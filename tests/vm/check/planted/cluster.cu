@@ -45,7 +45,7 @@ IN_CLUSTERS reads_the_gone(int* out, int fixed) {
   cluster.sync();
   if (cluster.block_rank() == 0)
     out[t] = cluster.map_shared_rank(tile, 1)[t];  // BUG reads_the_gone
-  if (fixed) cluster.sync();
+  if (fixed) cluster.sync();                       // BUG reads_the_gone
 }
 
 // Block 0 leaves, and does not know that block 1 has read.
@@ -70,6 +70,21 @@ IN_CLUSTERS not_drained(int* out, int fixed) {
   if (threadIdx.x == 0 && cluster.block_rank() == 1)
     ARRIVE_AT(at_rank(address_of(&empty), 0));     // BUG not_drained
   if (fixed && cluster.block_rank() == 0) wait(empty);  // BUG not_drained
+}
+
+// The same, in a function that many call.
+__device__ void give_back(uint64_t& empty, uint32_t rank) {
+  ARRIVE_AT(at_rank(address_of(&empty), rank));         // BUG not_drained_by_call
+}
+IN_CLUSTERS not_drained_by_call(int* out, int fixed) {
+  __shared__ alignas(8) uint64_t empty;
+  cg::cluster_group cluster = cg::this_cluster();
+  if (threadIdx.x == 0) init(empty, 1);
+  cluster.sync();
+  out[blockIdx.x] = 1;
+  if (threadIdx.x == 0 && cluster.block_rank() == 1)
+    give_back(empty, 0);                                // CALLS not_drained_by_call
+  if (fixed && cluster.block_rank() == 0) wait(empty);  // BUG not_drained_by_call
 }
 
 IN_CLUSTERS no_first_barrier(int* out, int fixed) {
@@ -262,6 +277,7 @@ const Planted kAll[] = {
     {"reads_the_gone", "cluster", ON_ONE_CLUSTER(reads_the_gone)},
     {"leaves_early", "cluster", ON_ONE_CLUSTER(leaves_early)},
     {"not_drained", "cluster", ON_ONE_CLUSTER(not_drained)},
+    {"not_drained_by_call", "cluster", ON_ONE_CLUSTER(not_drained_by_call)},
     {"no_first_barrier", "cluster", ON_ONE_CLUSTER(no_first_barrier)},
     {"barrier_of_the_block", "cluster", ON_ONE_CLUSTER(barrier_of_the_block)},
     {"warp_skips", "cluster", ON_ONE_CLUSTER(warp_skips)},

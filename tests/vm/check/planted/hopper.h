@@ -27,6 +27,7 @@ __device__ __forceinline__ uint32_t shared_address(const void* p) {
                : "memory")
 #define COMMIT() asm volatile("cp.async.bulk.commit_group;" ::: "memory")
 #define WAIT_READ(newest) asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(newest) : "memory")
+#define WAIT_WRITTEN(newest) asm volatile("cp.async.bulk.wait_group %0;" ::"n"(newest) : "memory")
 #define FENCE_PROXY() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
 #define WAIT(barrier, parity)                                                                           \
   for (uint32_t done = 0; !done;)                                                                       \
