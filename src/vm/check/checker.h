@@ -30,6 +30,7 @@ class Checker : public Observer {
   void before(const Warp& w, const Inst* inst) override;
   void finish() override;
   bool wants_exact_bounds() const override { return true; }
+  bool wants_late_stores() const override { return true; }
   bool watches_host() const override { return true; }
   void submitted(const WorkOrderRef& order, const Allocations& memory,
                  const std::vector<Use>& uses) override;

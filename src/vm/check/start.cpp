@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "vm/check/checker.h"
-#include "vm/exec/late_stores.h"
 #include "vm/report/sink.h"
 
 namespace ridge::vm::check {
@@ -19,7 +18,6 @@ __attribute__((constructor)) void start() {
                  std::strerror(errno));
     std::_Exit(1);
   }
-  let_stores_land_late(true);
   add_observer(new Checker);  // outlives every launch
 }
 

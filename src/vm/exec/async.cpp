@@ -4,7 +4,6 @@
 
 #include "vm/decode/code.h"
 #include "vm/exec/grid.h"
-#include "vm/exec/late_stores.h"
 #include "vm/exec/warp.h"
 #include "vm/isa/mbarrier.h"
 #include "vm/isa/memory.h"
@@ -14,8 +13,6 @@ namespace {
 
 // A program that never waits must not fill the memory: its oldest copies land when there are more.
 constexpr size_t kMostEntries = 1024;
-
-bool g_late_stores = false;
 
 // Reports speak of the instruction that started the copy, which may stand in another function than
 // the one that waits.
@@ -84,9 +81,6 @@ void land_tensors(const Warp& w, const AsyncEntry& entry, uint32_t lanes) {
 }
 
 }  // namespace
-
-bool stores_land_late() { return g_late_stores; }
-void let_stores_land_late(bool late) { g_late_stores = late; }
 
 AsyncEntry& AsyncQueue::push(Warp& w, AsyncEntry::Kind kind, uint32_t lanes, const Inst* inst) {
   if (entries_.size() - head_ >= kMostEntries) {
@@ -238,12 +232,12 @@ bool AsyncQueue::wait_groups(Warp& w, uint32_t lanes, uint32_t newest) {
 
 bool AsyncQueue::wait_bulk_groups(Warp& w, uint32_t lanes, uint32_t newest, bool only_read) {
   Observer* watching = w.block->grid->observer;
-  const bool lands = !only_read || !stores_land_late();
+  const bool lands = !only_read || !watching || !watching->wants_late_stores();
   const bool ok = each_due(lanes, newest, AsyncEntry::Kind::bulk_store,
                            AsyncEntry::Kind::bulk_commit, [&](AsyncEntry& entry, uint32_t due) {
                              if (lands) return land(w, entry, due);
                              const uint32_t read = hold_sources(w, entry, due & entry.lanes);
-                             if (watching && read) watching->copy_has_read(w, entry, read);
+                             if (read) watching->copy_has_read(w, entry, read);
                              return true;
                            });
   if (ok && lands) drop_landed();

@@ -21,6 +21,7 @@ class Observers final : public Observer {
   std::vector<Observer*> list;
 
   bool wants_exact_bounds() const override { return any(&Observer::wants_exact_bounds); }
+  bool wants_late_stores() const override { return any(&Observer::wants_late_stores); }
   bool watches_host() const override { return any(&Observer::watches_host); }
   bool looks_for_leaks() const override { return any(&Observer::looks_for_leaks); }
 

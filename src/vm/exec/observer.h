@@ -92,6 +92,10 @@ class Observer {
   virtual void copy_starts(const Warp&, const AsyncEntry&) {}  // a bulk one, for the entry's lanes
   // A wait for bulk stores has seen to it that these have read their source.
   virtual void copy_has_read(const Warp&, const AsyncEntry&, uint32_t /*lanes*/) {}
+  // Whether such a bulk store lands as late as it may: when its thread waits for the writes, or the
+  // block ends. Hardware has written it before that as good as always, and programs rely on it, so
+  // it lands at the wait for its source otherwise.
+  virtual bool wants_late_stores() const { return false; }
   // An mbarrier at this offset of the block's shared memory.
   virtual void phase_completes(const Block&, uint32_t /*offset*/) {}
   // The active lanes have asked for a phase of their mbarrier (shared addresses, by lane): for the
