@@ -14,9 +14,10 @@ struct Figures {
   // Cycles until an answer comes.
   double l1_latency = 33;      // latency.l1_by_footprint
   double shared_latency = 23;  // shared.latency
-  double l2_latency = 275;     // latency.l2_by_footprint
-  double dram_latency = 655;   // latency.dram_by_footprint
-  double l2_spread = 60;       // lines lie nearer or further away by up to so much
+  double constant_latency = 30;
+  double l2_latency = 275;    // latency.l2_by_footprint
+  double dram_latency = 655;  // latency.dram_by_footprint
+  double l2_spread = 60;      // lines lie nearer or further away by up to so much
   double dram_spread = 120;
   double dram_queueing =
       400;  // DRAM answers so much later when it is fully used: dram.read_by_in_flight
@@ -54,6 +55,10 @@ struct Figures {
   double first_instruction = 1000;  // cycles until code and parameters are there
   double l2_dirty_bytes = 25e6;  // that the memset which empties the L2 leaves to be written back
   double l2_kept_bytes = 20e6;   // of what a kernel writes, still in the L2 when it ends
+
+  // Constant memory serves one word at a time to all lanes: cycles for each further one. Measured
+  // by table_lookup of bench/model/programs.
+  double constant_word = 10.7;
 
   // Queues.
   double lsu_queue = 64;        // cycles of work that the memory pipe takes in advance

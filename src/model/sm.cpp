@@ -253,6 +253,10 @@ class Sm {
   double access(const Op& op, WarpState& ws, double now) {
     const uint32_t* payload = ws.chunk[ws.next].accesses;
     double done = now;
+    if (op.kind == Op::Kind::constant) {
+      constant_ = std::max(constant_, now) + 1 + (payload[0] - 1) * f_.constant_word;
+      return constant_ + f_.constant_latency;
+    }
     for (int a = 0; a < op.accesses; ++a) {
       const uint32_t lines = payload[1];
       const double start = std::max(now, lsu_);
@@ -322,7 +326,7 @@ class Sm {
   double now_ = 0;
   std::array<double, kSchedulers> slot_ = {};                      // when each may issue again
   std::array<std::array<double, kPipes>, kSchedulers> pipe_ = {};  // when each pipe is free again
-  double lsu_ = 0, barrier_ = 0, stored_ = 0;
+  double lsu_ = 0, barrier_ = 0, stored_ = 0, constant_ = 0;
 
   double issued_ = 0, lsu_busy_ = 0, l1_hits_ = 0, l1_sectors_ = 0;
   std::array<double, kPipes> busy_ = {};

@@ -3,8 +3,10 @@
 //
 // A warp's stream is a list of 32-bit words: the number of a step, then, for each access that the
 // step makes, the turns that it takes in shared memory or in the first cache (of an atomic on
-// global memory: its lanes), its number of cache lines, and two words per line: the line's number
-// and, in the highest four bits, which of its sectors.
+// global memory: its lanes; of constant memory: its different words), its number of cache lines,
+// and two words per line: the line's number and, in the highest four bits, which of its sectors.
+// A step that no lane executes has a mark and no accesses: ptxas has no branch around a short body,
+// so the step takes its slots.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +29,7 @@ struct Op {
     atomic,
     reduction,
     copy,
+    constant,  // a load from constant memory at a place that is in a register
     barrier,
     wait_copies
   };

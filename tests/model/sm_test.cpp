@@ -108,6 +108,21 @@ TEST(Sm, WhatNoLaneExecutesTakesItsSlots) {
   EXPECT_NEAR(cycles_of(make), 32 * 500, 100);  // one memory pipe
 }
 
+TEST(Sm, ConstantMemoryServesOneWordAtATime) {
+  const Figures figures;
+  for (const uint32_t words : {1u, 32u}) {
+    WorkMaker make;
+    const uint32_t load =
+        make.add({.kind = Op::Kind::constant, .pipe = Pipe::none, .accesses = 1}, {1}, {1});
+    std::vector<uint32_t> stream;
+    for (int i = 0; i < 100; ++i) stream.insert(stream.end(), {load, words, 0});
+    make.blocks(1, {stream});
+    EXPECT_NEAR(cycles_of(make) / 100,
+                figures.constant_latency + 1 + (words - 1) * figures.constant_word, 4)
+        << words;
+  }
+}
+
 // Additions go to the pipe that has less to do; comparisons cannot.
 TEST(Sm, AdditionsUseTwoPipes) {
   for (const bool either : {false, true}) {

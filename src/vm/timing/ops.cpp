@@ -255,6 +255,7 @@ class Translator {
       for (uint32_t touch = from.touch; touch < from.touch + from.touches; ++touch)
         op.accesses = uint8_t(op.accesses + (op_of(from, plan_.touches[touch]) == k));
       translate(op, plan_.entries[from.entry + k]);
+      if (entries == 1 && from_constants(plan_.entries[from.entry])) make_constant(op);
       work_.ops.push_back(op);
     }
     step.ops = entries;
@@ -296,6 +297,19 @@ class Translator {
       for (const Instruction* follower : found->second)
         if (const Operand* target = observe::written_by(*follower))
           observe::each_register(*target, write);
+  }
+
+  // At a place that only the running program knows; others are operands.
+  static bool from_constants(const observe::Entry& entry) {
+    return entry.match && entry.source && entry.match->form.space == Space::constant &&
+           entry.source->operands.size() > 1 && entry.source->operands[1].reg >= 0;
+  }
+  static void make_constant(Op& op) {
+    op.kind = Op::Kind::constant;
+    op.accesses = 1;
+    op.is_shared = true;
+    op.issues = 1;
+    op.pipe = Pipe::none;
   }
 
   // Operations per cycle of one of an SM's four tensor cores: mma.*.rate_by_warps and

@@ -36,6 +36,23 @@ float issues_of(const model::Work& work, const model::Step& step) {
   return sum;
 }
 
+bool reads_constants(const model::Work& work, const model::Step& step) {
+  return step.ops == 1 && work.ops[step.op].kind == model::Op::Kind::constant;
+}
+
+// Different words that the lanes of a load ask for.
+uint32_t words_of(const Warp& w, const Inst* inst) {
+  std::array<uint64_t, kWarpSize> words;
+  uint32_t count = 0;
+  const uint64_t* from = w.src<uint64_t>(inst->a);
+  for (uint32_t left = w.mask; left; left &= left - 1) {
+    const uint64_t at = from[std::countr_zero(left)] + uint64_t(int64_t(int32_t(inst->b)));
+    if (std::find(words.begin(), words.begin() + count, at / 4) == words.begin() + count)
+      words[count++] = at / 4;
+  }
+  return count;
+}
+
 }  // namespace
 
 struct Recorder::Function {
@@ -68,6 +85,13 @@ void Recorder::Function::find_bodies() {
 }
 
 namespace {
+
+// What takes many machine instructions has a branch for the rare cases: ptxas keeps the other one.
+bool is_long(const model::Work& work, uint32_t first_step, const std::vector<uint32_t>& body) {
+  constexpr float kMost = 4;
+  return std::ranges::any_of(
+      body, [&](uint32_t step) { return issues_of(work, work.steps[first_step + step]) > kMost; });
+}
 
 // An access to the second cache, and when: in which wave of blocks, how far the warp had come.
 struct L2Access {
@@ -264,8 +288,10 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
     f.plan = std::make_shared<const observe::Plan>(observe::plan_of(*code));
     f.first = code->insts.data();
     f.first_step = uint32_t(run.work.steps.size());
-    f.find_bodies();
     append_steps(run.work, *code, *f.plan);
+    f.find_bodies();
+    std::erase_if(f.bodies,
+                  [&](const auto& one) { return is_long(run.work, f.first_step, one.second); });
   }
   run.workers.resize(workers);
   run.per_worker.resize(workers);
@@ -316,7 +342,7 @@ void Recorder::pass_by(std::vector<uint32_t>& stream, Branch& before, const Func
                        const Warp& w, uint32_t step) {
   if (before.body && before.body->front() != step && before.lanes == w.mask)
     for (const uint32_t passed : *before.body)
-      stream.push_back((function.first_step + passed) | model::kSwitchedOff);
+      if (passed < step) stream.push_back((function.first_step + passed) | model::kSwitchedOff);
   const auto found = function.bodies.find(step);
   before = found == function.bodies.end() ? Branch{} : Branch{&found->second, w.mask};
 }
@@ -346,6 +372,8 @@ void Recorder::before(const Warp& w, const Inst* inst) {
     ++(stream ? block.followed : block.cut);
     if (stream) pass_by(*stream, worker.branch[w.index], f, w, uint32_t(inst - f.first));
     if (stream && step.ops) stream->push_back(number);
+    if (stream && reads_constants(run.work, step))
+      stream->insert(stream->end(), {words_of(w, inst), 0});
   }
   if (from.kind != observe::Step::Kind::touches) return;
   for (uint32_t k = from.touch; k < from.touch + from.touches; ++k) {
