@@ -73,7 +73,7 @@ function(ridge_test name)
   find_package(GTest REQUIRED)
   include(GoogleTest)
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
-  target_compile_options(${name} PRIVATE ${RIDGE_WARNINGS})
+  target_compile_options(${name} PRIVATE ${RIDGE_WARNINGS} -O1)  # compiling them takes longer than running them
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   set(properties TIMEOUT 300)
