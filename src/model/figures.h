@@ -12,12 +12,12 @@ struct Figures {
   int sms = 132;
 
   // Cycles until an answer comes.
-  double l1_latency = 33;      // latency.l1_by_footprint
-  double shared_latency = 23;  // shared.latency
-  double constant_latency = 30;
-  double l2_latency = 275;    // latency.l2_by_footprint
-  double dram_latency = 655;  // latency.dram_by_footprint
-  double l2_spread = 60;      // lines lie nearer or further away by up to so much
+  double l1_latency = 33;        // latency.l1_by_footprint
+  double shared_latency = 23;    // shared.latency
+  double constant_latency = 30;  // assumed: latency.constant_by_footprint is still to be measured
+  double l2_latency = 275;       // latency.l2_by_footprint
+  double dram_latency = 655;     // latency.dram_by_footprint
+  double l2_spread = 60;         // lines lie nearer or further away by up to so much
   double dram_spread = 120;
   double dram_queueing =
       400;  // DRAM answers so much later when it is fully used: dram.read_by_in_flight
@@ -32,7 +32,7 @@ struct Figures {
   double dram_bytes_per_cycle = 16.4;  // dram.read
   double dram_mix_loss = 0.09;         // of that, where half is written: dram.copy
   double dram_lone_bytes = 42;  // a row of DRAM opened for two sectors: dram.read_sectors_by_stride
-  double l1_bytes = 228 * 1024;  // with shared memory
+  double l1_bytes = 228 * 1024;  // with shared memory: latency.l1_by_footprint
   double l2_bytes = 37e6;        // that all SMs can use at once: latency.l2_by_footprint
 
   // What Nsight Compute calls 100 %, of the whole GPU: bench/model/programs_h200.json.

@@ -107,7 +107,9 @@ double Memory::write(uint32_t op, double now, int sectors) {
   const bool is_lone = sectors == 1;
   // A sector that is not written as a whole before it leaves has to be completed from DRAM. One
   // that is written word by word comes eight times, and is missing once.
-  const double in_parts = std::clamp((8 * misses_[op] - 1) / 7, 0.0, 1.0);
+  const double times = whole_after_[op];
+  const double in_parts =
+      times > 1.01 ? std::clamp((times * misses_[op] - 1) / (times - 1), 0.0, 1.0) : 0;
   const double each =
       figures_.l2_write_request + (is_missing(op) ? in_parts * figures_.l2_write_completed : 0);
   take_l2(now, sectors, is_lone ? each * share_ : 0, is_lone ? figures_.l2_lone_write : 1);

@@ -312,7 +312,7 @@ class Translator {
     op.pipe = Pipe::none;
   }
 
-  // Operations per cycle of one of an SM's four tensor cores: mma.*.rate_by_warps and
+  // Operations per cycle of a tensor core, of which an SM has four: mma.*.rate_by_warps and
   // wgmma.*.rate_by_warpgroups.
   static Cost product(const TensorWork& work) {
     const double of_f16 = work.by_warpgroup ? 1020 : 648;

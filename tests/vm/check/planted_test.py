@@ -11,8 +11,6 @@ import sys
 # What a bug may lead to besides.
 CONSEQUENCE = {"barrier": {"deadlock"}, "mask": {"deadlock"}, "async": {"race", "deadlock", "uninitialised"},
                "mbarrier": {"async", "race", "deadlock", "fault"}, "cluster": {"race", "fault"}}
-# Words that the finding of a bug must have.
-SAYS = {"tile_not_awaited": "is read before the copy was waited for", "load_over_load": "two bulk copies at the same time"}
 # Other orders of threads in which the bugs of these files must be found as well.
 SEEDS = {"bulk.cu": (1, 2), "mbarrier.cu": (1, 2), "tensor.cu": (1, 2), "wgmma.cu": (1, 2)}
 
@@ -57,11 +55,11 @@ def main(ridge, source, program):
             who = f"{name}, order {seed}" if seed else name
             if findings is None or done.returncode != 5:
                 complain(f"{who}: nothing was found (exit code {done.returncode})", done)
-            elif not any(f["kind"] == kind and lines_of(f) == wanted and SAYS.get(name, "") in f.get("message", "") for f in findings):
+            elif not any(f["kind"] == kind and lines_of(f) == wanted for f in findings):
                 complain(f"{who}: no {kind} at lines {sorted(wanted)}", done)
             elif kind == "proxy-fence" and len(findings) > 1:
                 complain(f"{who}: one fence is missing, and there are {len(findings)} findings", done)
-            elif words.get(name, "") not in json.dumps(findings):
+            elif not any(f["kind"] == kind and lines_of(f) == wanted and words.get(name, "") in json.dumps(f) for f in findings):
                 complain(f"{who}: the report does not say '{words[name]}'", done)
             elif any(f["kind"] != kind and f["kind"] not in CONSEQUENCE.get(kind, ()) for f in findings):
                 complain(f"{who}: more than the bug was found", done)

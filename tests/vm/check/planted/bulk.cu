@@ -354,7 +354,7 @@ __global__ void load_over_load(const int* in, int* out, int fixed) {
     FENCE_INIT();
     for (int k = 0; k < 2; ++k) {
       EXPECT(&full[k], kBytes);
-      LOAD(tile, in + k * kThreads, kBytes, &full[k]);  // BUG load_over_load
+      LOAD(tile, in + k * kThreads, kBytes, &full[k]);  // BUG load_over_load SAYS load_over_load: two bulk copies at the same time
       if (fixed) WAIT(&full[k], 0);
     }
   }

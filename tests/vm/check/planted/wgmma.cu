@@ -301,7 +301,7 @@ __global__ void tile_not_awaited(const unsigned char* in, float* out, int fixed)
   __shared__ Tiles tiles;
   fill(tiles);
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::
-               "r"(address_of(tiles.a + 16 * threadIdx.x)), "l"(in + 16 * threadIdx.x) : "memory");  // BUG tile_not_awaited
+               "r"(address_of(tiles.a + 16 * threadIdx.x)), "l"(in + 16 * threadIdx.x) : "memory");  // BUG tile_not_awaited SAYS tile_not_awaited: is read before the copy was waited for
   if (fixed) {
     asm volatile("cp.async.wait_all;" ::: "memory");
     PROXY_FENCE();
