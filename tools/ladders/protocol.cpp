@@ -166,6 +166,11 @@ void fields(Io& io, T& step) {
   io.some("implausible_under_us", step.implausible_under);
   io.some("warp_instructions", step.warp_instructions);
   io.some("thread_instructions", step.thread_instructions);
+  io.some("modelled_us", step.modelled_us);
+  io.some("modelled_low_us", step.modelled_low_us);
+  io.some("modelled_high_us", step.modelled_high_us);
+  io.some("bound", step.bound);
+  io.some("why", step.why);
 }
 
 template <class Io, Is<StepAnswer> T>

@@ -93,12 +93,17 @@ struct Step {
   bool by_graph = false;
   double implausible_under = 0;  // µs; its median is under what physics allows
   std::optional<uint64_t> warp_instructions, thread_instructions;
+  // On the software GPU: what the model of time says (docs/model.md).
+  std::optional<double> modelled_us, modelled_low_us, modelled_high_us;
+  std::string bound;  // "memory", "l2", …
+  std::string why;    // one sentence on the bound: "8 KB in flight per SM, 40 KB needed"
 };
 struct StepAnswer {
-  std::string stage;  // kVerified, kTimed or kCounted
+  std::string stage;  // kVerified, kTimed, kCounted or kModelled
   Step step;          // what this stage found
 };
-constexpr const char *kVerified = "verified", *kTimed = "timed", *kCounted = "counted";
+constexpr const char *kVerified = "verified", *kTimed = "timed", *kCounted = "counted",
+                      *kModelled = "modelled";
 
 struct RoofsAnswer {  // bytes per second of the memory; all 0 on the software GPU
   double copy = 0, read = 0, write = 0, pins = 0;

@@ -62,6 +62,13 @@ void note_step(Climb& climb, const Step& found) {
   if (found.implausible_under > 0) step.implausible_under = found.implausible_under;
   if (found.warp_instructions) step.warp_instructions = found.warp_instructions;
   if (found.thread_instructions) step.thread_instructions = found.thread_instructions;
+  if (found.modelled_us) {
+    step.modelled_us = found.modelled_us;
+    step.modelled_low_us = found.modelled_low_us;
+    step.modelled_high_us = found.modelled_high_us;
+    step.bound = found.bound;
+    step.why = found.why;
+  }
 }
 
 // --- the verb ---
