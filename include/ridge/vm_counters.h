@@ -2,6 +2,7 @@
 // dlsym, because they do not exist on a GPU.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 extern "C" {
@@ -13,5 +14,22 @@ struct RidgeVmCounts {
 
 void ridge_vm_set_counting(int on);  // for the launches from here on
 void ridge_vm_counts(RidgeVmCounts* counts);
+
+// How long the work between `begin` and `end` takes by the model of time (docs/model.md). The
+// device is idle at both. Kernels run only as far as the model needs it: their results are not
+// there.
+struct RidgeVmModelled {
+  double us, low_us, high_us;  // between two events, with a cold L2
+  double graph_us;             // as one of many such works in a graph
+  char bound[16];              // "memory", "l2", …; of the longest launch
+  char why[160];
+};
+void ridge_vm_model_begin(void);
+int ridge_vm_model_end(RidgeVmModelled* modelled);  // how many launches there were
+
+// Fills device memory with a pattern of `period` bytes, over and over, without touching it: pages
+// are made when somebody uses them. 0: nothing was done, because the period is no multiple of a
+// page or the memory is short.
+int ridge_vm_repeat(void* to, size_t bytes, const void* pattern, size_t period);
 
 }  // extern "C"

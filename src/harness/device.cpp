@@ -23,15 +23,19 @@ Status status_of(cudaError_t error, const char* what) {
   return Error{int(error), std::string(what) + ": " + cudaGetErrorString(error)};
 }
 
+// A function of the software GPU that no GPU has; none on a GPU.
+template <class Function>
+Function* software_gpu_function(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+
 }  // namespace
 
 Status synchronize() { return status_of(cudaDeviceSynchronize(), "the kernel failed"); }
 
 std::optional<Instructions> count_instructions(const std::function<void()>& work) {
-  const auto set_counting = reinterpret_cast<decltype(&ridge_vm_set_counting)>(
-      dlsym(RTLD_DEFAULT, "ridge_vm_set_counting"));
-  const auto counts =
-      reinterpret_cast<decltype(&ridge_vm_counts)>(dlsym(RTLD_DEFAULT, "ridge_vm_counts"));
+  const auto set_counting = software_gpu_function<void(int)>("ridge_vm_set_counting");
+  const auto counts = software_gpu_function<void(RidgeVmCounts*)>("ridge_vm_counts");
   if (!set_counting || !counts) {
     work();
     return std::nullopt;
@@ -44,6 +48,22 @@ std::optional<Instructions> count_instructions(const std::function<void()>& work
   counts(&after);
   return Instructions{after.warp_instructions - before.warp_instructions,
                       after.thread_instructions - before.thread_instructions};
+}
+
+std::optional<Modelled> model_time(const std::function<void()>& work) {
+  const auto begin = software_gpu_function<void()>("ridge_vm_model_begin");
+  const auto end = software_gpu_function<int(RidgeVmModelled*)>("ridge_vm_model_end");
+  if (!begin || !end) return std::nullopt;
+  begin();
+  work();
+  RidgeVmModelled sum;
+  end(&sum);
+  return Modelled{.us = sum.us,
+                  .low_us = sum.low_us,
+                  .high_us = sum.high_us,
+                  .graph_us = sum.graph_us,
+                  .bound = sum.bound,
+                  .why = sum.why};
 }
 
 DeviceBuffer::~DeviceBuffer() {
@@ -76,6 +96,18 @@ Status DeviceBuffer::fill(void* to, int byte, int64_t bytes, const char* what) c
 
 Expected<DeviceBuffer> DeviceBuffer::make(int64_t bytes, int64_t offset, bool canary_behind,
                                           Memory memory) {
+  auto buffer = allocate(bytes, offset, canary_behind, memory);
+  if (!buffer) return buffer;
+  if (const Status s = buffer->fill(buffer->base_, kCanaryByte, buffer->allocated(), "cudaMemset");
+      !s)
+    return s.error();
+  return buffer;
+}
+Expected<DeviceBuffer> DeviceBuffer::make_bare(int64_t bytes, Memory memory) {
+  return allocate(bytes, 0, false, memory);
+}
+Expected<DeviceBuffer> DeviceBuffer::allocate(int64_t bytes, int64_t offset, bool canary_behind,
+                                              Memory memory) {
   DeviceBuffer buffer;
   buffer.bytes_ = bytes;
   buffer.offset_ = offset;
@@ -93,8 +125,6 @@ Expected<DeviceBuffer> DeviceBuffer::make(int64_t bytes, int64_t offset, bool ca
       if (!buffer.base_) made = Error{int(cudaErrorMemoryAllocation), "no host memory"};
   }
   if (!made) return made.error();
-  if (const Status s = buffer.fill(buffer.base_, kCanaryByte, buffer.allocated(), "cudaMemset"); !s)
-    return s.error();
   return buffer;
 }
 
@@ -120,6 +150,10 @@ Expected<bool> DeviceBuffer::equals(const DeviceBuffer& other) const {
 }
 Status DeviceBuffer::upload_repeated(const void* from, int64_t bytes) {
   char* const to = static_cast<char*>(data());
+  const auto repeat =
+      software_gpu_function<int(void*, size_t, const void*, size_t)>("ridge_vm_repeat");
+  if (memory_ == Memory::device && repeat && repeat(to, size_t(bytes_), from, size_t(bytes)))
+    return Status::ok();
   int64_t filled = std::min(bytes, bytes_);
   if (const Status s = copy(to, from, filled, "upload"); !s) return s;
   for (int64_t part; filled < bytes_; filled += part) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "core/status.h"
 
@@ -16,6 +17,15 @@ struct Instructions {
 };
 // What the software GPU executed during `work`. Nothing on a GPU.
 std::optional<Instructions> count_instructions(const std::function<void()>& work);
+
+// What the model of time says of `work` (docs/model.md). Nothing on a GPU. The results of kernels
+// are not there afterwards: they run only as far as the model needs it.
+struct Modelled {
+  double us = 0, low_us = 0, high_us = 0;  // between two events
+  double graph_us = 0;                     // as one of many in a graph
+  std::string bound, why;
+};
+std::optional<Modelled> model_time(const std::function<void()>& work);
 
 enum class Memory : uint8_t { device, pinned, pageable };  // the last two on the host
 
@@ -34,6 +44,8 @@ class DeviceBuffer {
 
   static Expected<DeviceBuffer> make(int64_t bytes, int64_t offset, bool canary_behind,
                                      Memory memory = Memory::device);
+  // Without canaries, and with whatever is in the memory.
+  static Expected<DeviceBuffer> make_bare(int64_t bytes, Memory memory = Memory::device);
   void* data() const { return static_cast<char*>(base_) + kCanary + offset_; }
   int64_t size() const { return bytes_; }
 
@@ -48,6 +60,8 @@ class DeviceBuffer {
 
  private:
   static constexpr int64_t kCanary = 256;
+  static Expected<DeviceBuffer> allocate(int64_t bytes, int64_t offset, bool canary_behind,
+                                         Memory memory);
   void swap(DeviceBuffer& other);
   // Within this buffer or between it and the host; the device is idle.
   Status copy(void* to, const void* from, int64_t bytes, const char* what) const;

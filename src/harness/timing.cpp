@@ -13,7 +13,6 @@
 namespace ridge::harness {
 namespace {
 
-constexpr double kShortestByEvents = 15;  // µs; under that, launch overhead shows in events
 constexpr int kLaunchesAGraph = 32;
 constexpr int kBatch = 10;  // samples of each between two looks at the clock
 constexpr int kWarmups = 3;

@@ -12,6 +12,8 @@
 
 namespace ridge::harness {
 
+constexpr double kShortestByEvents = 15;  // µs; under that, launch overhead shows in events
+
 struct Timed {
   std::string name;
   // Enqueues one run on the inputs of set `set`.

@@ -72,6 +72,7 @@ Prediction predict(const Work& work, const Figures& figures, int resident) {
   double followed = 0, cut = 0;  // steps
   for (const Work::Block& block : work.sm) followed += block.followed, cut += block.cut;
   if (followed > 0) out.sm.cycles *= 1 + cut / followed;
+  out.launch_us = figures.launch_us;
   out.us = figures.launch_us + out.sm.cycles / figures.clock_ghz * 1e-3;
   const double band = out.us < kShortUs ? kBandShort : kBand;
   out.low_us = out.us * (1 - band);

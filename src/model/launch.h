@@ -11,6 +11,7 @@ namespace ridge::model {
 
 struct Prediction {
   double us = 0, low_us = 0, high_us = 0;  // between two events, with a cold L2
+  double launch_us = 0;                    // of that: an empty launch
   std::string bound;  // memory, l2, l1_shared, issue, fma, fp64, sfu, tensor, atomics,
                       // latency, idle, launch
   SmTime sm;          // of the SM that has the most blocks

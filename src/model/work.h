@@ -90,4 +90,7 @@ struct Work {
   std::vector<float> issued;                  // machine instructions of each block of the launch
 };
 
+// Fills in Work::common_lines from the streams.
+void find_common_lines(Work& work);
+
 }  // namespace ridge::model

@@ -1,4 +1,5 @@
-// Verifies every contestant, then times those that are right in turn; on the software GPU, counts.
+// Verifies every contestant, then times those that are right in turn; on the software GPU, has the
+// model of time say how long they take on a GPU.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -76,10 +77,15 @@ std::vector<Case> smaller_cases(const Loaded& loaded, const Case& c) {
   return cases;
 }
 
+// What the software GPU verifies in a moment.
+constexpr double kMostOnSoftware = 1 << 22;
+
 // The case itself, and with whole numbers where that gives a proof; smaller ones where it is too
-// large for all that its family offers.
+// large for all that its family offers, or for the software GPU.
 Checks checks_of(const Loaded& loaded, const Case& c) {
-  const auto means = harness::means_for(*loaded.ladder, c);
+  const Workload workload = loaded.ladder->workload(c);
+  const bool is_large = is_software_gpu() && harness::reference_work(workload) > kMostOnSoftware;
+  const auto means = is_large ? std::nullopt : harness::means_for(*loaded.ladder, c);
   if (!means) return {.cases = smaller_cases(loaded, c)};
   Checks checks = {.cases = {c}, .all = true, .means = *means};
   if (means->proof) checks.cases.push_back(harness::exact_case(c));
@@ -212,29 +218,74 @@ Status time_all(const Loaded& loaded, const Case& c, const Workload& workload,
   return Status::ok();
 }
 
-Status count_all(const Loaded& loaded, const Case& c, const Workload& workload,
-                 const std::vector<Contestant>& contestants) {
+// Launches a contestant once on the first set, by way of `watched`, which gets the launch as a
+// function. False: it cannot do this case, which is told.
+template <class Watched>
+Expected<bool> launch_once(SetsInMemory& sets_for, const Contestant& who, const Case& c,
+                           Watched watched) {
+  const auto made = sets_for.of(who);
+  if (!made) return made.error();
+  const Call& call = *(*made)->front().call;
+  if (refuses(who, c, call)) return false;
+  const auto wanted = who.workspace(call);
+  if (!wanted) return wanted.error();
+  auto workspace = harness::DeviceBuffer::make(int64_t(*wanted), 0, false);
+  if (!workspace) return workspace.error();
+  Status status;
+  watched([&] {
+    status = who.launch(call, {workspace->data(), *wanted}, nullptr);
+    if (status) status = harness::synchronize();
+  });
+  if (!status) return status.error();
+  return true;
+}
+
+Status count_all(const Loaded& loaded, const Case& c, const std::vector<Contestant>& contestants) {
+  const Workload workload = loaded.ladder->workload(c);
   SetsInMemory sets_for(*loaded.ladder, c, workload, 1);
   for (const Contestant& who : contestants) {
-    const auto made = sets_for.of(who);
-    if (!made) return made.error();
-    const Call& call = *(*made)->front().call;
-    if (refuses(who, c, call)) continue;
-    const auto wanted = who.workspace(call);
-    if (!wanted) return wanted.error();
-    auto workspace = harness::DeviceBuffer::make(int64_t(*wanted), 0, false);
-    if (!workspace) return workspace.error();
-    Status status;
-    const auto counted = harness::count_instructions([&] {
-      status = who.launch(call, {workspace->data(), *wanted}, nullptr);
-      if (status) status = harness::synchronize();
-    });
-    if (!status) return status;
     Step step = step_of(who);
-    step.warp_instructions = counted->warp;
-    step.thread_instructions = counted->thread;
-    tell(StepAnswer{kCounted, step});
+    const auto done = launch_once(sets_for, who, c, [&](const auto& launch) {
+      const auto counted = harness::count_instructions(launch);
+      step.warp_instructions = counted->warp;
+      step.thread_instructions = counted->thread;
+    });
+    if (!done) return done.error();
+    if (*done) tell(StepAnswer{kCounted, step});
   }
+  return Status::ok();
+}
+
+Step with_model(Step step, const harness::Modelled& modelled, bool by_graph) {
+  const double factor = by_graph ? modelled.graph_us / modelled.us : 1;
+  step.modelled_us = modelled.us * factor;
+  step.modelled_low_us = modelled.low_us * factor;
+  step.modelled_high_us = modelled.high_us * factor;
+  step.bound = modelled.bound;
+  step.why = modelled.why;
+  step.by_graph = by_graph;
+  return step;
+}
+
+Status model_all(const Loaded& loaded, const Case& c, const Workload& workload,
+                 const std::vector<Contestant>& contestants) {
+  SetsInMemory sets_for(*loaded.ladder, c, workload, 1);
+  std::vector<std::pair<Step, harness::Modelled>> all;
+  for (const Contestant& who : contestants) {
+    std::optional<harness::Modelled> modelled;
+    const auto done = launch_once(sets_for, who, c, [&](const auto& launch) {
+      modelled = harness::model_time(launch);
+    });
+    if (!done) return done.error();
+    if (!*done || !modelled) continue;
+    all.emplace_back(step_of(who), *modelled);
+    tell(StepAnswer{kModelled, with_model(all.back().first, *modelled, false)});
+  }
+  // As a GPU's times are taken: if the fastest is too short for events, all go by graph.
+  const bool by_graph = std::ranges::any_of(
+      all, [](const auto& one) { return one.second.us < harness::kShortestByEvents; });
+  for (const auto& [step, modelled] : all)
+    if (by_graph) tell(StepAnswer{kModelled, with_model(step, modelled, true)});
   return Status::ok();
 }
 
@@ -263,11 +314,11 @@ Status measure_operator(const std::string& name, const Request& request, const D
       contestants.push_back(harness::contestant_of(*loaded->ladder, r, device));
   if (const auto rivals = load_rivals(loaded->op->family, request))
     rivals(*loaded->op, &contestants);
-  const bool small = software || request.small;
-  auto cases = cases_of(*loaded, request,
-                        small ? std::vector{loaded->ladder->tour()} : loaded->ladder->timings());
+  auto cases =
+      cases_of(*loaded, request,
+               request.small ? std::vector{loaded->ladder->tour()} : loaded->ladder->timings());
   if (!cases) return cases.error();
-  if (request.tour) cases->resize(1);
+  if (request.tour || software) cases->resize(1);
   for (const Case& c : *cases) {
     const Workload workload = loaded->ladder->workload(c);
     const Checks checks = checks_of(*loaded, c);
@@ -281,7 +332,10 @@ Status measure_operator(const std::string& name, const Request& request, const D
     std::vector<Contestant> left;
     for (size_t i = 0; i < right->size(); ++i)
       if ((*right)[i]) left.push_back(contestants[i]);
-    const Status done = software ? count_all(*loaded, c, workload, left)
+    if (software && request.instructions)
+      if (const Status counted = count_all(*loaded, checks.cases.front(), left); !counted)
+        return counted;
+    const Status done = software ? model_all(*loaded, c, workload, left)
                                  : time_all(*loaded, c, workload, left, device, request);
     if (!done) return done;
   }

@@ -34,6 +34,7 @@ constexpr Flag kFlags[] = {{"--shape", &Request::shape},
                            {"--fast", &Request::fast},
                            {"--known-roofs", &Request::known_roofs},
                            {"--rivals", &Request::rivals},
+                           {"--instructions", &Request::instructions},
                            {"--folder", &Request::folder}};
 
 // A field's values as words, one per flag, and the word of one flag into the field.

@@ -22,8 +22,8 @@ Expected<Sets> make_sets(const Ladder& ladder, const Case& c, const Workload& wo
     for (size_t t = 0; t < workload.tensors.size(); ++t) {
       const TensorSpec& spec = workload.tensors[t];
       const int64_t elements = spec.span;
-      auto buffer = harness::DeviceBuffer::make(int64_t(bytes_for(spec.dtype, elements)), 0, false,
-                                                harness::memory_of(spec, pageable));
+      auto buffer = harness::DeviceBuffer::make_bare(int64_t(bytes_for(spec.dtype, elements)),
+                                                     harness::memory_of(spec, pageable));
       if (!buffer) return buffer.error();
       const bool structured = elements > 0 && ladder.input(c, t, 0).has_value();
       if (spec.role != Role::out && elements > 0) {

@@ -9,17 +9,21 @@
 #include <unordered_set>
 
 #include "core/occupancy.h"
-#include "core/text.h"
 #include "model/launch.h"
 #include "vm/exec/grid.h"
 #include "vm/timing/lines.h"
 #include "vm/timing/ops.h"
+#include "vm/timing/waves.h"
 
 namespace ridge::vm::timing {
 namespace {
 
-constexpr size_t kMostWords = 40u << 20;
-constexpr size_t kMostAtomicWords = 1 << 16, kMostL2Accesses = 2 << 20;
+constexpr size_t kMostWords = 8u << 20;  // of all streams
+constexpr size_t kMostAtomicWords = 1 << 16, kMostL2Accesses = 1 << 20;
+// The second cache is filled so many times; what the first half of the accesses found in it is
+// forgotten, unless there was no other half.
+constexpr double kL2Fills = 3;
+constexpr double kMostSampled = 15e6;  // machine instructions of blocks that nobody has to run
 constexpr uint64_t kModelledLaunches = 3;  // of one kernel and shape; later ones take as long
 
 // Lanes of an atomic that reach the memory: ptxas may have one do the work of all.
@@ -103,6 +107,8 @@ struct L2Access {
 
 struct PerWorker {
   uint64_t block = ~0ull;
+  model::Work::Block* followed = nullptr;  // the same, if it is one of those
+  double issued = 0;
   std::array<Recorder::Branch, 32> branch = {};  // that each of its warps came to last
   std::array<uint32_t, 32> progress = {};        // accesses of each warp of the block
   uint64_t counted = ~0ull;                      // the block that runs
@@ -132,11 +138,11 @@ struct Recorder::Run {
   std::unordered_map<const Code*, Function> functions;
   std::vector<std::unordered_map<const Code*, Tally>> workers;
   std::vector<PerWorker> per_worker;
-  std::unordered_map<uint64_t, size_t> block;    // its place in work.sm
-  size_t most_words = 0;                         // of the stream of one warp
-  std::unordered_map<uint64_t, uint64_t> owner;  // the followed block that touched a line first
-  std::string shape;                             // by which launches are known again
-  std::optional<model::Prediction> as_before;    // no need to look at this one
+  std::unordered_map<uint64_t, size_t> block;  // its place in work.sm
+  size_t most_words = 0;                       // of the stream of one warp
+  std::string shape;                           // by which launches are known again
+  std::optional<model::Prediction> as_before;  // no need to look at this one
+  std::optional<Waves> waves;                  // if not all blocks have to run
 
   uint64_t wave() const { return uint64_t(per_sm) * sms; }
   void ask_l2();
@@ -145,22 +151,26 @@ struct Recorder::Run {
   // are followed instruction by instruction.
   bool is_followed(uint64_t block) const {
     const uint64_t in = block / wave();
-    return block % sms == 0 && (in == 0 || in == work.blocks / wave() / 2);
+    return block % sms == 0 && (in == 0 || in == (waves ? waves->second() : middle()));
   }
+  uint64_t middle() const { return work.blocks / wave() / 2; }
+  model::Work::Block* follow(const Warp& w);
   // The second cache sees all blocks from the first one on, until it has been filled a few times.
   std::atomic<bool> l2_has_enough = false;
   double l2_bytes = 0;
+  bool is_for_l2(uint64_t block) const { return !l2_has_enough && (!waves || block < waves->end()); }
   void note(PerWorker& worker, const L2Access& access);
-  void note_owners(const Lines& lines, uint64_t block);
   void block_begins(PerWorker& worker, std::unordered_map<const Code*, Tally>& tallies,
                     uint64_t block);
 };
 
-void Recorder::Run::note_owners(const Lines& lines, uint64_t block) {
+// Where to write down what a warp's block does, if that is wanted.
+model::Work::Block* Recorder::Run::follow(const Warp& w) {
+  if (!is_followed(w.block->index)) return nullptr;
   const std::lock_guard lock(mutex);
-  for (uint32_t i = 0; i < lines.count; ++i)
-    if (owner.try_emplace(lines.at[i].first, block).first->second != block)
-      work.common_lines.insert(lines.at[i].first);
+  const auto [known, is_new] = block.try_emplace(w.block->index, work.sm.size());
+  if (is_new) work.sm.emplace_back().warps.resize(w.block->warps.size());
+  return &work.sm[known->second];
 }
 
 // Adds up what the worker's block before has issued.
@@ -174,14 +184,15 @@ void Recorder::Run::block_begins(PerWorker& worker, std::unordered_map<const Cod
         tally.executed[i] = {};
       }
   if (worker.counted < work.issued.size()) work.issued[worker.counted] += float(issued);
+  worker.issued += issued;
   worker.counted = block;
-  worker.blocks += !l2_has_enough && block != ~0ull;
+  worker.blocks += block != ~0ull && is_for_l2(block);
 }
 
 void Recorder::Run::note(PerWorker& worker, const L2Access& access) {
   worker.accesses.push_back(access);
   worker.lines.insert(access.line);
-  const size_t several = size_t(10 * l2_bytes) / 128 / model::kSampledOne;
+  const size_t several = size_t(kL2Fills * l2_bytes) / 128 / model::kSampledOne;
   if (worker.lines.size() * per_worker.size() >= several ||
       worker.accesses.size() * per_worker.size() >= kMostL2Accesses)
     l2_has_enough = true;
@@ -196,7 +207,8 @@ void Recorder::Run::ask_l2() {
   std::ranges::stable_sort(all, {},
                            [](const L2Access& a) { return std::pair(a.wave, a.progress); });
   model::Cache l2(uint64_t(l2_bytes) / model::kSampledOne, 16);
-  const size_t first = l2_has_enough ? all.size() / 2 : 0;
+  const bool is_whole = !l2_has_enough && (!waves || waves->end() >= work.blocks);
+  const size_t first = is_whole ? 0 : all.size() / 2;
   for (size_t i = 0; i < all.size(); ++i) {
     const L2Access& a = all[i];
     const auto [missing, fetched, clean] = l2.access(a.line, a.sectors, a.writes);
@@ -236,10 +248,12 @@ const model::Work& Recorder::Run::finished() {
     in_order.back().issued = work.issued[number];
   }
   work.sm = std::move(in_order);
+  model::find_common_lines(work);
+  if (waves) waves->fill_gaps(work.issued);
   return work;
 }
 
-Recorder::Recorder(std::FILE* out) : out_(out) {}
+Recorder::Recorder(Told told, Options options) : told_(std::move(told)), options_(options) {}
 Recorder::~Recorder() = default;
 
 Recorder::Run& Recorder::run_of(const GridRun& grid) {
@@ -274,11 +288,27 @@ Recorder::Run& Recorder::run_of(const GridRun& grid) {
     t.issued.resize(t.blocks);
     const uint64_t followed = 2ull * run->per_sm * (t.block_threads / kWarpSize + 1);  // warps
     run->most_words = kMostWords / followed;
+    t.sm.reserve(2 * run->per_sm + 2);  // so that they stay where they are
     const Known& known = known_[run->shape];
     if (known.launches >= kModelledLaunches) run->as_before = known.time;
   }
   last = {grid.id, run.get()};
   return *run;
+}
+
+// Asked for before `begin`, and again when the blocks chosen before have run.
+std::vector<uint64_t> Recorder::choose(const GridRun& grid) {
+  if (!options_.sampled || grid.launch->cooperative) return {};
+  Run& run = run_of(grid);
+  if (!run.waves) {
+    bool communicates = false;
+    for (const auto& [function, code] : grid.code->functions)
+      communicates |= !observe::plan_of(*code).communicates.empty();
+    run.waves.emplace(run.work.blocks, run.wave(), run.sms, communicates);
+  }
+  double issued = 0;
+  for (const PerWorker& worker : run.per_worker) issued += worker.issued;
+  return run.waves->next(run.l2_has_enough || issued > kMostSampled);
 }
 
 void Recorder::begin(const GridRun& grid, unsigned workers) {
@@ -334,7 +364,8 @@ Observer::Watch Recorder::watch(const Warp& w) {
     run.block_begins(*tally.worker, run.workers[w.worker->index], block);
   Watch::Executed* const executed = tally.executed.data();
   if (run.is_followed(block)) return {executed, nullptr};
-  return {executed, run.l2_has_enough ? tally.nothing.data() : tally.function->plan->told.data()};
+  return {executed,
+          run.is_for_l2(block) ? tally.function->plan->told.data() : tally.nothing.data()};
 }
 
 // A warp that jumped over a body as a whole has issued it, switched off.
@@ -357,16 +388,14 @@ void Recorder::before(const Warp& w, const Inst* inst) {
   PerWorker& worker = *tally.worker;
   if (worker.block != w.block->index) {
     worker.block = w.block->index;
+    worker.followed = run.follow(w);
     worker.progress.fill(0);
     worker.branch.fill({});
   }
-  if (from.kind == observe::Step::Kind::touches) ++worker.progress[w.index];
+  const bool is_for_l2 = run.is_for_l2(worker.block);
   std::vector<uint32_t>* stream = nullptr;
-  if (run.is_followed(w.block->index)) {
-    const std::lock_guard lock(run.mutex);
-    const auto [known, is_new] = run.block.try_emplace(w.block->index, run.work.sm.size());
-    if (is_new) run.work.sm.emplace_back().warps.resize(w.block->warps.size());
-    model::Work::Block& block = run.work.sm[known->second];
+  if (worker.followed) {
+    model::Work::Block& block = *worker.followed;
     stream = &block.warps[w.index];
     if (stream->size() >= run.most_words) stream = nullptr;
     ++(stream ? block.followed : block.cut);
@@ -375,7 +404,8 @@ void Recorder::before(const Warp& w, const Inst* inst) {
     if (stream && reads_constants(run.work, step))
       stream->insert(stream->end(), {words_of(w, inst), 0});
   }
-  if (from.kind != observe::Step::Kind::touches) return;
+  if (from.kind != observe::Step::Kind::touches || (!is_for_l2 && !stream)) return;
+  ++worker.progress[w.index];
   for (uint32_t k = from.touch; k < from.touch + from.touches; ++k) {
     const observe::Touch& touch = f.plan->touches[k];
     Lines lines;
@@ -387,7 +417,7 @@ void Recorder::before(const Warp& w, const Inst* inst) {
                         touch.action == Action::atomic;
     for (uint32_t i = 0; i < lines.count; ++i) {
       const auto [line, sectors] = lines.at[i];
-      if (model::is_sampled(line) && !run.l2_has_enough)
+      if (is_for_l2 && model::is_sampled(line))
         run.note(worker, {line, uint32_t(w.block->index / run.wave()), worker.progress[w.index], op,
                           uint8_t(sectors), writes});
     }
@@ -411,7 +441,6 @@ void Recorder::before(const Warp& w, const Inst* inst) {
     const auto wavefronts = uint32_t(counters.wavefronts);
     stream->push_back(takes_turns ? lanes_of(touch, w.mask) : std::max(lines.turns, wavefronts));
     stream->push_back(lines.count);
-    if (lines.count) run.note_owners(lines, w.block->index);
     for (uint32_t i = 0; i < lines.count; ++i) {
       stream->push_back(uint32_t(lines.at[i].first));
       stream->push_back(uint32_t(lines.at[i].first >> 32 & 0xfff) | lines.at[i].second << 28);
@@ -429,21 +458,10 @@ void Recorder::end(const GridRun& grid) {
   const model::Prediction time = run->as_before
                                      ? *run->as_before
                                      : model::predict(run->finished(), figures_, int(run->per_sm));
-  const Dim3 &g = grid.launch->grid, &b = grid.launch->block;
   const std::lock_guard lock(mutex_);
   known_[run->shape].time = time;
   ++known_[run->shape].launches;
-  const model::SmTime& sm = time.sm;
-  std::fprintf(
-      out_,
-      "{\"name\": %s, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"modelled_us\": %.3f, "
-      "\"modelled_low_us\": %.3f, \"modelled_high_us\": %.3f, \"bound\": %s, \"shares\": "
-      "{\"memory\": %.3f, \"l2\": %.3f, \"l1_shared\": %.3f, \"issue\": %.3f, \"atomics\": "
-      "%.3f}}\n",
-      in_quotes(run->work.kernel).c_str(), g.x, g.y, g.z, b.x, b.y, b.z, time.us, time.low_us,
-      time.high_us, in_quotes(time.bound).c_str(), sm.dram_of_peak, sm.l2_of_peak, sm.lsu, sm.issue,
-      sm.atomics);
-  std::fflush(out_);
+  told_({run->work.kernel, grid.launch->grid, grid.launch->block, time});
 }
 
 }  // namespace ridge::vm::timing

@@ -2,7 +2,7 @@
 // and has the model of time say how long that takes.
 #pragma once
 
-#include <cstdio>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,11 +20,24 @@
 
 namespace ridge::vm::timing {
 
+// A launch, and how long it takes.
+struct LaunchTime {
+  std::string kernel;
+  Dim3 grid, block;
+  model::Prediction time;
+};
+
 class Recorder : public Observer {
  public:
-  // One line of JSON per launch goes to `out`.
-  explicit Recorder(std::FILE* out);
+  struct Options {
+    // Runs only as many blocks as it takes to know the time (waves.h). Nobody may use the results.
+    bool sampled = false;
+  };
+  // Each launch is told of when it has ended, one at a time.
+  using Told = std::function<void(const LaunchTime&)>;
+  Recorder(Told told, Options options);
   ~Recorder() override;
+  std::vector<uint64_t> choose(const GridRun& grid) override;
   void begin(const GridRun& grid, unsigned workers) override;
   Watch watch(const Warp& w) override;
   void before(const Warp& w, const Inst* inst) override;
@@ -45,7 +58,8 @@ class Recorder : public Observer {
   Tally& tally(const Warp& w);
   Run& run_of(const GridRun& grid);
 
-  std::FILE* const out_;
+  const Told told_;
+  const Options options_;
   const model::Figures figures_;
   std::mutex mutex_;
   std::unordered_map<const GridRun*, std::unique_ptr<Run>> runs_;

@@ -1,0 +1,72 @@
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "model/launch.h"
+#include "ridge/vm_counters.h"
+#include "vm/cudart/runtime.h"
+#include "vm/timing/modelled.h"
+
+using namespace ridge::vm::cudart;
+
+namespace {
+
+constexpr double kGapUs = 1.0, kNodeUs = 0.53;
+
+// The page-aligned part [first, end) of the range; what is outside is copied.
+bool map_repeated(uint8_t* to, size_t bytes, const uint8_t* pattern, size_t period) {
+  const auto page = size_t(sysconf(_SC_PAGESIZE));
+  if (period % page || bytes < 2 * period) return false;
+  const size_t head = (page - reinterpret_cast<uintptr_t>(to) % page) % page;
+  const size_t whole = (bytes - head) / page * page;
+  const int file = memfd_create("ridge pattern", MFD_CLOEXEC);
+  if (file < 0) return false;
+  // The file begins where the first whole page is in the pattern.
+  const bool is_written =
+      pwrite(file, pattern + head, period - head, 0) == ssize_t(period - head) &&
+      pwrite(file, pattern, head, off_t(period - head)) == ssize_t(head);
+  bool is_mapped = is_written;
+  for (size_t at = 0; is_mapped && at < whole; at += period)
+    is_mapped = mmap(to + head + at, std::min(period, whole - at), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file, 0) != MAP_FAILED;
+  close(file);
+  if (!is_mapped) return false;
+  std::memcpy(to, pattern, head);
+  for (size_t at = head + whole; at < bytes; ++at) to[at] = pattern[at % period];
+  return true;
+}
+
+}  // namespace
+
+extern "C" {
+
+__attribute__((visibility("default"))) void ridge_vm_model_begin() {
+  ridge::vm::timing::begin_modelling();
+}
+
+__attribute__((visibility("default"))) int ridge_vm_model_end(RidgeVmModelled* out) {
+  const auto launches = ridge::vm::timing::end_modelling();
+  *out = {};
+  const ridge::vm::timing::LaunchTime* longest = nullptr;
+  for (const auto& launch : launches) {
+    const double kernel = launch.time.us - launch.time.launch_us;
+    const double before = longest ? kGapUs : launch.time.launch_us;
+    out->us += before + kernel;
+    out->low_us += before + launch.time.low_us - launch.time.launch_us;
+    out->high_us += before + launch.time.high_us - launch.time.launch_us;
+    out->graph_us += kNodeUs + kernel;
+    if (!longest || launch.time.us > longest->time.us) longest = &launch;
+  }
+  if (longest) std::snprintf(out->bound, sizeof out->bound, "%s", longest->time.bound.c_str());
+  return int(launches.size());
+}
+
+__attribute__((visibility("default"))) int ridge_vm_repeat(void* to, size_t bytes,
+                                                           const void* pattern, size_t period) {
+  return map_repeated(runtime().engine.memory().place(static_cast<uint8_t*>(to)), bytes,
+                      static_cast<const uint8_t*>(pattern), period);
+}
+
+}  // extern "C"
