@@ -326,12 +326,18 @@ Status measure_operator(const std::string& name, const Request& request, const D
     answer.verified_at = shape_text(checks.cases.front().shape);
     answer.verified_by = name_of(checks.means);
     answer.samples = checks.means.samples;
+    const bool is_trusted = software && request.unverified;
+    if (is_trusted) answer.verified_at = answer.verified_by = "";
     tell(answer);
-    const auto right = verify_all(*loaded, checks, contestants);
-    if (!right) return right.error();
     std::vector<Contestant> left;
-    for (size_t i = 0; i < right->size(); ++i)
-      if ((*right)[i]) left.push_back(contestants[i]);
+    if (is_trusted) {
+      left = contestants;
+    } else {
+      const auto right = verify_all(*loaded, checks, contestants);
+      if (!right) return right.error();
+      for (size_t i = 0; i < right->size(); ++i)
+        if ((*right)[i]) left.push_back(contestants[i]);
+    }
     if (software && request.instructions)
       if (const Status counted = count_all(*loaded, checks.cases.front(), left); !counted)
         return counted;

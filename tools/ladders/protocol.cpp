@@ -35,6 +35,7 @@ constexpr Flag kFlags[] = {{"--shape", &Request::shape},
                            {"--known-roofs", &Request::known_roofs},
                            {"--rivals", &Request::rivals},
                            {"--instructions", &Request::instructions},
+                           {"--unverified", &Request::unverified},
                            {"--folder", &Request::folder}};
 
 // A field's values as words, one per flag, and the word of one flag into the field.

@@ -48,7 +48,8 @@ struct Request {
   bool fast = false;         // fewer samples; verify: small cases only
   bool known_roofs = false;  // the caller has measured the memory already
   bool rivals = false;       // on the software GPU, too
-  bool instructions = false; // on the software GPU: counts them, too
+  bool instructions = false;  // on the software GPU: counts them, too
+  bool unverified = false;    // on the software GPU: models rungs without verifying them
   std::string folder;        // export_case: where the files go
 };
 
