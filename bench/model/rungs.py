@@ -12,7 +12,7 @@ import argparse
 import concurrent.futures
 import json
 import os
-import re
+import shutil
 import subprocess
 import sys
 import time
@@ -22,6 +22,7 @@ from held import is_held
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ridge/registers"  # as `ridge` has it
 APART = 1.1  # neighbouring rungs that differ by less on the GPU have no order
 
 
@@ -49,7 +50,8 @@ def words_of(climb):
 
 def modelled(build, climb):
     """By rung: what the model says."""
-    environment = os.environ | {"LD_LIBRARY_PATH": str(build / "lib")}
+    environment = os.environ | {"LD_LIBRARY_PATH": str(build / "lib"), "RIDGE_PTXAS": shutil.which("ptxas") or "",
+                                "RIDGE_PTXAS_CACHE": str(CACHE)}
     run = subprocess.run([build / "programs/ridge_ladders", *words_of(climb)], env=environment, capture_output=True, text=True)
     steps = {}
     for line in run.stdout.splitlines():
@@ -118,6 +120,7 @@ def main():
     parser.add_argument("--verbose", action="store_true", help="print every rung")
     parser.add_argument("families", nargs="*", metavar="FAMILY")
     arguments = parser.parse_args()
+    CACHE.mkdir(parents=True, exist_ok=True)
     rows, seen = [], {}
     for family, climb in recorded(arguments.families):
         seen[family] = seen.get(family, -1) + 1

@@ -15,6 +15,7 @@
 #include "core/occupancy.h"
 #include "vm/decode/program.h"
 #include "vm/exec/grid.h"
+#include "vm/exec/ptxas.h"
 #include "vm/exec/watch.h"
 
 namespace ridge::vm {
@@ -194,7 +195,7 @@ const KernelInfo& Engine::info(const Kernel* kernel) { return kernel->info; }
 
 // With a mutex rather than std::call_once, which does not survive an exception when memory is
 // short.
-static void decode_once(Kernel& kernel) {
+static void decode_once(Kernel& kernel, const GpuSpec& gpu) {
   if (kernel.decoded.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(kernel.program->mutex);
   if (kernel.decoded.load(std::memory_order_relaxed)) return;
@@ -207,6 +208,8 @@ static void decode_once(Kernel& kernel) {
     kernel.usage.registers = std::clamp<uint32_t>((registers + 7) / 8 * 8, 16, 255);
     if (const uint32_t fixed = kernel.code->entry_registers)
       kernel.usage.registers = std::min(fixed, 255u);
+    if (const auto known = ask_ptxas(*kernel.program->module, *kernel.function, gpu))
+      kernel.usage.registers = known->registers;
     kernel.usage.static_shared = kernel.code->static_shared;
     kernel.usage.local_bytes = kernel.code->local_bytes;
     kernel.usage.constant_bytes = kernel.info.param_bytes;
@@ -217,7 +220,7 @@ static void decode_once(Kernel& kernel) {
 }
 
 Expected<KernelUsage> Engine::usage(Kernel* kernel) {
-  decode_once(*kernel);
+  decode_once(*kernel, impl_->options.gpu);
   if (kernel->error.code) return kernel->error;
   return kernel->usage;
 }

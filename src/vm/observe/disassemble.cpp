@@ -1,31 +1,20 @@
 #include "vm/observe/disassemble.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <iterator>
-#include <thread>
 #include <vector>
 
+#include "vm/exec/ptxas.h"
+#include "vm/exec/tool.h"
 #include "vm/observe/cubin.h"
 #include "vm/observe/keep_ptx.h"
-
-extern char** environ;
 
 namespace ridge::vm::observe {
 namespace {
 
 constexpr const char* kNvdisasm = "RIDGE_PROFILE_NVDISASM";
 constexpr const char* kPtxas = "RIDGE_PROFILE_PTXAS";
-constexpr auto kPatience = std::chrono::seconds(60);  // for one kernel
 
 std::string setting(const char* variable) {
   const char* const text = std::getenv(variable);
@@ -37,58 +26,9 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string name_of_program(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-// Runs it with its words in files; why it failed, or nothing. We are a guest in the user's
-// process: nobody else's child is waited for, and no signal handler is touched.
-std::string run(const std::vector<std::string>& command, const std::string& out,
-                const std::string& err) {
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  constexpr int kWrite = O_WRONLY | O_CREAT | O_TRUNC;
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, out.c_str(), kWrite, 0600);
-  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, err.c_str(), kWrite, 0600);
-  pid_t child = 0;
-  const int failed =
-      posix_spawn(&child, command[0].c_str(), &files, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  const std::string name = name_of_program(command[0]);
-  if (failed) return name + " does not start: " + std::strerror(failed);
-  const auto start = std::chrono::steady_clock::now();
-  for (;;) {
-    int status = 0;
-    const pid_t ended = waitpid(child, &status, WNOHANG);
-    if (ended == child) {
-      if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-      const std::string words = contents(err);
-      return name +
-             " failed: " + (words.empty() ? "without a word" : words.substr(0, words.find('\n')));
-    }
-    // A program that ignores its children: how this one ended is seen by what it left.
-    if (ended < 0 && errno != EINTR) return {};
-    if (std::chrono::steady_clock::now() - start > kPatience) {
-      kill(child, SIGKILL);
-      waitpid(child, &status, 0);
-      return name + " took too long";
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-}
-
-// sm_90 for PTX of any older kind; its own where it is for one architecture only (sm_90a).
-std::string architecture(const Module& module, const GpuSpec& gpu) {
-  const std::string& target = module.target;
-  if (!target.empty() && (target.back() == 'a' || target.back() == 'f')) return target;
-  return "sm_" + std::to_string(gpu.major) + std::to_string(gpu.minor);
-}
-
 void read(Disassembled& out, const std::string& cubin, const std::string& stem) {
   const std::string text = stem + "sass";
-  out.why_not = run({setting(kNvdisasm), "-c", "-gp", cubin}, text, stem + "nvdisasm");
+  out.why_not = run_tool({setting(kNvdisasm), "-c", "-gp", cubin}, text, stem + "nvdisasm");
   if (!out.why_not.empty()) return;
   const std::string disassembly = contents(text);
   if (disassembly.find("//## File ") == std::string::npos)
@@ -122,10 +62,10 @@ Disassembled disassemble(const Program& program, const Function* entry, const Gp
       ptx.substr(0, ptx.rfind('.')) + (entry ? '-' + std::to_string(entry->line) : "") + '.';
   const std::string cubin = stem + "cubin", said = stem + "ptxas";
   std::vector<std::string> command = {
-      ptxas, "-v", "-lineinfo", "-arch", architecture(*program.module, gpu), "-o", cubin};
+      ptxas, "-v", "-lineinfo", "-arch", ptxas_architecture(*program.module, gpu), "-o", cubin};
   if (entry) command.insert(command.end(), {"-e", entry->name});
   command.push_back(ptx);
-  out.why_not = run(command, "/dev/null", said);
+  out.why_not = run_tool(command, "/dev/null", said);
   if (!out.why_not.empty()) return out;
   out.ptxas_said = said;
   read(out, cubin, stem);
