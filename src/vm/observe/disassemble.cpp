@@ -5,7 +5,7 @@
 #include <iterator>
 #include <vector>
 
-#include "vm/exec/ptxas.h"
+#include "vm/exec/ask_ptxas.h"
 #include "vm/exec/tool.h"
 #include "vm/observe/cubin.h"
 #include "vm/observe/keep_ptx.h"

@@ -1,4 +1,4 @@
-#include "vm/exec/ptxas.h"
+#include "vm/exec/ask_ptxas.h"
 
 #include <stdlib.h>
 #include <unistd.h>
