@@ -65,6 +65,30 @@ struct Figures {
   double store_backlog = 1500;  // cycles by which stores may run ahead of the memory
   double barrier_latency = 12;  // after the last warp: barrier.cycles_by_warps
   double barrier_per_warp = 2;
+
+  // What surrounds kernels, in µs: timeline.h.
+  double event_us = 1.28;              // from an event to what follows it: event.between_two
+  double launch_host_us = 4.01;        // the host, for one launch or one copy: launch.host
+  double programmatic_host_us = 3.27;  // the same, of a dependent launch: launch.programmatic
+  double other_stream_us = 0.9;        // more, if it goes to another stream: streams.us_by_kernels
+  double wait_us = 3.18;        // from the end of the work until the host knows: launch.and_wait
+  double graph_us = 3.2;        // a graph of one empty kernel between two events: graph.us_by_nodes
+  double graph_node_us = 0.53;  // each further node of a chain: graph.us_by_nodes
+  double programmatic_node_us = 0.51;  // starts of dependent nodes: graph.node_programmatic
+
+  // Copies and fills between two events: µs of an empty one, and bytes per µs.
+  double to_device_us = 4.45, to_device_bytes = 55400;           // link.to_device_pinned
+  double to_host_us = 3.49, to_host_bytes = 55200;               // link.to_host_pinned
+  double both_ways_bytes = 100940;                               // link.both_ways
+  double within_device_us = 3.72, within_device_bytes = 2.15e6;  // memcpy_device.us_by_bytes
+  double fill_us = 3.3, fill_bytes = 4.5e6;                      // memset.us_by_bytes
+  // Copies of memory that is not pinned, on the host's clock: link.to_device_pageable,
+  // link.to_host_pageable. Up to staged_bytes the host goes on before they have arrived.
+  std::array<double, 8> pageable_bytes = {4,      128,     4096,     32768,
+                                          262144, 2097152, 16777216, 134217728};
+  std::array<double, 8> to_device_pageable_us = {2.67, 3.25, 3.95, 9.55, 19.07, 166, 1258, 18300};
+  std::array<double, 8> to_host_pageable_us = {8.49, 8.7, 9.26, 13, 39.6, 224, 1513, 11884};
+  double staged_bytes = 65536;
 };
 
 }  // namespace ridge::model

@@ -32,6 +32,15 @@ std::string bound_of(const SmTime& sm, const Work& work, const Figures& figures,
   return us < 1.25 * figures.launch_us ? "launch" : "latency";
 }
 
+// Room for blocks that it takes, or, if that is more, the part of the GPU that it uses most.
+double share_of(const SmTime& sm, const Work& work, const Figures& figures, int resident) {
+  const double room = double(figures.sms) * std::max(1, resident);
+  const double used = std::max({sm.issue, sm.lsu, sm.l2_of_peak, sm.dram_of_peak, sm.atomics,
+                                *std::ranges::max_element(sm.pipes)});
+  const double active = std::min(1.0, double(work.blocks) / figures.sms);
+  return std::clamp(std::max(double(work.blocks) / room, used * active), 0.001, 1.0);
+}
+
 // Blocks go to the SM that is free first. The work of the SM that gets the most, as a multiple of
 // the mean block of those that were replayed.
 double blocks_of_busiest(const Work& work, const Figures& figures, int resident) {
@@ -78,6 +87,7 @@ Prediction predict(const Work& work, const Figures& figures, int resident) {
   out.low_us = out.us * (1 - band);
   out.high_us = out.us * (1 + band);
   out.bound = bound_of(out.sm, work, figures, out.us);
+  out.share = share_of(out.sm, work, figures, resident);
   return out;
 }
 

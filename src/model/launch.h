@@ -12,9 +12,12 @@ namespace ridge::model {
 struct Prediction {
   double us = 0, low_us = 0, high_us = 0;  // between two events, with a cold L2
   double launch_us = 0;                    // of that: an empty launch
+  double share = 1;                        // of the GPU: what other streams do not get of it
   std::string bound;  // memory, l2, l1_shared, issue, fma, fp64, sfu, tensor, atomics,
                       // latency, idle, launch
   SmTime sm;          // of the SM that has the most blocks
+
+  double own_us() const { return us - launch_us; }  // from its start to its end
 };
 
 // `resident`: blocks that an SM holds at a time.

@@ -282,6 +282,8 @@ Fault Engine::run(const Launch& launch, Dependence* dependence) {
   if (grid.observer) grid.observer->begin(grid, impl_->options.threads);
   impl_->run_on_all(grid);
   while (!grid.chosen.empty() && !grid.fault) {
+    grid.has_run.resize(launch.grid.count());
+    for (const uint64_t block : grid.chosen) grid.has_run[block] = true;
     grid.chosen = grid.observer->choose(grid);
     grid.blocks = grid.clusters = grid.chosen.size();
     grid.next = 0;

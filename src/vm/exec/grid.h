@@ -24,6 +24,7 @@ struct GridRun {
   uint32_t cluster_size = 1;     // blocks
   uint64_t clusters = 0;         // to run
   std::vector<uint64_t> chosen;  // which, if not all of the launch
+  std::vector<bool> has_run;     // by block, of those chosen before; empty before the first ones
   uint32_t shared_bytes = 0;     // a block, static and dynamic
   uint64_t workspace = 0;        // cooperative launches: the grid barrier's memory
   uint64_t extra_limit = 0;      // clusters that may be under way beside the one each worker runs

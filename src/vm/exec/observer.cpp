@@ -1,9 +1,11 @@
 #include "vm/exec/observer.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cassert>
+#include <deque>
 #include <mutex>
 #include <unordered_map>
 
@@ -14,8 +16,7 @@ namespace {
 
 constexpr size_t kMostObservers = 8;  // one bit of Watch::told for each
 
-// Hands every event on to several observers. Which blocks run is nobody's choice then (choose is
-// not handed on): the part of a launch that is enough for one may not be enough for another.
+// Hands every event on to several observers.
 class Observers final : public Observer {
  public:
   std::vector<Observer*> list;
@@ -25,58 +26,90 @@ class Observers final : public Observer {
   bool watches_host() const override { return any(&Observer::watches_host); }
   bool looks_for_leaks() const override { return any(&Observer::looks_for_leaks); }
 
-  void begin(const GridRun& grid, unsigned workers) override {
-    {
-      const std::lock_guard lock(mutex_);
-      launches_[grid.id].resize(workers);
+  // Whatever anybody wants.
+  std::vector<uint64_t> choose(const GridRun& grid) override {
+    InFlight& launch = launch_of(grid);
+    for (PerWorker& worker : launch.workers) worker.hand_out();  // what was seen may decide
+    const bool first = launch.wanted.empty();
+    if (first) launch.wanted.resize(list.size());
+    std::vector<uint64_t> all;
+    bool whole = false;  // somebody wants all blocks
+    for (size_t k = 0; k < list.size(); ++k) {
+      std::vector<uint64_t>& wanted = launch.wanted[k];
+      if (!first && wanted.empty()) continue;  // it has had enough
+      wanted = list[k]->choose(grid);
+      whole |= first && wanted.empty();
+      std::erase_if(wanted, [&](uint64_t b) { return !grid.has_run.empty() && grid.has_run[b]; });
+      all.insert(all.end(), wanted.begin(), wanted.end());
     }
+    if (whole) {
+      launch.wanted.clear();
+      return {};
+    }
+    std::ranges::sort(all);
+    all.erase(std::ranges::unique(all).begin(), all.end());
+    return all;
+  }
+  void begin(const GridRun& grid, unsigned workers) override {
+    launch_of(grid).workers.resize(workers);
     tell(&Observer::begin, grid, workers);
   }
   void end(const GridRun& grid) override {
-    std::vector<Functions> workers;
+    InFlight launch;
     {
       const std::lock_guard lock(mutex_);
-      workers = std::move(launches_.extract(grid.id).mapped());
+      launch = std::move(launches_.extract(grid.id).mapped());
     }
-    for (const Functions& functions : workers)
-      for (const auto& [code, merged] : functions) merged.hand_out();
+    for (PerWorker& worker : launch.workers) worker.hand_out();
     tell(&Observer::end, grid);
   }
   Watch watch(const Warp& w) override {
-    Merged& merged = merged_of(w);
-    return {merged.counter(), merged.told.data()};
+    const Found& found = find(w);
+    if (found.worker->block != w.block->index) {
+      found.worker->hand_out();  // before anybody is asked about another block
+      found.worker->block = w.block->index;
+      ++found.worker->turn;
+    }
+    Merged& merged = *found.merged;
+    if (merged.turn != found.worker->turn) {
+      merged.turn = found.worker->turn;
+      merged.ask(list, found.launch->wanted, w);
+    }
+    return {merged.counter(), merged.told};
   }
   void before(const Warp& w, const Inst* inst) override {
-    const Merged& merged = merged_of(w);
+    const Merged& merged = *find(w).merged;
     for (uint32_t who = merged.told[size_t(inst - merged.first)]; who; who &= who - 1)
       list[size_t(std::countr_zero(who))]->before(w, inst);
   }
   void finish() override { tell(&Observer::finish); }
 
-  void block_begins(const Block& block) override { tell(&Observer::block_begins, block); }
-  void block_ends(const Block& block) override { tell(&Observer::block_ends, block); }
+  void block_begins(const Block& block) override { tell_of(block, &Observer::block_begins, block); }
+  void block_ends(const Block& block) override { tell_of(block, &Observer::block_ends, block); }
   void barrier_opens(const Block& block, uint32_t id) override {
-    tell(&Observer::barrier_opens, block, id);
+    tell_of(block, &Observer::barrier_opens, block, id);
   }
   void cluster_barrier_opens(const Cluster& cluster) override {
     tell(&Observer::cluster_barrier_opens, cluster);
   }
-  void lanes_meet(const Warp& w, uint32_t lanes) override { tell(&Observer::lanes_meet, w, lanes); }
+  void lanes_meet(const Warp& w, uint32_t lanes) override {
+    tell_of(*w.block, &Observer::lanes_meet, w, lanes);
+  }
   void copy_lands(const Warp& w, const AsyncEntry& entry, uint32_t lanes) override {
-    tell(&Observer::copy_lands, w, entry, lanes);
+    tell_of(*w.block, &Observer::copy_lands, w, entry, lanes);
   }
   void copy_starts(const Warp& w, const AsyncEntry& entry) override {
-    tell(&Observer::copy_starts, w, entry);
+    tell_of(*w.block, &Observer::copy_starts, w, entry);
   }
   void copy_has_read(const Warp& w, const AsyncEntry& entry, uint32_t lanes) override {
-    tell(&Observer::copy_has_read, w, entry, lanes);
+    tell_of(*w.block, &Observer::copy_has_read, w, entry, lanes);
   }
   void phase_completes(const Block& block, uint32_t offset) override {
-    tell(&Observer::phase_completes, block, offset);
+    tell_of(block, &Observer::phase_completes, block, offset);
   }
   void phase_asked(const Warp& w, const Inst* inst, const uint32_t* barriers,
                    uint32_t over) override {
-    tell(&Observer::phase_asked, w, inst, barriers, over);
+    tell_of(*w.block, &Observer::phase_asked, w, inst, barriers, over);
   }
   std::optional<report::Finding> stuck(const Cluster& cluster) override {
     for (Observer* one : list)
@@ -108,60 +141,119 @@ class Observers final : public Observer {
   }
 
  private:
-  // What all observers want to know of one function, for one worker of one launch.
+  using Wanted = std::vector<std::vector<uint64_t>>;  // by observer: blocks of this round
+  static bool wants(const Wanted& wanted, size_t observer, uint64_t block) {
+    return wanted.empty() || std::ranges::binary_search(wanted[observer], block);
+  }
+
+  // What all observers want to know of one function in the block that runs, for one worker of one
+  // launch.
   struct Merged {
     const Inst* first = nullptr;
-    std::vector<uint8_t> told;                 // by instruction: bit k stands for observer k
+    uint64_t turn = 0;                         // of the worker when they were asked
+    const uint8_t* told = nullptr;             // by instruction: bit k stands for observer k
     std::vector<Watch::Executed*> counts;      // of those who want to know how often each was met
-    std::vector<Watch::Executed> for_several;  // counts for them all, handed out at the end
+    std::vector<Watch::Executed> for_several;  // counts for them all, until they are handed out
 
     Watch::Executed* counter() {
       if (counts.empty()) return nullptr;
-      return for_several.empty() ? counts[0] : for_several.data();
+      return counts.size() == 1 ? counts[0] : for_several.data();
     }
-    void hand_out() const {
-      for (Watch::Executed* to : counts)
-        for (size_t i = 0; i < for_several.size(); ++i) {
+    void hand_out() {
+      if (counts.size() < 2) return;
+      for (size_t i = 0; i < for_several.size(); ++i) {
+        if (!for_several[i].warps) continue;
+        for (Watch::Executed* to : counts) {
           to[i].warps += for_several[i].warps;
           to[i].threads += for_several[i].threads;
         }
+        for_several[i] = {};
+      }
+    }
+    void ask(const std::vector<Observer*>& list, const Wanted& wanted, const Warp& w) {
+      const size_t size = w.frame->code->insts.size();
+      first = w.frame->code->insts.data();
+      counts.clear();
+      std::array<Answer, kMostObservers> answers = {};
+      for (size_t k = 0; k < list.size(); ++k) {
+        if (!wants(wanted, k, w.block->index)) continue;
+        const Watch watch = list[k]->watch(w);
+        if (watch.executed) counts.push_back(watch.executed);
+        answers[k] = {true, watch.told};
+      }
+      if (counts.size() > 1) for_several.resize(size);
+      told = table_of(answers, list.size(), size);
+    }
+
+   private:
+    struct Answer {
+      bool wants = false;
+      const uint8_t* told = nullptr;
+      bool operator==(const Answer&) const = default;
+    };
+    struct Table {
+      std::array<Answer, kMostObservers> answers;
+      std::vector<uint8_t> told;
+    };
+    // Answers repeat from block to block: a table for each that came up.
+    const uint8_t* table_of(const std::array<Answer, kMostObservers>& answers, size_t observers,
+                            size_t size) {
+      for (const Table& table : tables_)
+        if (table.answers == answers) return table.told.data();
+      Table& table = tables_.emplace_back(answers, std::vector<uint8_t>(size));
+      for (size_t k = 0; k < observers; ++k)
+        for (size_t i = 0; answers[k].wants && i < size; ++i)
+          if (!answers[k].told || answers[k].told[i]) table.told[i] |= uint8_t(1u << k);
+      return table.told.data();
+    }
+    std::deque<Table> tables_;
+  };
+  struct PerWorker {
+    uint64_t block = ~0ull;  // that runs
+    uint64_t turn = 0;       // how often another one came
+    std::unordered_map<const Code*, Merged> functions;
+
+    void hand_out() {
+      for (auto& [code, merged] : functions) merged.hand_out();
     }
   };
-  using Functions = std::unordered_map<const Code*, Merged>;
+  struct InFlight {
+    std::vector<PerWorker> workers;
+    Wanted wanted;  // empty: all blocks run, and everybody hears of them
+  };
 
-  Merged& merged_of(const Warp& w) {
+  InFlight& launch_of(const GridRun& grid) {
+    const std::lock_guard lock(mutex_);
+    return launches_[grid.id];  // stays where it is
+  }
+  struct Found {
+    uint64_t grid = ~0ull;
+    const Code* code = nullptr;
+    InFlight* launch = nullptr;
+    PerWorker* worker = nullptr;
+    Merged* merged = nullptr;
+  };
+  const Found& find(const Warp& w) {
     // What a thread looked up last; the launch's number tells a new one at the same place.
-    thread_local struct {
-      uint64_t grid = ~0ull;
-      const Code* code = nullptr;
-      Merged* merged = nullptr;
-    } last;
+    thread_local Found last;
     const Code& code = *w.frame->code;
     const GridRun& grid = *w.worker->grid;
-    if (last.grid == grid.id && last.code == &code) return *last.merged;
-    Functions* functions = nullptr;
-    {
-      const std::lock_guard lock(mutex_);
-      functions = &launches_.at(grid.id).at(w.worker->index);
-    }
-    const auto [found, fresh] = functions->try_emplace(&code);  // the worker's own
-    if (fresh) ask_all(found->second, w);
-    last = {grid.id, &code, &found->second};
-    return found->second;
-  }
-  void ask_all(Merged& merged, const Warp& w) {
-    const size_t size = w.frame->code->insts.size();
-    merged.first = w.frame->code->insts.data();
-    merged.told.resize(size);
-    for (size_t k = 0; k < list.size(); ++k) {
-      const Watch wanted = list[k]->watch(w);
-      if (wanted.executed) merged.counts.push_back(wanted.executed);
-      for (size_t i = 0; i < size; ++i)
-        if (!wanted.told || wanted.told[i]) merged.told[i] |= uint8_t(1u << k);
-    }
-    if (merged.counts.size() > 1) merged.for_several.resize(size);
+    if (last.grid == grid.id && last.code == &code) return last;
+    InFlight& launch = launch_of(grid);
+    PerWorker& worker = launch.workers.at(w.worker->index);
+    last = {grid.id, &code, &launch, &worker, &worker.functions[&code]};
+    return last;
   }
 
+  // Of what happens in a block: those who hear of it.
+  template <class... Parameters, class... Arguments>
+  void tell_of(const Block& block, void (Observer::*event)(Parameters...),
+               const Arguments&... arguments) {
+    if (block.grid->chosen.empty()) return tell(event, arguments...);
+    const Wanted& wanted = launch_of(*block.grid).wanted;
+    for (size_t k = 0; k < list.size(); ++k)
+      if (wants(wanted, k, block.index)) (list[k]->*event)(arguments...);
+  }
   template <class... Parameters, class... Arguments>
   void tell(void (Observer::*event)(Parameters...), const Arguments&... arguments) {
     for (Observer* one : list) (one->*event)(arguments...);
@@ -171,7 +263,7 @@ class Observers final : public Observer {
   }
 
   std::mutex mutex_;
-  std::unordered_map<uint64_t, std::vector<Functions>> launches_;  // by number; then by worker
+  std::unordered_map<uint64_t, InFlight> launches_;  // by number
 };
 
 // Made on first use, because observers subscribe themselves before main; never destroyed, because

@@ -49,7 +49,10 @@ class Observer {
   virtual ~Observer() = default;
   // Which blocks of a launch to run next, in ascending order. Asked before begin, where none means
   // all of them; and, if it chose some, when they are done, where none means that it is enough.
-  // Only an observer that watches alone is asked; beside others it sees all blocks.
+  // Beside other observers, if one of them wants all blocks, all of them run and everybody hears of
+  // all: grid.chosen is empty at begin. Otherwise each hears only of the blocks that it chose
+  // itself. No block runs twice, so an observer does not get those of grid.has_run that ran for
+  // others before it asked for them.
   virtual std::vector<uint64_t> choose(const GridRun& grid) {
     (void)grid;
     return {};
@@ -60,8 +63,9 @@ class Observer {
   virtual void begin(const GridRun& grid, unsigned workers) = 0;
   virtual void end(const GridRun& grid) = 0;
   // What a worker notes by itself while it executes a function's code, so that most instructions
-  // need no call: how often each was met, and which of them are to be told. The answer stays the
-  // same for one worker, launch and function.
+  // need no call: how often each was met, and which of them are to be told. Asked whenever a worker
+  // turns to a warp. The answer may differ from block to block, and what was counted for the block
+  // before is in `executed` by then. What `told` points to stays as it is until the launch ends.
   struct Watch {
     struct Executed {
       uint64_t warps = 0, threads = 0;

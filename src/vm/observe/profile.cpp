@@ -37,10 +37,10 @@ void Split::meet(const Split& other) {
 struct Profiler::Tally {
   std::shared_ptr<const Plan> plan;
   const Inst* first = nullptr;
-  std::vector<Watch::Executed> executed;  // by decoded instruction
-  std::vector<Counters> entries;          // by the plan's
-  std::vector<Split> splits;              // the same
-  std::vector<Memory> memory;             // by the plan's touches
+  std::vector<Watch::Executed> executed;        // by decoded instruction
+  std::vector<Counters> entries;                // by the plan's
+  std::vector<Split> splits;                    // the same
+  std::vector<Memory> memory;                   // by the plan's touches
   std::unordered_map<uint32_t, Phases> phases;  // by the plan's entries
 };
 struct Profiler::Run {
@@ -74,13 +74,18 @@ std::vector<uint64_t> Profiler::choose(const GridRun& grid) {
   if (!sample_ || blocks <= sample_) return {};
   const std::lock_guard lock(mutex_);
   auto& run = runs_[&grid];
-  if (run) return run->sample ? run->sample->next(run->work()) : std::vector<uint64_t>();
+  if (run)
+    return run->sample ? run->sample->next(run->work(), grid.has_run) : std::vector<uint64_t>();
   run = std::make_unique<Run>();
   std::string& why = run->not_sampled;
   if (grid.launch->cooperative) why = "it is a cooperative launch";
   for (const auto& [function, code] : grid.code->functions)
     if (why.empty()) why = plan(*code, grid)->communicates;
-  if (why.empty()) return run->sample.emplace(blocks, sample_, seed_).next({});
+  if (why.empty()) {
+    const std::vector<uint64_t> first = run->sample.emplace(blocks, sample_, seed_).next({});
+    run->watched_block = first[first.size() / 2];
+    return first;
+  }
   std::fprintf(stderr, "ridge: all %llu blocks of %s run, its blocks communicate: %s\n",
                static_cast<unsigned long long>(blocks), kernel_name(grid).c_str(), why.c_str());
   return {};
@@ -95,8 +100,10 @@ void Profiler::begin(const GridRun& grid, unsigned workers) {
     const std::string shape =
         std::to_string(launch.grid.count()) + ' ' + std::to_string(launch.block.count());
     run->keeps = launches_[kernel_name(grid) + ' ' + shape]++ < kKeptLaunches;
-    run->watched_block =
-        grid.chosen.empty() ? grid.blocks / 2 : grid.chosen[grid.chosen.size() / 2];
+    if (grid.chosen.empty()) {  // another observer wants all blocks
+      run->sample.reset();
+      run->watched_block = grid.blocks / 2;
+    }
   }
   run->workers.resize(workers);
   plan(*grid.code->code, grid);  // before anyone's time is taken
@@ -273,7 +280,8 @@ void Profiler::end(const GridRun& grid) {
     launch.arrays.push_back({"", grid.code->dynamic_shared_offset, launch.dynamic_shared});
   std::ranges::sort(launch.arrays, {}, &SharedArray::at);
   launch.blocks = grid.launch->grid.count();
-  launch.blocks_run = grid.done;
+  launch.blocks_run =
+      run->sample ? std::min(run->sample->blocks(), grid.done.load()) : grid.done.load();
   launch.faulted = bool(grid.fault);
   launch.not_sampled = run->not_sampled;
   if (run->sample) launch.sampling_error = run->sample->error();

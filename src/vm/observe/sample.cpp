@@ -16,29 +16,36 @@ constexpr double kGoodEnough = 0.008;  // 2 % is two and a half times as far
 Sample::Sample(uint64_t blocks, uint64_t count, uint64_t seed)
     : blocks_(blocks), count_(count), state_(seed) {}
 
+// Whether it is new.
+bool Sample::take(uint64_t block, const std::vector<bool>& has_run) {
+  if (chosen_.contains(block) || (!has_run.empty() && has_run[block])) return false;
+  chosen_.insert(block);
+  return true;
+}
+
 // The launch is cut into as many pieces, and each gives one block by chance, so that edges and
 // interior, early and late have their share.
-std::vector<uint64_t> Sample::pick(uint64_t count) {
+std::vector<uint64_t> Sample::pick(uint64_t count, const std::vector<bool>& has_run) {
   std::vector<uint64_t> out;
   const uint64_t small = blocks_ / count, larger = blocks_ % count;
   uint64_t begin = 0;
   for (uint64_t k = 0; k < count; ++k) {
     const uint64_t size = small + (k < larger);
     const uint64_t block = begin + next_mixed(state_) % size;
-    if (chosen_.insert(block).second) out.push_back(block);
+    if (take(block, has_run)) out.push_back(block);
     begin += size;
   }
   return out;
 }
 
-std::vector<uint64_t> Sample::rest() {
+std::vector<uint64_t> Sample::rest(const std::vector<bool>& has_run) {
   std::vector<uint64_t> out;
   for (uint64_t block = 0; block < blocks_; ++block)
-    if (chosen_.insert(block).second) out.push_back(block);
+    if (take(block, has_run)) out.push_back(block);
   return out;
 }
 
-std::vector<uint64_t> Sample::next(const Work& work) {
+std::vector<uint64_t> Sample::next(const Work& work, const std::vector<bool>& has_run) {
   if (under_way_) {
     Work each;
     for (size_t k = 0; k < each.size(); ++k) each[k] = (work[k] - before_[k]) / double(under_way_);
@@ -52,8 +59,9 @@ std::vector<uint64_t> Sample::next(const Work& work) {
   if (done < blocks_ && !enough) {
     const uint64_t left = count_ > done ? count_ - done : count_;
     const uint64_t size = std::max<uint64_t>(count_ / kRounds, 1);
-    round = done > blocks_ / 2 ? rest() : pick(of_a_block_.size() + 1 == kRounds ? left : size);
-    if (round.empty()) round = rest();
+    round = done > blocks_ / 2 ? rest(has_run)
+                               : pick(of_a_block_.size() + 1 == kRounds ? left : size, has_run);
+    if (round.empty()) round = rest(has_run);
   }
   under_way_ = round.size();
   return round;

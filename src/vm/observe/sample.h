@@ -18,14 +18,16 @@ class Sample {
   Sample(uint64_t blocks, uint64_t count, uint64_t seed);
 
   // The blocks of the next round, in ascending order; none: it is enough. `work` is that of all
-  // rounds so far.
-  std::vector<uint64_t> next(const Work& work);
+  // rounds so far. Blocks of `has_run`, by block, have run for somebody else and are not taken.
+  std::vector<uint64_t> next(const Work& work, const std::vector<bool>& has_run = {});
+  uint64_t blocks() const { return chosen_.size(); }  // of all rounds so far
   // The standard error of the whole, as a part of it.
   double error() const;
 
  private:
-  std::vector<uint64_t> pick(uint64_t count);
-  std::vector<uint64_t> rest();
+  bool take(uint64_t block, const std::vector<bool>& has_run);
+  std::vector<uint64_t> pick(uint64_t count, const std::vector<bool>& has_run);
+  std::vector<uint64_t> rest(const std::vector<bool>& has_run);
 
   const uint64_t blocks_, count_;
   uint64_t state_;

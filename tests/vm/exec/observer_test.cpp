@@ -1,7 +1,8 @@
 // Several observers of one launch: each is told what it asked for, and nothing else.
 #include "vm/exec/observer.h"
 
-#include <utility>
+#include <map>
+#include <optional>
 
 #include "machine.h"
 #include "vm/exec/grid.h"
@@ -29,22 +30,42 @@ class Listener : public Observer {
   }
   Watch watch(const Warp& w) override {
     const Code& code = *w.frame->code;
+    const uint64_t block = w.block->index;
     if (wants_ && told_.empty())
       for (const InstMeta& meta : code.meta) told_.push_back(wants_(meta));
     if (counts_) executed_.resize(code.insts.size());
-    return {counts_ ? executed_.data() : nullptr, wants_ ? told_.data() : nullptr};
+    if (blocks.empty() || blocks.back() != block) {
+      uint64_t counted = 0;
+      for (const Watch::Executed& one : executed_) counted += one.warps;
+      // Every block executes as much.
+      if (blocks.size() == 1) of_a_block_ = counted;
+      counted_at_blocks.push_back(of_a_block_ ? counted / of_a_block_ : 0);
+      blocks.push_back(block);
+    }
+    const bool all = !wants_ || (all_of_odd_blocks && block % 2);
+    return {counts_ ? executed_.data() : nullptr, all ? nullptr : told_.data()};
   }
-  void before(const Warp&, const Inst*) override { ++heard; }
+  void before(const Warp& w, const Inst*) override {
+    ++heard;
+    ++heard_of[w.block->index];
+  }
   void barrier_opens(const Block&, uint32_t) override {
     events_ += std::string(name_) + " meets, ";
   }
   std::vector<uint64_t> choose(const GridRun&) override {
-    return std::exchange(chooses, false) ? std::vector<uint64_t>{1} : std::vector<uint64_t>();
+    if (chooses.empty()) return {};
+    const std::vector<uint64_t> next = chooses.front();
+    chooses.erase(chooses.begin());
+    return next;
   }
   void finish() override {}
 
   uint64_t heard = 0, warps = 0, threads = 0;
-  bool chooses = false;  // block 1, and no other
+  std::map<uint64_t, uint64_t> heard_of;       // by block
+  std::vector<std::vector<uint64_t>> chooses;  // which blocks, by round
+  bool all_of_odd_blocks = false;              // it wants to hear of all of their instructions
+  std::vector<uint64_t> blocks;                // in the order they came
+  std::vector<uint64_t> counted_at_blocks;     // when each began, in blocks
 
  private:
   const char* const name_;
@@ -53,6 +74,7 @@ class Listener : public Observer {
   const bool counts_;
   std::vector<uint8_t> told_;
   std::vector<Watch::Executed> executed_;
+  uint64_t of_a_block_ = 0;
 };
 
 bool is_store(const InstMeta& meta) {
@@ -64,9 +86,9 @@ bool is_barrier(const InstMeta& meta) {
 
 class Observed : public ::testing::Test {
  protected:
-  // Two blocks of two warps, 16 lanes of the first of which store, and a barrier: how many warp
+  // Blocks of two warps, 16 lanes of the first of which store, and a barrier: how many warp
   // instructions were counted.
-  uint64_t run() {
+  uint64_t run(uint32_t blocks = 2) {
     Machine m(1);
     m.engine().set_counting(true);
     m.load_body(R"(
@@ -75,7 +97,7 @@ class Observed : public ::testing::Test {
   @%p1 st.global.u32 [%out], %r1;
   bar.sync 0;)");
     const uint64_t out = m.allocate(std::vector<uint32_t>(1));
-    EXPECT_FALSE(m.run({2}, {48}, out));
+    EXPECT_FALSE(m.run({blocks}, {48}, out));
     return m.engine().counts().warp_instructions;
   }
   std::string events;
@@ -119,17 +141,48 @@ TEST_F(Observed, InstructionsAreCountedAsWell) {
   const Listener second("b", events, is_store, false);
   EXPECT_EQ(run(), unobserved);
 }
-TEST_F(Observed, OnlyOneAloneChoosesBlocks) {
-  {
-    Listener alone("a", events, is_barrier, false);
-    alone.chooses = true;
-    run();
-    EXPECT_EQ(alone.heard, 2u);  // block 1 of two
-  }
+TEST_F(Observed, OneAloneHearsOfTheBlocksThatItChose) {
+  Listener alone("a", events, is_barrier, true);
+  alone.chooses = {{1}};
+  run();
+  EXPECT_EQ(alone.heard, 2u);  // block 1 of two
+}
+TEST_F(Observed, IfSomebodyWantsAllBlocksEverybodyHearsOfAll) {
   Listener first("a", events, is_barrier, false), second("b", events, is_barrier, false);
-  first.chooses = true;
+  first.chooses = {{1}};
   run();
   EXPECT_EQ(first.heard, 2u * 2);
+  EXPECT_EQ(second.heard, 2u * 2);
+}
+TEST_F(Observed, EachHearsOfTheBlocksThatItChose) {
+  const uint64_t of_five_blocks = run(5);
+  Listener first("a", events, is_barrier, true), second("b", events, is_barrier, true);
+  first.chooses = {{1, 4}, {2, 6}};
+  second.chooses = {{2, 4, 5}};
+  EXPECT_EQ(run(8), of_five_blocks);
+  // Block 2 ran for the second before the first wanted it: it does not run again.
+  EXPECT_EQ(first.blocks, (std::vector<uint64_t>{1, 4, 6}));
+  EXPECT_EQ(second.blocks, (std::vector<uint64_t>{2, 4, 5}));
+  EXPECT_EQ(first.heard, 2u * 3);
+  EXPECT_EQ(first.warps, second.warps);  // three blocks each
+}
+TEST_F(Observed, AnswersMayDifferFromBlockToBlock) {
+  for (const bool beside_others : {false, true}) {
+    Listener one("a", events, is_store, true);
+    one.all_of_odd_blocks = true;
+    std::optional<Listener> other;
+    if (beside_others) other.emplace("b", events, is_barrier, true);
+    run(4);
+    // What was counted is there when the next block begins.
+    EXPECT_EQ(one.counted_at_blocks, (std::vector<uint64_t>{0, 1, 2, 3}));
+    EXPECT_EQ(one.heard_of[0], 1u);
+    EXPECT_GE(one.heard_of[1], 2u * 5);
+    EXPECT_EQ(one.heard_of[0], one.heard_of[2]);
+    EXPECT_EQ(one.heard_of[1], one.heard_of[3]);
+    if (other) {
+      EXPECT_EQ(other->heard, 4u * 2);
+    }
+  }
 }
 TEST_F(Observed, WhoLeavesHearsNoMore) {
   Listener first("a", events, is_barrier, false);
