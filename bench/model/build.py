@@ -37,7 +37,8 @@ def build(folder, capability):
     arch = capability.replace(".", "") + ("a" if int(capability.split(".")[0]) >= 9 else "")  # wgmma needs the a
     out = ROOT / "build" / "model" / folder
     out.mkdir(parents=True, exist_ok=True)
-    nvcc = ["nvcc", "-std=c++20", "-O3", "-lineinfo", f"-gencode=arch=compute_{arch},code=sm_{arch}", f"-I{ROOT / 'src'}"]
+    nvcc = ["nvcc", "-std=c++20", "-O3", "-lineinfo", f"-gencode=arch=compute_{arch},code=sm_{arch}", f"-I{ROOT / 'src'}",
+            f"-I{ROOT / 'include'}"]
     sources = sorted((HERE / folder).glob("*.cu"))
     objects = [out / (source.stem + ".o") for source in sources]
     with ThreadPoolExecutor() as pool:

@@ -22,8 +22,8 @@ OURS = {"dram": "memory"}  # a bound's name there: here
 
 def build(folder):
     program = folder / "programs"
-    subprocess.run(["nvcc", "-std=c++20", "-O3", "-lineinfo", "-arch=compute_90", "-cudart", "shared", f"-I{ROOT / 'src'}",
-                    *sorted((HERE / "programs").glob("*.cu")), "-o", program], check=True)
+    subprocess.run(["nvcc", "-std=c++20", "-O3", "-lineinfo", "-arch=compute_90a", "-cudart", "shared", f"-I{ROOT / 'src'}",
+                    f"-I{ROOT / 'include'}", *sorted((HERE / "programs").glob("*.cu")), "-o", program], check=True)
     return program
 
 

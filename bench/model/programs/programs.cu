@@ -3,6 +3,7 @@
 //   programs list            names, one per line
 //   programs once [NAME…]    one launch of each; all without a name
 //   programs time [NAME…]    JSON: µs cold, hot, and per launch of a graph
+//   programs check [NAME…]   whether those that can be checked are right, at a small size
 #include "programs.h"
 
 #include <algorithm>
@@ -127,13 +128,20 @@ int main(int argc, char** argv) {
   add_collective(all);
   add_arithmetic(all);
   add_irregular(all);
+  int major = 0;
+  CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+  if (major == 9) {
+    add_hopper_copies(all);
+    add_hopper_products(all);
+  }
   const std::string verb = argc > 1 ? argv[1] : "";
   if (verb == "list") {
     for (const Program& p : all) std::puts(p.name);
     return 0;
   }
-  if (verb != "once" && verb != "time") {
-    std::fprintf(stderr, "usage: programs list | once [NAME...] | time [NAME...]\n");
+  if (verb != "once" && verb != "time" && verb != "check") {
+    std::fprintf(stderr,
+                 "usage: programs list | once [NAME...] | time [NAME...] | check [NAME...]\n");
     return 2;
   }
   std::vector<Program> chosen;
@@ -160,6 +168,18 @@ int main(int argc, char** argv) {
       CHECK(cudaStreamSynchronize(stream));
     }
     return 0;
+  }
+  if (verb == "check") {
+    int wrong = 0;
+    for (const Program& p : chosen)
+      if (p.check) {
+        reset(buffers);
+        const bool is_right = p.check(buffers, stream);
+        std::printf("%s: %s\n", p.name, is_right ? "right" : "WRONG");
+        std::fflush(stdout);
+        wrong += !is_right;
+      }
+    return wrong != 0;
   }
   cudaDeviceProp device;
   CHECK(cudaGetDeviceProperties(&device, 0));

@@ -23,6 +23,8 @@ struct Program {
   const char* name;
   const char* what;
   void (*launch)(const Buffers&, cudaStream_t);
+  // Whether it is right, at a small size; for programs that are easily wrong.
+  bool (*check)(const Buffers&, cudaStream_t) = nullptr;
 };
 void add_streaming(std::vector<Program>&);
 void add_stencils(std::vector<Program>&);
@@ -30,5 +32,8 @@ void add_matrices(std::vector<Program>&);
 void add_collective(std::vector<Program>&);
 void add_arithmetic(std::vector<Program>&);
 void add_irregular(std::vector<Program>&);
+// What only Hopper can do: none elsewhere.
+void add_hopper_copies(std::vector<Program>&);
+void add_hopper_products(std::vector<Program>&);
 
 }  // namespace programs
