@@ -11,13 +11,23 @@ namespace ridge::model {
 namespace {
 
 constexpr int kSchedulers = 4;
-constexpr double kMostIssued = 2e6;  // instructions that are replayed
+constexpr double kMostIssued = 5e5;  // instructions that are replayed
 
 struct Resident {  // a block
   int warps = 0;
   int left = 0;       // warps that have not ended
   int waiting = 0;    // at its barrier
   double latest = 0;  // arrival there
+};
+
+constexpr double kNever = 1e300;
+
+// Who may issue next, of a scheduler's warps.
+struct Candidate {
+  int warp = -1;
+  double when = 0;
+  bool is_known = false;  // not only a lower bound
+  bool is_none() const { return is_known && warp < 0; }
 };
 
 struct WarpState {
@@ -54,7 +64,12 @@ class Sm {
       double when = 0;
       const int warp = earliest(when);
       if (warp < 0) break;  // all wait: the work is not whole
+      const auto s = size_t(warps_[size_t(warp)].scheduler);
       issue(warp, when);
+      look_again(s);
+      if (lsu_moved_)  // what the others said of it is a lower bound now
+        for (Candidate& other : next_) other.is_known = false;
+      lsu_moved_ = false;
       if (half_time == 0 && issued_ > kMostIssued / 2) half_time = now_, half_done = done();
     }
     SmTime out;
@@ -121,6 +136,7 @@ class Sm {
       ws.ready.assign(t_.register_count, 0);
       ++live_;
       by_scheduler_[size_t(ws.scheduler)].push_back(w);
+      look_again(size_t(ws.scheduler));
       take_chunk(w, when);
     }
   }
@@ -156,19 +172,33 @@ class Sm {
 
   // --- issue ---
 
-  // The warp that can issue first, and when.
-  int earliest(double& when) const {
-    int best = -1;
-    when = 1e300;
-    for (size_t s = 0; s < kSchedulers; ++s)
-      for (const int w : by_scheduler_[s]) {
-        const WarpState& ws = warps_[size_t(w)];
-        if (ws.waits) continue;
-        const double at = std::max({ws.time, slot_[s], pipe_free(s, op_of(ws))});
-        if (at < when - 1e-9) when = at, best = w;
+  // The warp that can issue first, and when. What each scheduler said last is a lower bound: others
+  // may have taken the memory pipe since, and nothing comes sooner than it said.
+  int earliest(double& when) {
+    while (true) {
+      size_t first = 0;
+      for (size_t s = 1; s < kSchedulers; ++s)
+        if (next_[s].when < next_[first].when - 1e-9) first = s;
+      if (next_[first].is_known) {
+        when = next_[first].when;
+        return next_[first].warp;
       }
-    return best;
+      look(first);
+      if (next_[first].warp < 0 && std::ranges::all_of(next_, &Candidate::is_none)) return -1;
+    }
   }
+  void look(size_t s) {
+    Candidate best = {.warp = -1, .when = kNever, .is_known = true};
+    for (const int w : by_scheduler_[s]) {
+      const WarpState& ws = warps_[size_t(w)];
+      if (ws.waits) continue;
+      const double at = std::max({ws.time, slot_[s], pipe_free(s, op_of(ws))});
+      if (at < best.when - 1e-9) best.when = at, best.warp = w;
+    }
+    next_[s] = best;
+  }
+  // Something has changed that may let a warp of the scheduler issue sooner.
+  void look_again(size_t s) { next_[s] = {.warp = -1, .when = 0, .is_known = false}; }
 
   Pipe pipe_of(size_t scheduler, const Op& op) const {
     const auto free = [&](Pipe pipe) { return pipe_[scheduler][size_t(pipe)]; };
@@ -196,8 +226,10 @@ class Sm {
       slot_[s] = ws.time = now + double(op.issues);
       issued_ += double(op.issues);
       if (op.accesses && !is_off) {
+        lsu_moved_ = true;
         done = access(op, ws, now);
       } else if (op.pipe == Pipe::lsu || op.kind == Op::Kind::barrier) {
+        lsu_moved_ = true;
         const double turns = op.pipe == Pipe::lsu ? double(op.busy) : 1;
         lsu_ = std::max(lsu_, now) + turns;
         lsu_busy_ += turns;
@@ -243,6 +275,7 @@ class Sm {
     for (const int w : waiting) {
       warps_[size_t(w)].waits = false;
       warps_[size_t(w)].time = std::max(warps_[size_t(w)].time, when);
+      look_again(size_t(warps_[size_t(w)].scheduler));
     }
     for (const int w : waiting) advance(w, when);
   }
@@ -324,6 +357,8 @@ class Sm {
   int live_ = 0;  // warps
 
   double now_ = 0;
+  std::array<Candidate, kSchedulers> next_ = {};
+  bool lsu_moved_ = false;
   std::array<double, kSchedulers> slot_ = {};                      // when each may issue again
   std::array<std::array<double, kPipes>, kSchedulers> pipe_ = {};  // when each pipe is free again
   double lsu_ = 0, barrier_ = 0, stored_ = 0, constant_ = 0;

@@ -207,7 +207,8 @@ WarpState run_warp(Warp& w, const GridRun& grid) {
 
 BlockState run_block(Worker& worker, Block& block) {
   const GridRun& grid = *worker.grid;
-  const int32_t longest = grid.launch->cooperative ? kShortTurn : kTurn;
+  const bool may_end = grid.observer && grid.cluster_size == 1 && grid.observer->ends_blocks();
+  const int32_t longest = grid.launch->cooperative || may_end ? kShortTurn : kTurn;
   std::vector<uint32_t> order;
   while (true) {
     bool alive = false, yielded = false, moved = false;
@@ -237,6 +238,7 @@ BlockState run_block(Worker& worker, Block& block) {
           break;
       }
       alive |= !w.fragments.empty();
+      if (may_end && grid.observer->has_enough(block)) return BlockState::done;
       if (grid.stop.load(std::memory_order_relaxed)) return BlockState::stopped;
     }
     if (!alive) {

@@ -13,6 +13,7 @@
 #include "model/launch.h"
 #include "vm/exec/grid.h"
 #include "vm/timing/lines.h"
+#include "vm/timing/loops.h"
 #include "vm/timing/ops.h"
 #include "vm/timing/waves.h"
 
@@ -25,6 +26,7 @@ constexpr size_t kMostAtomicWords = 1 << 16, kMostL2Accesses = 1 << 20;
 // forgotten, unless there was no other half.
 constexpr double kL2Fills = 3;
 constexpr double kMostSampled = 15e6;  // machine instructions of blocks that nobody has to run
+constexpr uint32_t kLeastProgress = 4;
 constexpr uint64_t kModelledLaunches = 3;  // of one kernel and shape; later ones take as long
 
 // Lanes of an atomic that reach the memory: ptxas may have one do the work of all.
@@ -62,6 +64,7 @@ uint32_t words_of(const Warp& w, const Inst* inst) {
 
 struct Recorder::Function {
   std::shared_ptr<const observe::Plan> plan;
+  Loops loops;
   const Inst* first = nullptr;
   uint32_t first_step = 0;
   // By branch that the machine has not: the instructions that it goes through instead, switched
@@ -110,14 +113,27 @@ struct PerWorker {
   uint64_t block = ~0ull;
   model::Work::Block* followed = nullptr;  // the same, if it is one of those
   double issued = 0;
+  // The block has ended before it was done: so much is left, for what it has done; -1: nobody knows.
+  double left = 0;
+  std::array<Foreseen, 32> loops = {};           // of each of its warps
+  std::array<double, 32> executed = {};          // instructions of each of its warps
   std::array<Recorder::Branch, 32> branch = {};  // that each of its warps came to last
   std::array<uint32_t, 32> progress = {};        // accesses of each warp of the block
+  uint32_t furthest = 0;                         // of all blocks
   uint64_t counted = ~0ull;                      // the block that runs
   std::vector<L2Access> accesses;
   std::unordered_set<uint64_t> lines;                                // different ones among them
   uint64_t blocks = 0;                                               // that they are of
   std::unordered_map<uint32_t, std::unordered_set<uint64_t>> words;  // by op, of atomics
   std::vector<std::pair<double, double>> stored;                     // by op: bytes, sectors
+
+  // Of the warps that have not ended.
+  uint32_t least_progress(const Block& of) const {
+    uint32_t least = ~0u;
+    for (const Warp& w : of.warps)
+      if (!w.fragments.empty()) least = std::min(least, progress[w.index]);
+    return least;
+  }
 };
 
 }  // namespace
@@ -161,6 +177,9 @@ struct Recorder::Run {
   double l2_bytes = 0;
   bool is_for_l2(uint64_t block) const { return !l2_has_enough && (!waves || block < waves->end()); }
   void note(PerWorker& worker, const L2Access& access);
+  // Accesses of each warp after which blocks that nobody follows end; 0: not known yet.
+  uint32_t most_progress = 0;
+  void limit_progress();
   void block_begins(PerWorker& worker, std::unordered_map<const Code*, Tally>& tallies,
                     uint64_t block);
 };
@@ -184,8 +203,10 @@ void Recorder::Run::block_begins(PerWorker& worker, std::unordered_map<const Cod
         issued += double(tally.executed[i].warps) * double(tally.issues[i]);
         tally.executed[i] = {};
       }
-  if (worker.counted < work.issued.size()) work.issued[worker.counted] += float(issued);
+  if (worker.counted < work.issued.size() && worker.left >= 0)
+    work.issued[worker.counted] += float(issued * (1 + worker.left));
   worker.issued += issued;
+  worker.left = 0;
   worker.counted = block;
   worker.blocks += block != ~0ull && is_for_l2(block);
 }
@@ -308,8 +329,54 @@ std::vector<uint64_t> Recorder::choose(const GridRun& grid) {
     run.waves.emplace(run.work.blocks, run.wave(), run.sms, communicates);
   }
   double issued = 0;
-  for (const PerWorker& worker : run.per_worker) issued += worker.issued;
-  return run.waves->next(run.l2_has_enough || issued > kMostSampled);
+  for (size_t i = 0; i < run.per_worker.size(); ++i) {
+    run.block_begins(run.per_worker[i], run.workers[i], ~0ull);  // adds up the one before
+    issued += run.per_worker[i].issued;
+  }
+  if (run.per_worker.size() && !run.most_progress) run.limit_progress();
+  return run.waves->next(run.l2_has_enough || issued > kMostSampled, issued);
+}
+
+// The blocks that were followed have run. The others need not come further than it takes to fill
+// the second cache, all of them together.
+void Recorder::Run::limit_progress() {
+  uint32_t most = 0;
+  size_t lines = 0;
+  for (const PerWorker& worker : per_worker) {
+    most = std::max(most, worker.furthest);
+    lines += worker.lines.size();
+  }
+  const double of_block = double(lines) * 128 * model::kSampledOne /
+                          double(std::max<size_t>(1, work.sm.size()));
+  const double of_wave = of_block * double(std::min<uint64_t>(wave(), work.blocks));
+  const double part = std::min(1.0, 1.2 * kL2Fills * l2_bytes / std::max(1.0, of_wave));
+  most_progress = std::max<uint32_t>(kLeastProgress, uint32_t(part * most) + 1);
+}
+
+// Whether a block has done what the model needs of it.
+bool Recorder::has_enough(const Block& block) {
+  Run& run = run_of(*block.grid);
+  if (!run.waves || run.waves->runs_all()) return false;
+  PerWorker& worker = run.per_worker[block.warps.front().worker->index];
+  if (worker.counted != block.index) return false;
+  if (!run.waves->is_whole(block.index)) {
+    const bool is_enough = worker.block == block.index && worker.least_progress(block) >= run.most_progress;
+    if (is_enough || !run.is_for_l2(block.index)) worker.left = -1;
+    return worker.left < 0;
+  }
+  if (!worker.followed || worker.block != block.index) return false;
+  double left = 0, done = 0;
+  for (const Warp& w : block.warps) {
+    double of_warp = 0;
+    done += worker.executed[w.index];
+    if (!w.fragments.empty() && (worker.followed->warps[w.index].size() < run.most_words ||
+                                 !worker.loops[w.index].knows(of_warp)))
+      return false;
+    left += of_warp;
+  }
+  worker.followed->cut += left;
+  worker.left = left / std::max(1.0, done);
+  return true;
 }
 
 void Recorder::begin(const GridRun& grid, unsigned workers) {
@@ -321,6 +388,7 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
     f.first_step = uint32_t(run.work.steps.size());
     append_steps(run.work, *code, *f.plan);
     f.find_bodies();
+    if (options_.sampled) f.loops = Loops(*code, *f.plan);
     std::erase_if(f.bodies,
                   [&](const auto& one) { return is_long(run.work, f.first_step, one.second); });
   }
@@ -392,6 +460,8 @@ void Recorder::before(const Warp& w, const Inst* inst) {
     worker.followed = run.follow(w);
     worker.progress.fill(0);
     worker.branch.fill({});
+    worker.executed.fill(0);
+    for (Foreseen& loops : worker.loops) loops.clear();
   }
   const bool is_for_l2 = run.is_for_l2(worker.block);
   std::vector<uint32_t>* stream = nullptr;
@@ -400,13 +470,16 @@ void Recorder::before(const Warp& w, const Inst* inst) {
     stream = &block.warps[w.index];
     if (stream->size() >= run.most_words) stream = nullptr;
     ++(stream ? block.followed : block.cut);
+    if (const Loops::End* end = f.loops.at(uint32_t(inst - f.first)))
+      worker.loops[w.index].note(*end, w, inst, worker.executed[w.index]);
+    worker.executed[w.index] += 1;
     if (stream) pass_by(*stream, worker.branch[w.index], f, w, uint32_t(inst - f.first));
     if (stream && step.ops) stream->push_back(number);
     if (stream && reads_constants(run.work, step))
       stream->insert(stream->end(), {words_of(w, inst), 0});
   }
   if (from.kind != observe::Step::Kind::touches || (!is_for_l2 && !stream)) return;
-  ++worker.progress[w.index];
+  worker.furthest = std::max(worker.furthest, ++worker.progress[w.index]);
   for (uint32_t k = from.touch; k < from.touch + from.touches; ++k) {
     const observe::Touch& touch = f.plan->touches[k];
     Lines lines;

@@ -42,6 +42,8 @@ class Recorder : public Observer {
   Watch watch(const Warp& w) override;
   void before(const Warp& w, const Inst* inst) override;
   void end(const GridRun& grid) override;
+  bool ends_blocks() const override { return options_.sampled; }
+  bool has_enough(const Block& block) override;
   void finish() override {}
 
   struct Branch {  // that the machine has not

@@ -1,0 +1,95 @@
+#include "vm/timing/loops.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "vm/observe/registers.h"
+
+namespace ridge::vm::timing {
+namespace {
+
+constexpr uint32_t kTurnsToBelieve = 6;
+
+// Which instruction of the function a decoded one stands for, if it is a plain comparison.
+const Instruction* comparison(const observe::Plan& plan, const observe::Step& step) {
+  if (step.entries != 1) return nullptr;
+  const observe::Entry& entry = plan.entries[step.entry];
+  if (!entry.source || !entry.match || entry.match->root != "setp") return nullptr;
+  const Type type = entry.match->form.type();
+  const bool is_whole = type == Type::s32 || type == Type::u32 || type == Type::s64 ||
+                        type == Type::u64 || type == Type::b32 || type == Type::b64;
+  return is_whole ? entry.source : nullptr;
+}
+
+int64_t value_of(const Loops::End& end, const Warp& w, uint32_t operand, uint32_t lane) {
+  if (end.is_wide) return w.src<int64_t>(operand)[lane];
+  if (end.is_signed) return w.src<int32_t>(operand)[lane];
+  return int64_t(w.src<uint32_t>(operand)[lane]);
+}
+
+}  // namespace
+
+Loops::Loops(const Code& code, const observe::Plan& plan) {
+  const auto& body = code.function->instructions;
+  struct Range {
+    uint32_t first, last;
+    int32_t guard;  // the predicate of the branch back
+    uint32_t length() const { return last - first + 1; }
+    bool holds(const Range& r) const { return first <= r.first && r.last <= last; }
+  };
+  std::vector<Range> all;
+  for (uint32_t i = 0; i < body.size(); ++i) {
+    if (!body[i].match || body[i].match->facts().flow != Flow::jump) continue;
+    for (const Operand& op : body[i].operands)
+      if (op.kind == Operand::Kind::label && op.target <= i)
+        all.push_back({op.target, i, body[i].guard});
+  }
+  const auto tells = [&](const Range& loop) {
+    return loop.guard >= 0 && std::ranges::none_of(all, [&](const Range& other) {
+             if (&other == &loop) return false;
+             const bool follows = other.first > loop.last && 2 * other.length() > loop.length();
+             return follows || other.holds(loop);
+           });
+  };
+  for (uint32_t step = 0; step < plan.steps.size(); ++step) {
+    const Instruction* const ins = comparison(plan, plan.steps[step]);
+    const Operand* const to = ins ? observe::written_by(*ins) : nullptr;
+    if (!to) continue;
+    const auto at = uint32_t(ins - body.data());
+    for (const Range& loop : all) {
+      if (loop.guard != to->reg || at < loop.first || at > loop.last || !tells(loop)) continue;
+      const Type type = ins->match->form.type();
+      ends_[step] = {loop.length(), size_of(type) == 8, type == Type::s32 || type == Type::s64};
+    }
+  }
+}
+
+void Foreseen::note(const Loops::End& end, const Warp& w, const Inst* inst, double executed) {
+  const auto lane = uint32_t(std::countr_zero(w.mask));
+  const int64_t a = value_of(end, w, inst->a, lane), b = value_of(end, w, inst->b, lane);
+  const auto known = std::ranges::find(loops_, inst, &Loop::at);
+  if (known == loops_.end()) {
+    loops_.push_back({.at = inst, .length = end.length, .value = a, .bound = b, .first = executed,
+                      .last = executed});
+    return;
+  }
+  const int64_t step = (a - known->value) - (b - known->bound);
+  ++known->turns;
+  known->alike = step == known->step ? known->alike + 1 : 1;
+  known->step = step;
+  known->last = executed;
+  known->value = a;
+  known->bound = b;
+}
+
+bool Foreseen::knows(double& left) const {
+  const auto longest = std::ranges::max_element(loops_, {}, &Loop::length);
+  if (longest == loops_.end() || longest->alike < kTurnsToBelieve || longest->step == 0)
+    return false;
+  const double ahead = double(longest->bound - longest->value) / double(longest->step);
+  if (ahead < 0) return false;
+  left = ahead * (longest->last - longest->first) / double(longest->turns);
+  return true;
+}
+
+}  // namespace ridge::vm::timing
