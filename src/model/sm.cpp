@@ -11,7 +11,9 @@ namespace ridge::model {
 namespace {
 
 constexpr int kSchedulers = 4;
-constexpr double kMostIssued = 5e5;  // instructions that are replayed
+// Instructions that are replayed: at least so many, so that the beginning does not count for much;
+// more where blocks are long, so that all of their parts are seen.
+constexpr double kLeastReplayed = 5e5, kMostReplayed = 3e6, kWavesReplayed = 1.5;
 
 struct Resident {  // a block
   int warps = 0;
@@ -57,10 +59,13 @@ class Sm {
         ordering_(t) {}
 
   SmTime run() {
+    double of_wave = 0;
+    for (int i = 0; i < resident_; ++i) of_wave += t_.sm[size_t(i) % t_.sm.size()].followed;
+    const double most = std::clamp(kWavesReplayed * of_wave, kLeastReplayed, kMostReplayed);
     for (int i = 0; i < resident_ && started_ < blocks_; ++i)
       start_block(f_.first_instruction + i * interval_);
     double half_time = 0, half_done = 0;
-    while (live_ && issued_ < kMostIssued) {
+    while (live_ && issued_ < most) {
       double when = 0;
       const int warp = earliest(when);
       if (warp < 0) break;  // all wait: the work is not whole
@@ -70,7 +75,7 @@ class Sm {
       if (lsu_moved_)  // what the others said of it is a lower bound now
         for (Candidate& other : next_) other.is_known = false;
       lsu_moved_ = false;
-      if (half_time == 0 && issued_ > kMostIssued / 2) half_time = now_, half_done = done();
+      if (half_time == 0 && issued_ > most / 2) half_time = now_, half_done = done();
     }
     SmTime out;
     out.replayed = out.cycles = std::max({now_, stored_, 1.0});

@@ -27,6 +27,7 @@ constexpr size_t kMostAtomicWords = 1 << 16, kMostL2Accesses = 1 << 20;
 constexpr double kL2Fills = 3;
 constexpr double kMostSampled = 15e6;  // machine instructions of blocks that nobody has to run
 constexpr uint32_t kLeastProgress = 4;
+constexpr size_t kMostOwn = 1 << 20;  // accesses of followed blocks
 constexpr uint64_t kModelledLaunches = 3;  // of one kernel and shape; later ones take as long
 
 // Lanes of an atomic that reach the memory: ptxas may have one do the work of all.
@@ -122,6 +123,7 @@ struct PerWorker {
   uint32_t furthest = 0;                         // of all blocks
   uint64_t counted = ~0ull;                      // the block that runs
   std::vector<L2Access> accesses;
+  std::vector<L2Access> own;  // of the followed blocks of the first wave: all of them
   std::unordered_set<uint64_t> lines;                                // different ones among them
   uint64_t blocks = 0;                                               // that they are of
   std::unordered_map<uint32_t, std::unordered_set<uint64_t>> words;  // by op, of atomics
@@ -163,6 +165,7 @@ struct Recorder::Run {
 
   uint64_t wave() const { return uint64_t(per_sm) * sms; }
   void ask_l2();
+  void ask_later(std::vector<L2Access>& own, uint32_t last);
   const model::Work& finished();
   // Two waves of blocks stand for all, the first one and one in the middle. Those that one SM runs
   // are followed instruction by instruction.
@@ -220,28 +223,68 @@ void Recorder::Run::note(PerWorker& worker, const L2Access& access) {
     l2_has_enough = true;
 }
 
+struct Found {  // of an op's sectors
+  double sectors = 0, misses = 0, fetched = 0, dirtied = 0;
+  void add(const L2Access& a, const model::Cache::New& now) {
+    sectors += std::popcount(a.sectors);
+    misses += std::popcount(now.missing);
+    fetched += std::popcount(now.fetched);
+    dirtied += std::popcount(now.clean);
+  }
+};
+
 // Blocks of a wave run side by side on a GPU: their accesses come mixed, as far as each warp has
 // come. If not all blocks were seen, then those that found the cache empty say nothing of the rest.
 void Recorder::Run::ask_l2() {
-  std::vector<L2Access> all;
-  for (PerWorker& worker : per_worker)
-    all.insert(all.end(), worker.accesses.begin(), worker.accesses.end());
-  std::ranges::stable_sort(all, {},
-                           [](const L2Access& a) { return std::pair(a.wave, a.progress); });
+  std::vector<L2Access> all, own;
+  const uint32_t last = most_progress ? most_progress : ~0u;
+  for (PerWorker& worker : per_worker) {
+    std::ranges::copy_if(worker.accesses, std::back_inserter(all),
+                         [&](const L2Access& a) { return a.progress <= last; });
+    own.insert(own.end(), worker.own.begin(), worker.own.end());
+  }
+  const auto when = [](const L2Access& a) { return std::pair(a.wave, a.progress); };
+  std::ranges::stable_sort(all, {}, when);
   model::Cache l2(uint64_t(l2_bytes) / model::kSampledOne, 16);
   const bool is_whole = !l2_has_enough && (!waves || waves->end() >= work.blocks);
   const size_t first = is_whole ? 0 : all.size() / 2;
   for (size_t i = 0; i < all.size(); ++i) {
     const L2Access& a = all[i];
-    const auto [missing, fetched, clean] = l2.access(a.line, a.sectors, a.writes);
+    const auto now = l2.access(a.line, a.sectors, a.writes);
     model::OpTraffic& traffic = work.traffic[a.op];
-    work.written_sectors += uint64_t(std::popcount(clean)) * model::kSampledOne;
+    work.written_sectors += uint64_t(std::popcount(now.clean)) * model::kSampledOne;
     if (i < first && traffic.is_steady) continue;
     if (i >= first && !traffic.is_steady) traffic = {.is_steady = true};
     traffic.sectors += uint64_t(std::popcount(a.sectors)) * model::kSampledOne;
-    traffic.misses += uint64_t(std::popcount(missing)) * model::kSampledOne;
-    traffic.fetched += uint64_t(std::popcount(fetched)) * model::kSampledOne;
-    traffic.dirtied += uint64_t(std::popcount(clean)) * model::kSampledOne;
+    traffic.misses += uint64_t(std::popcount(now.missing)) * model::kSampledOne;
+    traffic.fetched += uint64_t(std::popcount(now.fetched)) * model::kSampledOne;
+    traffic.dirtied += uint64_t(std::popcount(now.clean)) * model::kSampledOne;
+  }
+  if (last != ~0u) ask_later(own, last);
+}
+
+// Most blocks ended early. What they would have found later is seen in the blocks of one SM, which
+// have that part of the second cache to themselves.
+void Recorder::Run::ask_later(std::vector<L2Access>& own, uint32_t last) {
+  std::ranges::stable_sort(own, {}, &L2Access::progress);
+  const double part = double(std::min<uint64_t>(per_sm, work.blocks)) /
+                      double(std::min<uint64_t>(wave(), work.blocks));
+  model::Cache l2(uint64_t(l2_bytes * part), 16);
+  std::unordered_map<uint32_t, std::pair<Found, Found>> found;  // by op: before, later
+  for (const L2Access& a : own) {
+    auto& [before, later] = found[a.op];
+    (a.progress <= last ? before : later).add(a, l2.access(a.line, a.sectors, a.writes));
+  }
+  for (const auto& [op, parts] : found) {
+    const auto& [before, later] = parts;
+    if (later.sectors == 0) continue;
+    model::OpTraffic& traffic = work.traffic[op];
+    // The later ones count by their number.
+    const double scale = traffic.sectors && before.sectors ? double(traffic.sectors) / before.sectors : 1;
+    traffic.sectors += uint64_t(later.sectors * scale);
+    traffic.misses += uint64_t(later.misses * scale);
+    traffic.fetched += uint64_t(later.fetched * scale);
+    traffic.dirtied += uint64_t(later.dirtied * scale);
   }
 }
 
@@ -478,7 +521,7 @@ void Recorder::before(const Warp& w, const Inst* inst) {
     if (stream && reads_constants(run.work, step))
       stream->insert(stream->end(), {words_of(w, inst), 0});
   }
-  if (from.kind != observe::Step::Kind::touches || (!is_for_l2 && !stream)) return;
+  if (from.kind != observe::Step::Kind::touches || (!is_for_l2 && !worker.followed)) return;
   worker.furthest = std::max(worker.furthest, ++worker.progress[w.index]);
   for (uint32_t k = from.touch; k < from.touch + from.touches; ++k) {
     const observe::Touch& touch = f.plan->touches[k];
@@ -491,9 +534,11 @@ void Recorder::before(const Warp& w, const Inst* inst) {
                         touch.action == Action::atomic;
     for (uint32_t i = 0; i < lines.count; ++i) {
       const auto [line, sectors] = lines.at[i];
-      if (is_for_l2 && model::is_sampled(line))
-        run.note(worker, {line, uint32_t(w.block->index / run.wave()), worker.progress[w.index], op,
-                          uint8_t(sectors), writes});
+      const L2Access access = {line, uint32_t(w.block->index / run.wave()), worker.progress[w.index],
+                               op,   uint8_t(sectors), writes};
+      if (is_for_l2 && model::is_sampled(line)) run.note(worker, access);
+      if (worker.followed && access.wave == 0 && worker.own.size() < kMostOwn)
+        worker.own.push_back(access);
     }
     if (touch.action == Action::store && lines.count) {
       auto& [bytes, sectors] = worker.stored[op];
