@@ -11,9 +11,10 @@ namespace ridge::model {
 
 struct Prediction {
   double us = 0, low_us = 0, high_us = 0;  // between two events, with a cold L2
-  std::string bound;  // memory, l2, l1_shared, issue, fma, fp64, sfu, tensor, atomics,
-                      // latency, idle, launch
-  SmTime sm;          // of the SM that has the most blocks
+  std::string bound;    // memory, l2, l1_shared, issue, fma, fp64, sfu, tensor, atomics,
+                        // latency, idle, launch
+  bool checked = true;  // Figures::checked
+  SmTime sm;            // of the SM that has the most blocks
 };
 
 // `resident`: blocks that an SM holds at a time.

@@ -86,6 +86,15 @@ std::optional<RealGpu> find_real_gpu() {
               .memory_clock_khz = ask(kMemoryClockKhz),
               .memory_bus_bits = ask(kMemoryBusBits),
               .copy_engines = ask(kCopyEngines)};
+  // What the driver does not tell, and the figures of a card that Ridge knows.
+  for (const GpuSpec& known : all_gpus())
+    if (known.name == gpu.name) {
+      gpu.spec.key = known.key;
+      gpu.spec.name = known.name;
+      gpu.spec.fp32_lanes_per_sm = known.fp32_lanes_per_sm;
+      gpu.spec.fp64_lanes_per_sm = known.fp64_lanes_per_sm;
+      gpu.spec.gpcs = known.gpcs;
+    }
   return gpu;
 }
 

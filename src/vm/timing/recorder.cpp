@@ -127,6 +127,7 @@ struct Recorder::Tally {
 
 struct Recorder::Run {
   model::Work work;
+  model::Figures figures = {};  // of the GPU that is modelled
   uint32_t per_sm = 1, sms = 1;
   std::mutex mutex;
   std::unordered_map<const Code*, Function> functions;
@@ -263,7 +264,8 @@ Recorder::Run& Recorder::run_of(const GridRun& grid) {
     if (launch.dynamic_shared)
       t.shared_bytes = grid.code->dynamic_shared_offset + launch.dynamic_shared;
     run->sms = uint32_t(grid.gpu->sm_count);
-    run->l2_bytes = figures_.l2_bytes;
+    run->figures = model::figures_of(*grid.gpu);
+    run->l2_bytes = run->figures.l2_bytes;
     run->per_sm = uint32_t(
         std::max(1, occupancy(*grid.gpu, {.block_threads = int(t.block_threads),
                                           .registers_per_thread = int(t.registers_per_thread),
@@ -288,7 +290,7 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
     f.plan = std::make_shared<const observe::Plan>(observe::plan_of(*code));
     f.first = code->insts.data();
     f.first_step = uint32_t(run.work.steps.size());
-    append_steps(run.work, *code, *f.plan);
+    append_steps(run.work, *code, *f.plan, run.figures);
     f.find_bodies();
     std::erase_if(f.bodies,
                   [&](const auto& one) { return is_long(run.work, f.first_step, one.second); });
@@ -426,9 +428,9 @@ void Recorder::end(const GridRun& grid) {
     run = std::move(runs_.at(&grid));
     runs_.erase(&grid);
   }
-  const model::Prediction time = run->as_before
-                                     ? *run->as_before
-                                     : model::predict(run->finished(), figures_, int(run->per_sm));
+  const model::Prediction time =
+      run->as_before ? *run->as_before
+                     : model::predict(run->finished(), run->figures, int(run->per_sm));
   const Dim3 &g = grid.launch->grid, &b = grid.launch->block;
   const std::lock_guard lock(mutex_);
   known_[run->shape].time = time;
@@ -437,12 +439,13 @@ void Recorder::end(const GridRun& grid) {
   std::fprintf(
       out_,
       "{\"name\": %s, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"modelled_us\": %.3f, "
-      "\"modelled_low_us\": %.3f, \"modelled_high_us\": %.3f, \"bound\": %s, \"shares\": "
+      "\"modelled_low_us\": %.3f, \"modelled_high_us\": %.3f, \"checked\": %s, \"bound\": %s, "
+      "\"shares\": "
       "{\"memory\": %.3f, \"l2\": %.3f, \"l1_shared\": %.3f, \"issue\": %.3f, \"atomics\": "
       "%.3f}}\n",
       in_quotes(run->work.kernel).c_str(), g.x, g.y, g.z, b.x, b.y, b.z, time.us, time.low_us,
-      time.high_us, in_quotes(time.bound).c_str(), sm.dram_of_peak, sm.l2_of_peak, sm.lsu, sm.issue,
-      sm.atomics);
+      time.high_us, time.checked ? "true" : "false", in_quotes(time.bound).c_str(), sm.dram_of_peak,
+      sm.l2_of_peak, sm.lsu, sm.issue, sm.atomics);
   std::fflush(out_);
 }
 

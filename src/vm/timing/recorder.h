@@ -10,7 +10,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/figures.h"
 #include "model/l2.h"
 #include "model/launch.h"
 #include "model/work.h"
@@ -46,7 +45,6 @@ class Recorder : public Observer {
   Run& run_of(const GridRun& grid);
 
   std::FILE* const out_;
-  const model::Figures figures_;
   std::mutex mutex_;
   std::unordered_map<const GridRun*, std::unique_ptr<Run>> runs_;
   struct Known {
