@@ -9,6 +9,7 @@ is like. `--checked` says that modelled times were compared with this card.
 """
 import argparse
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -27,15 +28,16 @@ def rounded(value):
 
 def from_record(resolver, record):
     """By figure: the value and the names of the measurements, for those that the record gives."""
-    found = {}
+    found, renewed = {}, {}
     for name, rule in resolver.rules.items():
         if "record" not in rule: continue
         used = {}
         try:
-            value = resolver.evaluate(rule["record"], name, gpu_tables.record_functions(record, used))
+            value = resolver.evaluate(rule["record"], name, gpu_tables.record_functions(record, used) | renewed)
         except KeyError:
             continue  # not measured on this card
         found[name] = (rounded(value), ", ".join(used))
+        if name == "clock_ghz": renewed[name] = value  # the rules below count in cycles of the measured clock
     return found
 
 
@@ -62,11 +64,21 @@ def differences(data, key, record):
     return off
 
 
+def nearest(data, spec):
+    """The card of the same compute capability, or of the nearest below it."""
+    def number(one): return (one["major"], one["minor"])
+    older = [key for key, entry in data["gpus"].items() if number(entry["spec"]) <= number(spec)]
+    return max(older, key=lambda key: number(data["gpus"][key]["spec"]), default=next(iter(data["gpus"])))
+
+
 def add(data, key, record, path, like, checked):
-    if "spec" not in record: raise gpu_tables.Wrong(f"{path} has no spec: `ridge device --measure` writes records with one")
-    entry = data["gpus"].setdefault(key, {"name": record["name"]})
-    entry.update(name=record["name"], record=path, like=entry.get("like", like), checked=checked, spec=record["spec"], spec_source="card")
-    if entry["like"] in (None, key): entry.pop("like")
+    known = data["gpus"].get(key, {})
+    spec = record.get("spec") or known.get("spec")
+    if not spec: raise gpu_tables.Wrong(f"{path} has no spec: `ridge device --measure` writes records with one")
+    if not like: like = known.get("like") if known else nearest(data, spec)
+    entry = data["gpus"][key] = known | {"name": record["name"], "record": path, "checked": checked,
+                                         "spec": known.get("spec", {}) | spec, "spec_source": "card"}
+    if like: entry["like"] = like
     entry["figures"] = {name: figure for name, figure in entry.get("figures", {}).items() if figure["from"] != "measured"}
     resolver = gpu_tables.resolvers(data)[key]
     new = {name: {"value": value, "from": "measured", "by": by} for name, (value, by) in from_record(resolver, record).items()}
@@ -92,19 +104,22 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("record", type=Path)
     parser.add_argument("--add", metavar="KEY", help="the card's name for --gpu: a100")
-    parser.add_argument("--like", metavar="GPU", default="h200", help="the card that gives what the record lacks (default: h200)")
+    parser.add_argument("--like", metavar="GPU", help="the card that gives what the record lacks (default: the nearest compute capability)")
     parser.add_argument("--checked", action="store_true")
     options = parser.parse_args()
     data = gpu_tables.load()
     record = json.loads(options.record.read_text())
-    if options.like not in data["gpus"]: sys.exit(f"there is no GPU {options.like}; known: {' '.join(data['gpus'])}")
+    if options.like and options.like not in data["gpus"]: sys.exit(f"there is no GPU {options.like}; known: {' '.join(data['gpus'])}")
     if options.add:
-        path = options.record.resolve()
-        add(data, options.add, record, str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name, options.like, options.checked)
+        kept = ROOT / "bench" / "model" / f"{options.add}.json"
+        add(data, options.add, record, str(kept.relative_to(ROOT)), options.like, options.checked)
+        gpu_tables.resolvers(data)  # says what is wrong before anything is written
+        if options.record.resolve() != kept: shutil.copyfile(options.record, kept)
         gpu_tables.DATA.write_text(text_of(data))
-        print(f"{options.add} is in {gpu_tables.DATA}; ./ridge build, then --gpu {options.add}", file=sys.stderr)
+        print(f"{options.add} is in {gpu_tables.DATA}, its record in {kept}; ./ridge build, then --gpu {options.add}", file=sys.stderr)
         return 0
-    key = next((key for key, entry in data["gpus"].items() if entry["name"] == record["name"]), options.like)
+    key = next((key for key, entry in data["gpus"].items() if entry["name"] == record["name"]),
+               options.like or nearest(data, record["spec"]))
     resolver = gpu_tables.resolvers(data)[key]
     for name, (value, by) in from_record(resolver, record).items():
         print(f"{name:30} {value!s:>12}  {resolver.figure(name)[0]!s:>12} in gpus.json for {key}, by {by}")

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As gpus.json has it. Lanes are not the driver's to tell: they are those of a card of this kind.
+// As gpus.json has it.
 nlohmann::json spec_of(const GpuSpec& gpu) {
   return {{"major", gpu.major},
           {"minor", gpu.minor},
