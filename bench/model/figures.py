@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "src" / "core"))
 import gpu_tables  # noqa: E402
 
-NEAR = 0.03  # figures are rounded; how far they may be from the record
-NEAR_CURVE = 0.1
+NEAR = 0.06  # how far a measured figure may be from the record: it is rounded, and two runs differ by some percent
+NEAR_CURVE = 0.15
 
 
 def rounded(value):
