@@ -67,6 +67,29 @@ struct Figures {
   double barrier_latency;  // after the last warp
   double barrier_per_warp;
 
+  // What surrounds kernels, in µs: timeline.h.
+  double event_us;              // from an event to what follows it
+  double launch_host_us;        // the host, for one launch or one copy
+  double programmatic_host_us;  // the same, of a dependent launch
+  double other_stream_us;       // more, if it goes to another stream
+  double wait_us;               // from the end of the work until the host knows
+  double graph_us;              // a graph of one empty kernel between two events
+  double graph_node_us;         // each further node of a chain
+  double programmatic_node_us;  // starts of dependent nodes
+
+  // Copies and fills between two events: µs of an empty one, and bytes per µs.
+  double to_device_us, to_device_bytes;
+  double to_host_us, to_host_bytes;
+  double both_ways_bytes;
+  double within_device_us, within_device_bytes;
+  double fill_us, fill_bytes;
+  // Copies of memory that is not pinned, on the host's clock. Up to staged_bytes the host goes on
+  // before they have arrived.
+  std::array<double, 8> pageable_bytes;
+  std::array<double, 8> to_device_pageable_us;
+  std::array<double, 8> to_host_pageable_us;
+  double staged_bytes;
+
   // Pipes: lanes per cycle and SM.
   double fma_lanes;   // f32
   double half_lanes;  // pairs of f16 or bf16
