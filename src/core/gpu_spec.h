@@ -1,5 +1,5 @@
-// The numbers that make one GPU different from another, as far as Ridge reports or models them. One
-// row per GPU in gpu_spec.cpp; `ridge run --gpu NAME` picks one.
+// The numbers that make one GPU different from another, as far as a program can ask for them. One
+// entry per GPU in gpus.json; `ridge run --gpu NAME` picks one.
 #pragma once
 
 #include <array>

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/arithmetic.h"
 #include "core/status.h"
 #include "operator/call.h"
 #include "operator/description.h"
@@ -96,6 +97,7 @@ struct TensorSpec {
 struct Cost {
   double read = 0, written = 0;  // bytes that must move, each once
   double flops = 0;
+  Arithmetic arithmetic = Arithmetic::f32;  // the kind of these operations: what their roof is
   // Bytes over the link to the host, in both directions at once. If there are any, the bound is the
   // slowest of the two directions and the kernel.
   double to_device = 0, to_host = 0;

@@ -1,94 +1,119 @@
-// The figures of a GPU that the model of time is made of, in cycles of an SM and in bytes. Those of
-// the H200 are measured (bench/model/h200.json, docs/model.md); the names of the measurements stand
-// beside them.
+// The figures of a GPU that the model of time is made of, in cycles of an SM and in bytes. Their
+// values, and where each comes from, stand in src/core/gpus.json; the build makes tables of them.
+// The H200's are measured (docs/model.md).
 #pragma once
 
 #include <array>
 
+#include "core/gpu_spec.h"
+
 namespace ridge::model {
 
+// One field per rule of gpus.json, in the same order.
 struct Figures {
-  double clock_ghz = 1.98;  // clock.sm
-  int sms = 132;
+  bool checked;  // on the card: times were compared. Otherwise they are "unchecked on this card".
+  double clock_ghz;
+  int sms;
 
   // Cycles until an answer comes.
-  double l1_latency = 33;        // latency.l1_by_footprint
-  double shared_latency = 23;    // shared.latency
-  double constant_latency = 30;  // assumed: latency.constant_by_footprint is still to be measured
-  double l2_latency = 275;       // latency.l2_by_footprint
-  double dram_latency = 655;     // latency.dram_by_footprint
-  double l2_spread = 60;         // lines lie nearer or further away by up to so much
-  double dram_spread = 120;
-  double dram_queueing =
-      400;  // DRAM answers so much later when it is fully used: dram.read_by_in_flight
+  double l1_latency;
+  double shared_latency;
+  double constant_latency;
+  double l2_latency;
+  double dram_latency;
+  double l2_spread;  // lines lie nearer or further away by up to so much
+  double dram_spread;
+  double dram_queueing;  // DRAM answers so much later when it is fully used
+
+  // What the whole GPU's memory does, in bytes per ns.
+  double dram_peak_bytes_per_ns;  // what Nsight Compute calls 100 %
+  double dram_read_bytes_per_ns, dram_write_bytes_per_ns, dram_copy_bytes_per_ns;  // best streams
 
   // Rates, as one SM's share where all SMs ask at once.
-  double port_bytes_per_cycle = 64;  // most that one SM gets: dram.read_by_sms
-  double l2_bytes_per_cycle = 37.5;  // l2.read_by_footprint
-  double l2_request = 1.75;          // cycles per line, however little of it: gather.words_by_span
-  double l2_write_request = 3.6;     // cycles per single sector: scatter.words_by_span
-  double l2_write_completed =
-      14;  // beyond that, if DRAM has the rest: dram.write_sectors_by_stride
-  double dram_bytes_per_cycle = 16.4;  // dram.read
-  double dram_mix_loss = 0.09;         // of that, where half is written: dram.copy
-  double dram_lone_bytes = 42;  // a row of DRAM opened for two sectors: dram.read_sectors_by_stride
-  double l1_bytes = 228 * 1024;  // with shared memory: latency.l1_by_footprint
-  double l2_bytes = 37e6;        // that all SMs can use at once: latency.l2_by_footprint
+  double port_bytes_per_cycle;  // most that one SM gets
+  double l2_bytes_per_cycle;
+  double dram_bytes_per_cycle;
+  double l2_request;          // cycles per line, however little of it
+  double l2_write_request;    // cycles per single sector
+  double l2_write_completed;  // beyond that, if DRAM has the rest
+  double dram_mix_loss;       // of that, where half is written
+  double dram_lone_bytes;     // a row of DRAM opened for two sectors
+  double l1_bytes;            // with shared memory
+  double l2_bytes;            // that all SMs can use at once
 
-  // What Nsight Compute calls 100 %, of the whole GPU: bench/model/programs_h200.json.
-  double dram_peak_bytes_per_ns = 4810;
-  double l2_peak_bytes_per_ns = 4310;  // to and from the SMs; half of it crosses the L2 twice
-  double l2_lone_miss = 2, l2_lone_write = 1.5;  // what a lone sector counts there
+  double l2_peak_bytes_per_ns;         // 100 % for Nsight Compute: to and from the SMs
+  double l2_lone_miss, l2_lone_write;  // what a lone sector counts there
 
-  // Atomics on global memory of the whole GPU, by how many different words they go to:
-  // atomic.red_u32_by_addresses, atomic.red_f32_by_addresses.
-  std::array<double, 6> atomic_words = {1, 4, 64, 1024, 16384, 4194304};
-  std::array<double, 6> atomic_lanes_per_ns = {1.34, 3.86, 3.4, 10.2, 54.6, 76.6};
-  std::array<double, 6> atomic_float_lanes_per_ns = {0.563, 1.65, 3.39, 10.1, 54.7, 78};
-  double atomic_coalesced_lanes_per_ns = 228;
+  // Atomics on global memory of the whole GPU, by how many different words they go to.
+  std::array<double, 6> atomic_words;
+  std::array<double, 6> atomic_lanes_per_ns;
+  std::array<double, 6> atomic_float_lanes_per_ns;
+  double atomic_coalesced_lanes_per_ns;
 
   // Blocks and launches.
-  double block_interval = 157;  // cycles between starts of blocks on one SM: blocks.rate_by_threads
-  double block_turnaround =
-      430;                  // from the end of a block to the next one: waves.us_by_block_cycles
-  double launch_us = 2.85;  // an empty kernel between two events: event.around_kernel_cold
-  double first_instruction = 1000;  // cycles until code and parameters are there
-  double l2_dirty_bytes = 25e6;  // that the memset which empties the L2 leaves to be written back
-  double l2_kept_bytes = 20e6;   // of what a kernel writes, still in the L2 when it ends
+  double block_interval;     // cycles between starts of blocks on one SM
+  double block_turnaround;   // from the end of a block to the next one
+  double launch_us;          // an empty kernel between two events
+  double first_instruction;  // cycles until code and parameters are there
+  double l2_dirty_bytes;     // that the memset which empties the L2 leaves to be written back
+  double l2_kept_bytes;      // of what a kernel writes, still in the L2 when it ends
 
-  // Constant memory serves one word at a time to all lanes: cycles for each further one. Measured
-  // by table_lookup of bench/model/programs.
-  double constant_word = 10.7;
+  // Constant memory serves one word at a time to all lanes: cycles for each further one.
+  double constant_word;
 
   // Queues.
-  double lsu_queue = 64;        // cycles of work that the memory pipe takes in advance
-  double store_backlog = 1500;  // cycles by which stores may run ahead of the memory
-  double barrier_latency = 12;  // after the last warp: barrier.cycles_by_warps
-  double barrier_per_warp = 2;
+  double lsu_queue;        // cycles of work that the memory pipe takes in advance
+  double store_backlog;    // cycles by which stores may run ahead of the memory
+  double barrier_latency;  // after the last warp
+  double barrier_per_warp;
 
   // What surrounds kernels, in µs: timeline.h.
-  double event_us = 1.28;              // from an event to what follows it: event.between_two
-  double launch_host_us = 4.01;        // the host, for one launch or one copy: launch.host
-  double programmatic_host_us = 3.27;  // the same, of a dependent launch: launch.programmatic
-  double other_stream_us = 0.9;        // more, if it goes to another stream: streams.us_by_kernels
-  double wait_us = 3.18;        // from the end of the work until the host knows: launch.and_wait
-  double graph_us = 3.2;        // a graph of one empty kernel between two events: graph.us_by_nodes
-  double graph_node_us = 0.53;  // each further node of a chain: graph.us_by_nodes
-  double programmatic_node_us = 0.51;  // starts of dependent nodes: graph.node_programmatic
+  double event_us;              // from an event to what follows it
+  double launch_host_us;        // the host, for one launch or one copy
+  double programmatic_host_us;  // the same, of a dependent launch
+  double other_stream_us;       // more, if it goes to another stream
+  double wait_us;               // from the end of the work until the host knows
+  double graph_us;              // a graph of one empty kernel between two events
+  double graph_node_us;         // each further node of a chain
+  double programmatic_node_us;  // starts of dependent nodes
 
   // Copies and fills between two events: µs of an empty one, and bytes per µs.
-  double to_device_us = 4.45, to_device_bytes = 55400;           // link.to_device_pinned
-  double to_host_us = 3.49, to_host_bytes = 55200;               // link.to_host_pinned
-  double both_ways_bytes = 100940;                               // link.both_ways
-  double within_device_us = 3.72, within_device_bytes = 2.15e6;  // memcpy_device.us_by_bytes
-  double fill_us = 3.3, fill_bytes = 4.5e6;                      // memset.us_by_bytes
-  // Copies of memory that is not pinned, on the host's clock: link.to_device_pageable,
-  // link.to_host_pageable. Up to staged_bytes the host goes on before they have arrived.
-  std::array<double, 8> pageable_bytes = {4,      128,     4096,     32768,
-                                          262144, 2097152, 16777216, 134217728};
-  std::array<double, 8> to_device_pageable_us = {2.67, 3.25, 3.95, 9.55, 19.07, 166, 1258, 18300};
-  std::array<double, 8> to_host_pageable_us = {8.49, 8.7, 9.26, 13, 39.6, 224, 1513, 11884};
-  double staged_bytes = 65536;
+  double to_device_us, to_device_bytes;
+  double to_host_us, to_host_bytes;
+  double both_ways_bytes;
+  double within_device_us, within_device_bytes;
+  double fill_us, fill_bytes;
+  // Copies of memory that is not pinned, on the host's clock. Up to staged_bytes the host goes on
+  // before they have arrived.
+  std::array<double, 8> pageable_bytes;
+  std::array<double, 8> to_device_pageable_us;
+  std::array<double, 8> to_host_pageable_us;
+  double staged_bytes;
+
+  // Pipes: lanes per cycle and SM.
+  double fma_lanes;   // f32
+  double half_lanes;  // pairs of f16 or bf16
+  double imad_lanes;  // integer products: if f32 has no more lanes than these, they share one pipe
+  double alu_lanes;   // integer sums, logic, comparisons
+  double fp64_lanes;
+  double sfu_lanes;
+  double wavefront_cycles;  // of shared memory and of the first cache
+
+  // Tensor cores: operations per cycle and SM, sums in f32 (s32, f64). `mma`: what warps reach with
+  // mma.sync; `tensor`: the most there is, which takes wgmma on Hopper.
+  double mma_f16, mma_tf32, mma_fp8, mma_int8, mma_f64;
+  double tensor_f16, tensor_tf32, tensor_fp8, tensor_int8, tensor_f64;
+
+  // A scheduler's pipe is taken for so many cycles by one warp instruction.
+  static constexpr int kSchedulers = 4;
+  static constexpr float busy(double lanes) { return float(32 * kSchedulers / lanes); }
 };
+
+// Those of a GPU by its key. A GPU that is not in gpus.json has those of the nearest one that is,
+// with its own SMs, clocks and memory, and is unchecked.
+Figures figures_of(const GpuSpec& gpu);
+
+// What stands on every line that unchecked figures lead to.
+inline constexpr const char* kUnchecked = "unchecked on this card";
 
 }  // namespace ridge::model

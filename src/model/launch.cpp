@@ -14,6 +14,7 @@ constexpr double kBusy = 0.6;  // a part of the GPU that is used less does not h
 // How far off the model may be: where it was compared (docs/model.md), more where blocks were not
 // replayed to the end.
 constexpr double kBand = 0.18, kBandShort = 0.25;
+constexpr double kBandUnchecked = 2;  // times as wide on a card that nobody compared
 constexpr double kShortUs = 20;
 
 std::string bound_of(const SmTime& sm, const Work& work, const Figures& figures, double us) {
@@ -83,9 +84,11 @@ Prediction predict(const Work& work, const Figures& figures, int resident) {
   if (followed > 0) out.sm.cycles *= 1 + cut / followed;
   out.launch_us = figures.launch_us;
   out.us = figures.launch_us + out.sm.cycles / figures.clock_ghz * 1e-3;
-  const double band = out.us < kShortUs ? kBandShort : kBand;
+  const double band =
+      (out.us < kShortUs ? kBandShort : kBand) * (figures.checked ? 1 : kBandUnchecked);
   out.low_us = out.us * (1 - band);
   out.high_us = out.us * (1 + band);
+  out.checked = figures.checked;
   out.bound = bound_of(out.sm, work, figures, out.us);
   out.share = share_of(out.sm, work, figures, resident);
   return out;

@@ -15,6 +15,7 @@ struct Prediction {
   double share = 1;                        // of the GPU: what other streams do not get of it
   std::string bound;  // memory, l2, l1_shared, issue, fma, fp64, sfu, tensor, atomics,
                       // latency, idle, launch
+  bool checked = true;  // Figures::checked
   SmTime sm;          // of the SM that has the most blocks
 
   double own_us() const { return us - launch_us; }  // from its start to its end

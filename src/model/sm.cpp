@@ -299,7 +299,8 @@ class Sm {
       const uint32_t lines = payload[1];
       const double start = std::max(now, lsu_);
       const bool by_lanes = op.kind == Op::Kind::atomic || op.kind == Op::Kind::reduction;
-      const double turns = std::max(1.0, double(lines && by_lanes ? lines : payload[0]));
+      const double turns =
+          std::max(1.0, double(lines && by_lanes ? lines : payload[0])) * f_.wavefront_cycles;
       lsu_ = start + turns;
       lsu_busy_ += turns;
       if (!lines) done = std::max(done, start + turns + f_.shared_latency);

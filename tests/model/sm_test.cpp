@@ -8,12 +8,17 @@
 namespace ridge::model {
 namespace {
 
+const Figures& h200() {
+  static const Figures figures = figures_of(*find_gpu("h200"));
+  return figures;
+}
+
 std::vector<uint32_t> repeat(uint32_t step, size_t count) {
   return std::vector<uint32_t>(count, step);
 }
 
 double cycles_of(const WorkMaker& make, double blocks = 1, int resident = 1, double sms = 132) {
-  const Figures figures;
+  const Figures& figures = h200();
   return run_sm(make.work, figures, blocks, resident, sms).cycles - figures.first_instruction;
 }
 
@@ -57,7 +62,7 @@ TEST(Sm, WarpsWaitForTheSlowestAtABarrier) {
 
 // One load after the other, each at the address that the one before brought.
 TEST(Sm, LatencyOfTheFirstCacheAndOfDram) {
-  const Figures figures;
+  const Figures& figures = h200();
   for (const bool cold : {false, true}) {
     WorkMaker make;
     const uint32_t load = make.load(1, 1);
@@ -75,7 +80,7 @@ TEST(Sm, LatencyOfTheFirstCacheAndOfDram) {
 
 // Enough in flight: what an SM gets is its share of DRAM, and two waves take twice as long.
 TEST(Sm, BandwidthIsShared) {
-  const Figures figures;
+  const Figures& figures = h200();
   WorkMaker make;
   const uint32_t load = make.load(1, 0);
   make.work.traffic[0] = {.sectors = 4, .misses = 4};
@@ -109,7 +114,7 @@ TEST(Sm, WhatNoLaneExecutesTakesItsSlots) {
 }
 
 TEST(Sm, ConstantMemoryServesOneWordAtATime) {
-  const Figures figures;
+  const Figures& figures = h200();
   for (const uint32_t words : {1u, 32u}) {
     WorkMaker make;
     const uint32_t load =
@@ -138,11 +143,11 @@ TEST(Sm, AdditionsUseTwoPipes) {
 TEST(Launch, WhatWasCutCounts) {
   WorkMaker make;
   make.blocks(1, {repeat(make.fma(1, 1), 50000)});
-  const double whole = predict(make.work, {}, 1).us;
+  const double whole = predict(make.work, h200(), 1).us;
   make.work.sm[0].followed = 50000;
   make.work.sm[0].cut = 150000;
-  const double launch = Figures{}.launch_us;
-  EXPECT_NEAR(predict(make.work, {}, 1).us - launch, 4 * (whole - launch), 0.01 * whole);
+  const double launch = h200().launch_us;
+  EXPECT_NEAR(predict(make.work, h200(), 1).us - launch, 4 * (whole - launch), 0.01 * whole);
 }
 
 // The SM that gets the heavy blocks ends last.
@@ -152,9 +157,9 @@ TEST(Launch, BlocksOfUnequalWork) {
   make.work.sm[0].issued = 50000;
   make.work.blocks = make.work.blocks_run = 132;
   make.work.issued.assign(132, 50000);
-  const double equal = predict(make.work, {}, 1).us;
+  const double equal = predict(make.work, h200(), 1).us;
   make.work.issued[17] = 150000;
-  EXPECT_NEAR(predict(make.work, {}, 1).us / equal, 3, 0.2);
+  EXPECT_NEAR(predict(make.work, h200(), 1).us / equal, 3, 0.2);
 }
 
 TEST(Launch, SaysWhatHoldsItUp) {
@@ -162,12 +167,26 @@ TEST(Launch, SaysWhatHoldsItUp) {
   const uint32_t step = make.fma(1, 1);
   make.blocks(1, std::vector(32, repeat(step, 2000)));
   make.work.blocks = make.work.blocks_run = 132 * 4;
-  const Prediction busy = predict(make.work, {}, 2);
+  const Prediction busy = predict(make.work, h200(), 2);
   EXPECT_EQ(busy.bound, "issue");
   EXPECT_LT(busy.low_us, busy.us);
   EXPECT_LT(busy.us, busy.high_us);
   make.work.blocks = make.work.blocks_run = 3;
-  EXPECT_EQ(predict(make.work, {}, 2).bound, "idle");
+  EXPECT_EQ(predict(make.work, h200(), 2).bound, "idle");
+}
+
+// On a card that nobody compared the limits are twice as wide.
+TEST(Launch, UncheckedFiguresWidenTheBand) {
+  WorkMaker make;
+  make.blocks(1, {repeat(make.fma(1, 1), 50000)});
+  Figures unchecked = h200();
+  unchecked.checked = false;
+  const Prediction one = predict(make.work, h200(), 1), other = predict(make.work, unchecked, 1);
+  EXPECT_TRUE(one.checked);
+  EXPECT_FALSE(other.checked);
+  EXPECT_DOUBLE_EQ(one.us, other.us);
+  EXPECT_NEAR(other.high_us - other.us, 2 * (one.high_us - one.us), 1e-9);
+  EXPECT_NEAR(other.us - other.low_us, 2 * (one.us - one.low_us), 1e-9);
 }
 
 }  // namespace

@@ -222,6 +222,23 @@ class Device(CliTest):
         self.assertEqual(json.loads((self.folder / "device.json").read_text()), record)
         self.ridge("device", "--gpu", "a100", "--json", "no/such/folder.json", code=8)
 
+    def test_roofs(self):
+        self.assertNotIn("unchecked", self.ridge("device", "--gpu", "h200")[0])
+        self.assertIn("unchecked on this card", self.ridge("device", "--gpu", "b200")[0])
+        roofs = json.loads(self.ridge("device", "--gpu", "b200", "--json", "-")[0])["roofs"]
+        self.assertFalse(roofs["checked"])
+        self.assertGreater(roofs["operations"]["tensor f16"], 2e15)
+        self.assertGreater(roofs["read"], roofs["copy"])
+
+    def test_measure_needs_a_gpu(self):
+        _, err = self.ridge("device", "--measure", "--gpu", "a100", code=2)
+        self.assertIn("for a real GPU", err)
+        _, err = self.ridge("device", "--out", "my.json", code=2)
+        self.assertIn("add --measure", err)
+        if not Path("/dev/nvidiactl").exists():
+            _, err = self.ridge("device", "--measure", code=8)
+            self.assertIn("no GPU here to measure", err)
+
 
 class Formats(CliTest):
     def rows(self, *arguments):
@@ -617,8 +634,23 @@ class Kernels(CliTest):
             self.assertTrue(kernel["bound"])
         _, err = self.ridge("run", "--device", "vm", "--json", "times.json", source, code=2)
         self.assertIn("add --model", err)
-        _, err = self.ridge("run", "--device", "vm", "--gpu", "t4", "--model", source, code=2)
-        self.assertIn("H200 only", err)
+
+    def test_model_of_another_gpu(self):
+        source = Path(__file__).parents[2] / "examples" / "02_vector_add.cu"
+        times = {}
+        for gpu in "h200", "t4":
+            out, _ = self.ridge("run", "--model", "--gpu", gpu, "--json", "times.json", source)
+            record = json.loads((self.folder / "times.json").read_text())
+            times[gpu] = record["kernels"][0]
+            self.assertEqual(record["checked"], gpu == "h200")
+            self.assertEqual(times[gpu]["checked"], gpu == "h200")
+            # In the heading, and on the kernel's line.
+            marked = [line for line in out.splitlines() if "unchecked on this card" in line]
+            self.assertEqual(len(marked), 2 if gpu == "t4" else 0, out)
+        # A T4 has a fourteenth of the bandwidth; its limits are further apart.
+        self.assertGreater(times["t4"]["modelled_us"], times["h200"]["modelled_us"])
+        def width(time): return time["modelled_high_us"] / time["modelled_low_us"]
+        self.assertGreater(width(times["t4"]), width(times["h200"]))
 
     def test_trace(self):
         # Streams overlap when the host lets them; on a busy one not every time.

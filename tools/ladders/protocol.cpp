@@ -146,6 +146,7 @@ void fields(Io& io, T& c) {
   io("read", c.read);
   io("written", c.written);
   io("flops", c.flops);
+  io.some("arithmetic", c.arithmetic);
   io.some("to_device", c.to_device);
   io.some("to_host", c.to_host);
   io.some("verified_at", c.verified_at);
@@ -187,6 +188,8 @@ void fields(Io& io, T& roofs) {
   io("read", roofs.read);
   io("write", roofs.write);
   io("pins", roofs.pins);
+  io.some("operations", roofs.operations);
+  io.some("unchecked", roofs.unchecked);
   io("weather", roofs.weather);
 }
 

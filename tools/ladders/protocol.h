@@ -74,7 +74,8 @@ struct CaseAnswer {
   std::string unit;
   uint64_t seed = 1;
   double read = 0, written = 0, flops = 0;  // what it takes at least: bytes and operations
-  double to_device = 0, to_host = 0;        // bytes over the bus
+  std::string arithmetic;             // the kind of its operations, if it is not f32: "integer"
+  double to_device = 0, to_host = 0;  // bytes over the bus
   // measure: how contestants were verified.
   std::string verified_at;  // the shape
   std::string verified_by;  // "reference", "samples" or "samples and proof"
@@ -105,10 +106,14 @@ struct StepAnswer {
   Step step;          // what this stage found
 };
 constexpr const char *kVerified = "verified", *kTimed = "timed", *kCounted = "counted",
-                      *kModelled = "modelled";
+                     *kModelled = "modelled";
 
-struct RoofsAnswer {  // bytes per second of the memory; all 0 on the software GPU
+struct RoofsAnswer {  // bytes per second of the memory, measured; all 0 on the software GPU
   double copy = 0, read = 0, write = 0, pins = 0;
+  // In a climb's record: operations per second by kind ("f32"), and what was not measured, from the
+  // data of the GPU. Both are `ridge`'s to add.
+  std::map<std::string, double> operations;
+  bool unchecked = false;  // what comes from the data was not checked on this card
   nlohmann::json weather;  // clocks, temperature, power
 };
 struct MemoryAnswer {  // moving a case's bytes in the same mix, and nothing else

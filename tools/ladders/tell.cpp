@@ -40,6 +40,8 @@ CaseAnswer describe(const Loaded& loaded, const Case& c, const Workload& workloa
   out.read = workload.cost.read;
   out.written = workload.cost.written;
   out.flops = workload.cost.flops;
+  if (workload.cost.arithmetic != Arithmetic::f32)
+    out.arithmetic = name_of(workload.cost.arithmetic);
   out.to_device = workload.cost.to_device;
   out.to_host = workload.cost.to_host;
   for (const auto& [name, dtype] : c.formats) out.asked.formats[name] = name_of(dtype);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "harness/statistics.h"
+#include "model/roofs.h"
 #include "old_names.h"
 #include "verb.h"
 
@@ -31,6 +32,31 @@ double roof_for(const Climb& climb, const ladders::RoofsAnswer& roofs) {
   if (climb.written < 0.05 * total) return roofs.read;
   if (climb.read < 0.05 * total) return roofs.write;
   return roofs.copy;
+}
+
+ClimbFloor floor_for(const Climb& climb, const ladders::RoofsAnswer& roofs) {
+  const double memory = roof_for(climb, roofs), bytes = climb.read + climb.written;
+  const std::string kind(climb.arithmetic.empty() ? name_of(Arithmetic::f32) : climb.arithmetic);
+  const auto known = roofs.operations.find(kind);
+  const double peak = known == roofs.operations.end() ? 0 : known->second;
+  // Whose rate is in operations has no roof without their peak: memory would flatter it.
+  if (memory <= 0 || (peak <= 0 && climb.unit != "GB/s")) return {};
+  const model::Floor floor = model::floor_of(1e6 * bytes / memory, climb.flops, peak);
+  if (floor.by_memory) return {floor.us, "memory", memory};
+  return {floor.us, kind, peak};
+}
+
+void add_roofs_of(const GpuSpec& gpu, ladders::RoofsAnswer& roofs) {
+  const model::Roofs data = model::roofs_of(gpu);
+  if (roofs.copy <= 0) {
+    roofs.copy = data.copy;
+    roofs.read = data.read;
+    roofs.write = data.write;
+    roofs.pins = data.pins;
+  }
+  for (size_t i = 0; i < kArithmetics; ++i)
+    roofs.operations[std::string(kArithmeticNames[i])] = data.ops[i];
+  roofs.unchecked = !data.checked;
 }
 
 bool is_same_case(const Climb& a, const Climb& b) {

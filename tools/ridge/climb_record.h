@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/gpu_spec.h"
 #include "core/status.h"
 #include "ladders/protocol.h"
 
@@ -24,6 +25,18 @@ struct Climb : ladders::CaseAnswer {
 
 // What memory does at the climb's own size, or else at a gigabyte; bytes per second.
 double roof_for(const Climb& climb, const ladders::RoofsAnswer& roofs);
+
+// The shortest time that the case can take: its bytes at what memory does, or its operations at the
+// peak of their kind, whichever takes longer.
+struct ClimbFloor {
+  double us = 0;    // 0: no roof is known
+  std::string by;   // "memory", "f32", "tensor f16"
+  double rate = 0;  // bytes or operations per second
+};
+ClimbFloor floor_for(const Climb& climb, const ladders::RoofsAnswer& roofs);
+
+// Adds what the data of a GPU say: peaks of arithmetic, and memory where it was not measured.
+void add_roofs_of(const GpuSpec& gpu, ladders::RoofsAnswer& roofs);
 
 struct ClimbRecord {
   nlohmann::json environment;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "harness/statistics.h"
+#include "model/figures.h"
 #include "terminal.h"
 
 namespace ridge::tools {
@@ -52,10 +53,22 @@ void print_title(const Climb& climb) {
   fmt::print("\n");
 }
 
+// A ladder about launches stays far below what the GPU could do: "0.3 %".
+std::string share_text(double share) {
+  return fmt::format("{:.{}f} %", 100 * share, share < 0.00995 ? 1 : 0);
+}
+
+// What the roof is, where it is arithmetic's: that was not measured here.
+void print_floor(const ClimbFloor& floor, bool unchecked) {
+  if (floor.us <= 0 || floor.by == "memory") return;
+  fmt::print("  {}\n", dim(fmt::format("roof: {}, {:.1f} T {} operations per second{}",
+                                       time_text(floor.us), floor.rate / 1e12, floor.by,
+                                       unchecked ? fmt::format(", {}", model::kUnchecked) : "")));
+}
+
 void print_timed(const Climb& climb, const ladders::RoofsAnswer& roofs) {
   const Step* rival = best_rival(climb);
-  const double roof = roof_for(climb, roofs);
-  const bool by_bytes = climb.unit == "GB/s";
+  const ClimbFloor floor = floor_for(climb, roofs);
   std::vector<std::vector<std::string>> rows = {
       {"rung", "result", "time", "±", climb.unit, "of roof", "× before",
        rival ? "× " + rival->name : "× library", "the idea"}};
@@ -70,8 +83,7 @@ void print_timed(const Climb& climb, const ladders::RoofsAnswer& roofs) {
         {step.rival ? dim(step.name) : step.name, step.rival ? "" : verdict(step),
          time_text(s.median) + (step.by_graph ? "*" : ""), fmt::format("{:.1f} %", 50 * s.spread()),
          fmt::format("{:.{}f}", rate(climb, s.median), rate(climb, s.median) < 100 ? 1 : 0),
-         by_bytes && roof > 0 ? fmt::format("{:.0f} %", 100 * rate(climb, s.median) * 1e9 / roof)
-                              : "",
+         floor.us > 0 ? share_text(floor.us / s.median) : "",
          before > 0 && !step.rival ? fmt::format("{:.2f}", before / s.median) : "",
          rival && !step.rival ? fmt::format("{:.2f}", times_faster(climb, step, *rival)) : "",
          step.rival ? "" : step.idea});
@@ -81,6 +93,7 @@ void print_timed(const Climb& climb, const ladders::RoofsAnswer& roofs) {
                          {Align::left, Align::left, Align::right, Align::right, Align::right,
                           Align::right, Align::right, Align::right, Align::left},
                          "  "));
+  print_floor(floor, roofs.unchecked);
   for (const Step& step : climb.steps)
     if (step.by_graph) {
       fmt::print("  {}\n",

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "model/figures.h"
+
 namespace ridge::tools {
 namespace {
 
@@ -86,6 +88,16 @@ std::optional<RealGpu> find_real_gpu() {
               .memory_clock_khz = ask(kMemoryClockKhz),
               .memory_bus_bits = ask(kMemoryBusBits),
               .copy_engines = ask(kCopyEngines)};
+  // What the driver does not tell: that of a card that Ridge knows, or of the nearest one.
+  for (const GpuSpec& known : all_gpus())
+    if (known.name == gpu.name) {
+      gpu.spec.key = known.key;
+      gpu.spec.name = known.name;
+      gpu.spec.gpcs = known.gpcs;
+    }
+  const model::Figures figures = model::figures_of(gpu.spec);
+  gpu.spec.fp32_lanes_per_sm = int(figures.fma_lanes);
+  gpu.spec.fp64_lanes_per_sm = int(figures.fp64_lanes);
   return gpu;
 }
 

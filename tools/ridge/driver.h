@@ -13,7 +13,7 @@ struct RealGpu {
   std::string name;
   std::string driver_version;  // the CUDA version it supports, "13.0"
   int count = 0;               // of GPUs here; this is the first
-  GpuSpec spec;                // key and name stay empty
+  GpuSpec spec;                // key and name are empty if gpus.json has no such card
 };
 
 // Nothing, if libcuda.so.1 does not load, does not start, or finds no device.

@@ -31,6 +31,7 @@ Layout find_layout() {
   if (!found.installed) found.headers.push_back(fs::weakly_canonical(root / "headers", error));
   found.headers.push_back(fs::weakly_canonical(root / "include", error));
   found.torch_rivals = root / "rivals" / "torch_rivals.py";
+  found.measure = root / "model" / "measure.py";
   return found;
 }
 

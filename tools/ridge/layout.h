@@ -6,9 +6,10 @@
 //   lib/                      lib/ridge/vm/           the software GPU, and what goes with it
 //   programs/                 lib/ridge/              ridge_ladders
 //   library/                  lib/                    libridge.so, and ridge/families/ beside it
-//   headers/ (a link),        include/                the headers for programs; in a built tree
-//   those include/                                          that the build makes are apart rivals/
-//   (a link)          —                       PyTorch beside ours
+//   headers/ (a link),        include/                the headers for programs; those that the
+//   include/                                          build makes are apart in a built tree
+//   rivals/ (a link)          —                       PyTorch beside ours
+//   model/ (a link)           —                       what measures a GPU
 #pragma once
 
 #include <filesystem>
@@ -23,6 +24,7 @@ struct Layout {
   std::filesystem::path programs;
   std::vector<std::filesystem::path> headers;
   std::filesystem::path torch_rivals;
+  std::filesystem::path measure;  // the script that measures a GPU
   bool installed = false;
 };
 const Layout& layout();

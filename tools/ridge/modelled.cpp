@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "model/figures.h"
+
 namespace ridge::tools {
 namespace {
 
@@ -54,16 +56,25 @@ nlohmann::json read_modelled(const std::string& path) {
 }
 
 std::string modelled_table(const nlohmann::json& kernels, const std::string& gpu) {
+  const auto is_checked = [](const nlohmann::json& kernel) {
+    return kernel.value("checked", true);
+  };
   std::string out =
       fmt::format("Modelled for {}, not measured: one launch between two events, cold L2\n", gpu);
+  if (!std::ranges::all_of(kernels, is_checked))
+    out +=
+        fmt::format("  {}: its figures are published or derived, so the limits are twice as wide\n",
+                    model::kUnchecked);
   out += "  launches        time  between                  bound      grid of blocks, kernel\n";
   for (const auto& kernel : kernels) {
     const std::string between = fmt::format("{} – {}", time_text(kernel["modelled_low_us"]),
                                             time_text(kernel["modelled_high_us"]));
-    out += fmt::format("  {:>8}  {}  {}  {:<9}  {} of {}, {}\n", kernel["launches"].get<int64_t>(),
-                       pad(time_text(kernel["modelled_us"]), 10), pad(between, 23),
-                       kernel["bound"].get<std::string>(), text_of(kernel["grid"]),
-                       text_of(kernel["block"]), kernel["name"].get<std::string>());
+    out +=
+        fmt::format("  {:>8}  {}  {}  {:<9}  {} of {}, {}{}\n", kernel["launches"].get<int64_t>(),
+                    pad(time_text(kernel["modelled_us"]), 10), pad(between, 23),
+                    kernel["bound"].get<std::string>(), text_of(kernel["grid"]),
+                    text_of(kernel["block"]), kernel["name"].get<std::string>(),
+                    is_checked(kernel) ? "" : fmt::format(" ({})", model::kUnchecked));
   }
   return out;
 }

@@ -11,7 +11,7 @@ namespace ridge::tools {
 // software GPU wrote to `path`.
 nlohmann::json read_modelled(const std::string& path);
 
-// The same for people, "modelled for H200 …".
+// The same for people, "modelled for H200 …". What rests on unchecked figures says so.
 std::string modelled_table(const nlohmann::json& kernels, const std::string& gpu);
 
 }  // namespace ridge::tools

@@ -11,8 +11,10 @@ void workload(const Case& c, Workload& w) {
   counters.fill = Fill::index;
   counters.limit = 1000;
   counters.rounding = counters.arithmetic = 0;
-  w.cost = {
-      .read = 4.0 * kCounters, .written = 4.0 * kCounters, .flops = c.number("steps") * kCounters};
+  w.cost = {.read = 4.0 * kCounters,
+            .written = 4.0 * kCounters,
+            .flops = c.number("steps") * kCounters,
+            .arithmetic = Arithmetic::integer};
 }
 
 // Around a graph of 64 steps.

@@ -11,7 +11,10 @@ void workload(const Case& c, Workload& w) {
   w["keys"].limit = int64_t(1) << 32;
   w["out"].rounding = w["out"].arithmetic = 0;
   const double n = double(c.size("n"));
-  w.cost = {.read = 4 * n, .written = 4 * n, .flops = n * c.number("rounds") * kOperations};
+  w.cost = {.read = 4 * n,
+            .written = 4 * n,
+            .flops = n * c.number("rounds") * kOperations,
+            .arithmetic = Arithmetic::integer};
 }
 
 std::vector<Case> tests() {

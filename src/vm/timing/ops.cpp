@@ -14,6 +14,7 @@ uint32_t op_of(const observe::Step& step, const observe::Touch& touch) {
 
 namespace {
 
+using model::Figures;
 using model::Op;
 using model::Pipe;
 using observe::Reach;
@@ -24,11 +25,33 @@ struct Cost {
   float busy = 2, latency = 4.5f;
 };
 constexpr Cost kFree{0, Pipe::none, 0, 0};
-constexpr Cost kAlu{1, Pipe::alu, 2, 4.5f};
-constexpr Cost kFma{1, Pipe::fma, 1, 4.5f};
-constexpr Cost kImad{1, Pipe::fma_heavy, 2, 4.5f};
-constexpr Cost kDouble{1, Pipe::fp64, 2, 8.4f};
-constexpr Cost kSpecial{1, Pipe::sfu, 8, 17.3f};
+
+// What an instruction costs follows from the lanes of its pipe. Latencies are those of an H200:
+// they differ by a cycle or two since Turing.
+struct Pipes {
+  explicit Pipes(const Figures& f)
+      : figures(f),
+        // Where f32 has no lanes beside those that multiply integers, both are one pipe.
+        products(f.fma_lanes > f.imad_lanes ? Pipe::fma_heavy : Pipe::fma) {}
+  static float busy(double lanes) { return Figures::busy(lanes); }
+  Cost alu() const { return {1, Pipe::alu, busy(figures.alu_lanes), 4.5f}; }
+  Cost fma() const { return {1, Pipe::fma, busy(figures.fma_lanes), 4.5f}; }
+  Cost half() const { return {1, Pipe::fma, busy(figures.half_lanes), 8.4f}; }
+  Cost imad(float latency = 4.5f) const { return {1, products, busy(figures.imad_lanes), latency}; }
+  Cost fp64(float latency = 8.4f) const {
+    return {1, Pipe::fp64, busy(figures.fp64_lanes), latency};
+  }
+  Cost special(float latency = 17.3f) const {
+    return {1, Pipe::sfu, busy(figures.sfu_lanes), latency};
+  }
+  // From or to f64: cards with few FP64 lanes convert no faster.
+  Cost double_conversion() const {
+    return {1, Pipe::sfu, busy(std::min(figures.sfu_lanes, figures.fp64_lanes)), 17.6f};
+  }
+
+  const Figures& figures;
+  const Pipe products;
+};
 
 bool is(const Match& m, std::initializer_list<std::string_view> roots) {
   for (const std::string_view root : roots)
@@ -47,21 +70,21 @@ Cost times(Cost one, float n) {
   return one;
 }
 
-Cost conversion(const Form& f) {
+Cost conversion(const Form& f, const Pipes& pipes) {
   const Type to = f.types[0], from = f.types[1];
   const bool to_float = is_f(to) || to == Type::f64, from_float = is_f(from) || from == Type::f64;
-  if (to == Type::f64 || from == Type::f64) return {1, Pipe::sfu, 8, 17.6f};
+  if (to == Type::f64 || from == Type::f64) return pipes.double_conversion();
   if (to_float && from_float) {
-    if (to == Type::f32 || from == Type::f32) return {1, Pipe::fma_heavy, 2, 6};
-    return kAlu;
+    if (to == Type::f32 || from == Type::f32) return pipes.imad(6);
+    return pipes.alu();
   }
-  if (to_float) return size_of(from) == 4 ? kAlu : Cost{1, Pipe::sfu, 8, 17.3f};
-  if (from_float) return size_of(to) == 4 ? Cost{1, Pipe::sfu, 8, 17.3f} : kAlu;
+  if (to_float) return size_of(from) == 4 ? pipes.alu() : pipes.special();
+  if (from_float) return size_of(to) == 4 ? pipes.special() : pipes.alu();
   if (size_of(to) > size_of(from)) return size_of(to) == 8 ? kFree : kFree;
   return kFree;
 }
 
-Cost arithmetic(const Instruction& ins) {
+Cost arithmetic(const Instruction& ins, const Pipes& pipes) {
   const Match& m = *ins.match;
   const Form& f = m.form;
   const Type t = f.type();
@@ -75,40 +98,40 @@ Cost arithmetic(const Instruction& ins) {
     case Unit::shuffle: return {1, Pipe::lsu, 1, 24};
     case Unit::tensor: return {1, Pipe::tensor, 16, 25};
     case Unit::texture: return {1, Pipe::lsu, 4, 500};
-    case Unit::conv: return conversion(f);
+    case Unit::conv: return conversion(f, pipes);
     case Unit::fp64:
-      if (is(m, {"div"})) return times({1, Pipe::fp64, 2, 12}, 10);
-      if (is(m, {"sqrt", "rcp", "rsqrt"})) return times({1, Pipe::fp64, 2, 11}, 8);
-      return kDouble;
-    case Unit::half: return {1, Pipe::fma, 1, 8.4f};
+      if (is(m, {"div"})) return times(pipes.fp64(12), 10);
+      if (is(m, {"sqrt", "rcp", "rsqrt"})) return times(pipes.fp64(11), 8);
+      return pipes.fp64();
+    case Unit::half: return pipes.half();
     case Unit::sfu:
       if (is(m, {"div"})) return f.approx ? Cost{3, Pipe::sfu, 8, 41} : Cost{12, Pipe::sfu, 16, 58};
       if (is(m, {"sin", "cos"})) return {2, Pipe::sfu, 8, 23};
       if (is(m, {"sqrt", "rcp"}) && !f.approx) return {8, Pipe::sfu, 11, 60};
       if (!f.ftz && is(m, {"ex2", "lg2", "sqrt", "rsqrt"})) return {3, Pipe::sfu, 8, 22};
-      return kSpecial;
+      return pipes.special();
     case Unit::fma:
       if (is(m, {"div"})) return f.approx ? Cost{3, Pipe::sfu, 8, 41} : Cost{12, Pipe::sfu, 16, 58};
-      if (is(m, {"sqrt", "rcp"})) return f.approx ? kSpecial : Cost{8, Pipe::sfu, 11, 60};
-      if (is(m, {"fma", "add", "sub", "mul", "mad"}) && t == Type::f32) return kFma;
+      if (is(m, {"sqrt", "rcp"})) return f.approx ? pipes.special() : Cost{8, Pipe::sfu, 11, 60};
+      if (is(m, {"fma", "add", "sub", "mul", "mad"}) && t == Type::f32) return pipes.fma();
       if (is(m, {"mul", "mad"})) break;
-      return kAlu;
+      return pipes.alu();
     default: break;
   }
   if (is(m, {"div", "rem"}))
     return is_wide_type(t) ? Cost{110, Pipe::alu, 220, 310} : Cost{22, Pipe::alu, 28, 130};
   if (is(m, {"mul", "mad", "mul24", "mad24"})) {
-    if (f.wide) return {1, Pipe::fma_heavy, 2, 5};
-    if (is_wide_type(t)) return times(kImad, 3);
-    return f.lo ? kImad : Cost{1, Pipe::fma_heavy, 4, 9.7f};
+    if (f.wide) return pipes.imad(5);
+    if (is_wide_type(t)) return times(pipes.imad(), 3);
+    return f.lo ? pipes.imad() : Cost{1, pipes.products, 2 * pipes.imad().busy, 9.7f};
   }
-  if (is(m, {"dp4a", "dp2a"})) return kImad;
-  if (is(m, {"popc", "bfind", "clz", "brev", "fns"})) return kSpecial;
-  if (is(m, {"bfe", "bfi"})) return times(kAlu, 2);
+  if (is(m, {"dp4a", "dp2a"})) return pipes.imad();
+  if (is(m, {"popc", "bfind", "clz", "brev", "fns"})) return pipes.special();
+  if (is(m, {"bfe", "bfi"})) return times(pipes.alu(), 2);
   if (is_wide_type(t) &&
       is(m, {"add", "sub", "and", "or", "xor", "shl", "shr", "min", "max", "setp", "neg"}))
     return {2, Pipe::alu, 4, 8.5f};
-  return kAlu;
+  return pipes.alu();
 }
 
 // Who reads and writes each register of a function, to see what ptxas makes one instruction of.
@@ -232,8 +255,9 @@ bool is_operand(const Match& m) {
 // Makes the ops of one function.
 class Translator {
  public:
-  Translator(model::Work& work, const Code& code, const observe::Plan& plan)
+  Translator(model::Work& work, const Code& code, const observe::Plan& plan, const Figures& figures)
       : work_(work),
+        pipes_(figures),
         function_(*code.function),
         plan_(plan),
         first_register_(work.register_count),
@@ -312,12 +336,28 @@ class Translator {
     op.pipe = Pipe::none;
   }
 
-  // Operations per cycle of a tensor core, of which an SM has four: mma.*.rate_by_warps and
-  // wgmma.*.rate_by_warpgroups.
-  static Cost product(const TensorWork& work) {
-    const double of_f16 = work.by_warpgroup ? 1020 : 648;
-    const auto size = double(bits_of(work.source));
-    double rate = work.source == Element::f64 ? 61 : of_f16 * 16 / size;
+  // Operations per cycle of a tensor core, of which an SM has four.
+  double tensor_rate(const TensorWork& work) const {
+    const Figures& f = pipes_.figures;
+    const bool all = work.by_warpgroup;
+    const double of_int8 = all ? f.tensor_int8 : f.mma_int8;
+    const auto of_sm = [&] {
+      switch (work.source) {
+        case Element::f64: return all ? f.tensor_f64 : f.mma_f64;
+        case Element::f32:
+        case Element::tf32: return all ? f.tensor_tf32 : f.mma_tf32;
+        case Element::e4m3:
+        case Element::e5m2: return all ? f.tensor_fp8 : f.mma_fp8;
+        case Element::f16:
+        case Element::bf16: return all ? f.tensor_f16 : f.mma_f16;
+        default: return of_int8 * 8 / double(bits_of(work.source));
+      }
+    };
+    return of_sm() / Figures::kSchedulers;
+  }
+
+  Cost product(const TensorWork& work) const {
+    double rate = tensor_rate(work);
     if (work.sparse) rate *= 2;
     const auto cycles = float(double(work.operations) / rate);
     // Products of a warpgroup that add to the same sums follow each other without a gap.
@@ -361,9 +401,9 @@ class Translator {
       return kFree;
     }
     const auto is_product = [](const Instruction& one) { return one.match->form.wide; };
-    if (is_add64(ins) && uses_.any_operand(ins, is_product)) return {1, Pipe::fma_heavy, 2, 5};
-    const Cost cost = is_folded(ins, uses_) ? kFree : arithmetic(ins);
-    op.may_use_fma = cost.pipe == Pipe::alu && cost.issues == 1 &&
+    if (is_add64(ins) && uses_.any_operand(ins, is_product)) return pipes_.imad(5);
+    const Cost cost = is_folded(ins, uses_) ? kFree : arithmetic(ins, pipes_);
+    op.may_use_fma = cost.pipe == Pipe::alu && cost.issues == 1 && pipes_.products != Pipe::fma &&
                      size_of(ins.match->form.type()) == 4 && is(*ins.match, {"add", "sub", "shl"});
     const auto at = size_t(&ins - function_.instructions.data());
     if (at >= unrolled_.size() || !unrolled_[at] || !is_loop_control(ins)) return cost;
@@ -372,6 +412,7 @@ class Translator {
   }
 
   model::Work& work_;
+  const Pipes pipes_;
   const Function& function_;
   const observe::Plan& plan_;
   const uint32_t first_register_;
@@ -383,8 +424,9 @@ class Translator {
 
 }  // namespace
 
-void append_steps(model::Work& work, const Code& code, const observe::Plan& plan) {
-  Translator translator(work, code, plan);
+void append_steps(model::Work& work, const Code& code, const observe::Plan& plan,
+                  const model::Figures& figures) {
+  Translator translator(work, code, plan, figures);
   for (const observe::Step& step : plan.steps) translator.add(step);
   work.traffic.resize(work.ops.size());
 }

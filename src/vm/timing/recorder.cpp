@@ -152,6 +152,7 @@ struct Recorder::Tally {
 
 struct Recorder::Run {
   model::Work work;
+  model::Figures figures = {};  // of the GPU that is modelled
   uint32_t per_sm = 1, sms = 1;
   std::mutex mutex;
   std::unordered_map<const Code*, Function> functions;
@@ -342,7 +343,8 @@ Recorder::Run& Recorder::run_of(const GridRun& grid) {
     if (launch.dynamic_shared)
       t.shared_bytes = grid.code->dynamic_shared_offset + launch.dynamic_shared;
     run->sms = uint32_t(grid.gpu->sm_count);
-    run->l2_bytes = figures_.l2_bytes;
+    run->figures = model::figures_of(*grid.gpu);
+    run->l2_bytes = run->figures.l2_bytes;
     run->per_sm = uint32_t(
         std::max(1, occupancy(*grid.gpu, {.block_threads = int(t.block_threads),
                                           .registers_per_thread = int(t.registers_per_thread),
@@ -429,7 +431,7 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
     f.plan = std::make_shared<const observe::Plan>(observe::plan_of(*code));
     f.first = code->insts.data();
     f.first_step = uint32_t(run.work.steps.size());
-    append_steps(run.work, *code, *f.plan);
+    append_steps(run.work, *code, *f.plan, run.figures);
     f.find_bodies();
     if (options_.sampled) f.loops = Loops(*code, *f.plan);
     std::erase_if(f.bodies,
@@ -579,7 +581,7 @@ void Recorder::end(const GridRun& grid) {
   const auto t1 = std::chrono::steady_clock::now();
   const model::Prediction time = run->as_before
                                      ? *run->as_before
-                                     : model::predict(run->work, figures_, int(run->per_sm));
+                                     : model::predict(run->work, run->figures, int(run->per_sm));
   const auto t2 = std::chrono::steady_clock::now();
   if (std::getenv("RIDGE_MODEL_DEBUG")) {
     const auto sec = [](auto a, auto b) { return std::chrono::duration<double>(b - a).count(); };

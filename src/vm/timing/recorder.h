@@ -10,7 +10,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/figures.h"
 #include "model/l2.h"
 #include "model/launch.h"
 #include "model/work.h"
@@ -62,7 +61,6 @@ class Recorder : public Observer {
 
   const Told told_;
   const Options options_;
-  const model::Figures figures_;
   std::mutex mutex_;
   std::unordered_map<const GridRun*, std::unique_ptr<Run>> runs_;
   struct Known {

@@ -65,6 +65,8 @@ class Input(ProfileTest):
         self.assertIn("scale ×3  4 blocks of 256 threads", out)
         self.assertRegex(out, r"line +7  x\[i\] = 2 \* x\[i\];")
         self.assertRegex(out, r"global loads +96 +384 +sectors +4.0 +100 %")  # three launches' worth
+        self.assertNotIn("unchecked", out)
+        self.assertIn("Tesla T4, unchecked on this card", self.profile(HERE / "small.cu", "--gpu", "t4")[0])
         out, err = self.profile(HERE / "small.cu", "--json", "-")
         (kernel,) = json.loads(out)["kernels"]  # the program's own words go elsewhere
         self.assertIn("said: cudaSuccess", err)

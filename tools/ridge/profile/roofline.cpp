@@ -2,12 +2,11 @@
 
 #include <string_view>
 
+#include "model/roofs.h"
 #include "profile/time.h"
 
 namespace ridge::tools::profile {
 namespace {
-
-constexpr double kL2BytesPerCycle = 32;  // of one SM
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -38,11 +37,9 @@ double flops_of(const Kernel& kernel) {
   return flops;
 }
 
-double memory_bytes_per_second(const GpuSpec& gpu) {
-  return 2.0 * gpu.memory_clock_khz * 1e3 * gpu.memory_bus_bits / 8;
-}
-
 Roofline roofline_of(const Kernel& kernel, const GpuSpec& gpu) {
+  const model::Figures figures = model::figures_of(gpu);
+  const model::Roofs most = model::roofs_of(gpu);
   Roofline roof;
   double fp64 = 0, tensor = 0, tensor_cycles = 0;
   for (const Instruction& one : kernel.instructions) {
@@ -51,7 +48,7 @@ Roofline roofline_of(const Kernel& kernel, const GpuSpec& gpu) {
     if (unit_of(one) == "fp64") fp64 += flops;
     if (one.source != Source::none) {
       tensor += flops;
-      tensor_cycles += flops / tensor_ops_per_cycle(one);
+      tensor_cycles += flops / tensor_ops_per_cycle(one, figures, /*all=*/true);
     }
     if (one.reach != Reach::global && one.reach != Reach::bulk) continue;
     roof.dram_bytes += double(one.counters.first_sectors) * 32;
@@ -59,17 +56,17 @@ Roofline roofline_of(const Kernel& kernel, const GpuSpec& gpu) {
     const Counters& c = one.counters;
     roof.l2_bytes += double(one.reach == Reach::bulk ? c.l2_sectors : c.sectors) * 32;
   }
-  const double cycles = gpu.sm_count * gpu.clock_khz * 1e3;  // of all SMs, per second
   if (tensor * 2 > roof.flops) {
     roof.format = "tensor";
-    roof.peak_flops = tensor / tensor_cycles * cycles;
+    roof.peak_flops = tensor / tensor_cycles * 1e9 * figures.clock_ghz * figures.sms;
   } else {
     const bool doubles = fp64 * 2 > roof.flops;
     roof.format = doubles ? "FP64" : "FP32";
-    roof.peak_flops = 2.0 * (doubles ? gpu.fp64_lanes_per_sm : gpu.fp32_lanes_per_sm) * cycles;
+    roof.peak_flops = most.of(doubles ? Arithmetic::f64 : Arithmetic::f32);
   }
-  roof.dram_rate = memory_bytes_per_second(gpu);
-  roof.l2_rate = kL2BytesPerCycle * cycles;
+  roof.dram_rate = most.pins;
+  roof.l2_rate = most.l2;
+  roof.checked = most.checked;
   return roof;
 }
 

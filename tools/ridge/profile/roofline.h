@@ -10,8 +10,6 @@ namespace ridge::tools::profile {
 double flops_of(const Instruction& instruction);
 double flops_of(const Kernel& kernel);
 
-double memory_bytes_per_second(const GpuSpec& gpu);
-
 // Two kinds of bytes, each with the rate that bounds it: DRAM has to move each sector that a launch
 // touches once, at least; the L2 moves what the SMs' first caches ask for.
 struct Roofline {
@@ -21,6 +19,7 @@ struct Roofline {
   double dram_rate = 0;   // bytes per second
   double l2_rate = 0;
   const char* format = "FP32";  // which pipe that is: "FP64", "tensor"
+  bool checked = false;         // whether the rates were checked on this card
 };
 Roofline roofline_of(const Kernel& kernel, const GpuSpec& gpu);
 

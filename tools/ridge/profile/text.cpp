@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "model/figures.h"
 #include "profile/advice.h"
 #include "profile/time.h"
 #include "profile/words.h"
@@ -246,6 +247,9 @@ std::string to_text(const Profile& profile, const GpuSpec& gpu, size_t top) {
         "\nWhere there is no line information, lines are PTX's. For source lines, build the "
         "program "
         "with nvcc -lineinfo.\n";
+  if (!model::figures_of(gpu).checked)
+    text += fmt::format("\nCosts are those of {}, {}: its figures are published or derived.\n",
+                        gpu.name, model::kUnchecked);
   text += '\n' + dim(widths_note(profile)) + '\n';
   return text;
 }

@@ -1,7 +1,6 @@
-// The rates are those of one SM since compute capability 7: four schedulers each issue one warp
-// instruction per cycle, shared memory serves one wavefront per cycle, the first cache looks up one
-// line in two cycles, and one sector of 32 bytes comes from or goes to the L2 in a cycle.
-// Reductions and atomics end in the L2: on one address one at a time.
+// Rates and latencies are those of the GPU's figures (src/core/gpus.json). Since compute capability
+// 7, four schedulers each issue one warp instruction per cycle, and the first cache looks up one
+// line in two cycles. Reductions and atomics end in the L2: on one address one at a time.
 #include "profile/time.h"
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "model/figures.h"
 #include "profile/roofline.h"
 
 namespace ridge::tools::profile {
@@ -16,12 +16,8 @@ namespace {
 
 constexpr double kIssuePerCycle = 4;
 constexpr double kCyclesPerLine = 2;
-constexpr double kSpecialLanes = 16;           // also for conversions from and to doubles
-constexpr double kOthers = 0.25;               // how much the parts count that are not the longest
-
-// Cycles until a result can be used.
-constexpr double kArithmeticLatency = 4, kSharedLatency = 25, kBarrierLatency = 20;
-constexpr double kFirstCacheLatency = 35, kMemoryLatency = 500;
+constexpr double kOthers = 0.25;          // how much the parts count that are not the longest
+constexpr double kArithmeticLatency = 4;  // cycles until a result can be used
 
 bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -44,46 +40,48 @@ double misses(const Instruction& one) {
   return seen.requests ? std::min(1.0, double(seen.once) / double(seen.requests)) : 1;
 }
 
-double latency_of(const Instruction& one) {
+double latency_of(const Instruction& one, const model::Figures& f) {
   const Counters& c = one.counters;
-  if (c.barriers || c.cluster_barriers)
-    return kBarrierLatency * double(c.barriers + c.cluster_barriers);
+  if (c.barriers || c.cluster_barriers)  // of four warps
+    return (f.barrier_latency + 4 * f.barrier_per_warp) * double(c.barriers + c.cluster_barriers);
   if (!one.waits) return double(c.warps);  // it is issued, and nobody waits for it
   if (one.action == Action::load || one.action == Action::atomic) {
-    if (c.shared_requests) return kSharedLatency * double(c.shared_requests);
-    if (c.requests) return (kFirstCacheLatency + kMemoryLatency * misses(one)) * double(c.requests);
+    if (c.shared_requests) return f.shared_latency * double(c.shared_requests);
+    // A sector that is missing comes from the L2 or from DRAM: the counters do not tell which.
+    const double missing = (f.l2_latency + f.dram_latency) / 2;
+    if (c.requests) return (f.l1_latency + missing * misses(one)) * double(c.requests);
   }
   return kArithmeticLatency * double(c.warps);
 }
 
-Work work_of(const Instruction& one, const Kernel& kernel, const GpuSpec& gpu) {
+Work work_of(const Instruction& one, const Kernel& kernel, const model::Figures& f) {
   Work work;
   const Counters& c = one.counters;
   const double warps = double(c.warps), sectors = double(c.sectors);
   work[Part::issue] = warps / kIssuePerCycle;
-  work[Part::latency] = latency_of(one);
+  work[Part::latency] = latency_of(one, f);
   const std::string_view unit = unit_of(one);
-  if (unit == "fma") work[Part::fp32] = warps * 32 / gpu.fp32_lanes_per_sm;
-  if (unit == "fp64") work[Part::fp64] = warps * 32 / gpu.fp64_lanes_per_sm;
-  if (unit == "sfu" || (unit == "conv" && has(one.ptx, ".f64")))
-    work[Part::special] = warps * 32 / kSpecialLanes;
+  if (unit == "fma") work[Part::fp32] = warps * 32 / f.fma_lanes;
+  if (unit == "fp64") work[Part::fp64] = warps * 32 / f.fp64_lanes;
+  if (unit == "sfu") work[Part::special] = warps * 32 / f.sfu_lanes;
+  if (unit == "conv" && has(one.ptx, ".f64"))
+    work[Part::special] = warps * 32 / std::min(f.sfu_lanes, f.fp64_lanes);
   if (one.source != Source::none)
-    work[Part::tensor] = double(c.tensor_ops) / tensor_ops_per_cycle(one);
+    work[Part::tensor] = double(c.tensor_ops) / tensor_ops_per_cycle(one, f, one.warpgroup);
   work[Part::shared] = double(c.wavefronts);
   if (one.reach == Reach::local) {
     if (is_local_in_registers(kernel)) return work;
     work[Part::l1] = kCyclesPerLine * double(c.lines);
     return work;
   }
-  const double clock = gpu.clock_khz * 1e3;
-  work[Part::dram] = double(c.first_sectors) * 32 * clock / memory_bytes_per_second(gpu);
+  work[Part::dram] = double(c.first_sectors) * 32 * f.clock_ghz / f.dram_peak_bytes_per_ns;
   if (is_atomic(one)) {
     // The SMs get in each other's way where they go to the same few sectors.
     const double places = std::max(1.0, double(one.end - one.lowest) / 32);
-    work[Part::atomics] = sectors * std::max(1.0, gpu.sm_count / places);
+    work[Part::atomics] = sectors * std::max(1.0, f.sms / places);
   } else {
     work[Part::l1] = kCyclesPerLine * double(c.lines);
-    work[Part::l2] = sectors * share_from_l2(one);
+    work[Part::l2] = sectors * 32 / f.l2_bytes_per_cycle * share_from_l2(one);
   }
   return work;
 }
@@ -107,18 +105,16 @@ const char* name_of(Part part) {
   return "";
 }
 
-// Measured for wgmma on an H200: a product of 64 rows, N columns and 32 bytes of depth takes N / 2
-// cycles, whatever the type. A sparse product has twice the depth in the same time.
-double tensor_ops_per_cycle(const Instruction& one) {
-  constexpr double kHalf = 4096;
+// A sparse product has twice the depth in the same time.
+double tensor_ops_per_cycle(const Instruction& one, const model::Figures& f, bool all) {
   const double each = one.sparse ? 2 : 1;
   switch (one.source) {
-    case Source::tf32: return each * kHalf / 2;
-    case Source::fp8:
-    case Source::int8: return each * kHalf * 2;
-    case Source::int1: return each * kHalf * 16;
-    case Source::f64: return 256;
-    default: return each * kHalf;
+    case Source::tf32: return each * (all ? f.tensor_tf32 : f.mma_tf32);
+    case Source::fp8: return each * (all ? f.tensor_fp8 : f.mma_fp8);
+    case Source::int8: return each * (all ? f.tensor_int8 : f.mma_int8);
+    case Source::int1: return each * 8 * (all ? f.tensor_int8 : f.mma_int8);
+    case Source::f64: return all ? f.tensor_f64 : f.mma_f64;
+    default: return each * (all ? f.tensor_f16 : f.mma_f16);
   }
 }
 
@@ -150,8 +146,9 @@ Work Work::operator*(double factor) const {
 }
 
 std::vector<Work> work_of(const Kernel& kernel, const GpuSpec& gpu) {
+  const model::Figures figures = model::figures_of(gpu);
   std::vector<Work> works;
-  for (const Instruction& one : kernel.instructions) works.push_back(work_of(one, kernel, gpu));
+  for (const Instruction& one : kernel.instructions) works.push_back(work_of(one, kernel, figures));
   return works;
 }
 

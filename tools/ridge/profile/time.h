@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/gpu_spec.h"
+#include "model/figures.h"
 #include "profile/model.h"
 
 namespace ridge::tools::profile {
@@ -71,8 +72,9 @@ Time time_of(const Kernel& kernel, const GpuSpec& gpu);
 // Fills in every line's cost, which is its part of the time, and sorts the lines by it.
 void rank_lines(Kernel& kernel, const GpuSpec& gpu);
 
-// What the tensor cores of an SM do of a product in one cycle.
-double tensor_ops_per_cycle(const Instruction& one);
+// What the tensor cores of an SM do of a product in one cycle; `all`: at most, which takes wgmma on
+// Hopper, or else what mma.sync reaches.
+double tensor_ops_per_cycle(const Instruction& one, const model::Figures& figures, bool all);
 // The unit that executes an instruction: "fp64".
 std::string_view unit_of(const Instruction& one);
 // Whether local memory is only in the PTX: ptxas has found registers for all of it.

@@ -158,6 +158,7 @@ class Climber {
       torch_.emplace(target, flags.tour());
     record.environment = record_of(target);
     record.environment["date"] = fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr)));
+    if (target.software) add_roofs_of(target.gpu, record.roofs);
     record.environment["cache"] = flags.hot ? "hot" : "cold";
     progress_.keep(fmt::format("on {}{}", target.name, target.software ? " (software GPU)" : ""));
   }
@@ -199,6 +200,7 @@ class Climber {
   void hear(const ladders::Answer& answer, const Job& job) {
     if (const auto* roofs = std::get_if<ladders::RoofsAnswer>(&answer)) {
       record.roofs = *roofs;
+      add_roofs_of(target_.gpu, record.roofs);
     } else if (const auto* rivals = std::get_if<ladders::RivalsAnswer>(&answer)) {
       progress_.keep(fmt::format("{} without {} beside it: {}", job.op(),
                                  fmt::join(rivals->missing, ", "), rivals->why));

@@ -7,6 +7,9 @@
 
 #include "core/occupancy.h"
 #include "flags.h"
+#include "measure_gpu.h"
+#include "model/figures.h"
+#include "model/roofs.h"
 #include "record.h"
 #include "target.h"
 #include "terminal.h"
@@ -18,15 +21,21 @@ namespace {
 constexpr int kBlockSizes[] = {32, 64, 128, 256, 512, 1024};
 constexpr int kRegisters[] = {32, 64, 128, 255};
 
-double bandwidth(const GpuSpec& gpu) {  // bytes per second; two transfers per clock
-  return 2.0 * gpu.memory_clock_khz * 1e3 * gpu.memory_bus_bits / 8;
-}
-
 std::string other_gpus(const GpuSpec& chosen) {
   std::vector<std::string> names;
   for (const GpuSpec& gpu : all_gpus())
     if (gpu.key != chosen.key) names.emplace_back(gpu.key);
   return fmt::format("{}", fmt::join(names, " "));
+}
+
+// What kernels can reach, in one line.
+std::string roofs_text(const GpuSpec& gpu) {
+  const model::Roofs roofs = model::roofs_of(gpu);
+  const auto tera = [&](Arithmetic kind) { return roofs.of(kind) / 1e12; };
+  return fmt::format("{:.2f} TB/s; TFLOP/s: {:.0f} f32, {:.{}f} f64, {:.0f} tensor f16{}",
+                     roofs.read / 1e12, tera(Arithmetic::f32), tera(Arithmetic::f64),
+                     tera(Arithmetic::f64) < 10 ? 1 : 0, tera(Arithmetic::tensor_f16),
+                     roofs.checked ? "" : fmt::format(" ({})", model::kUnchecked));
 }
 
 std::string identity(const Target& target) {
@@ -45,7 +54,8 @@ std::string identity(const Target& target) {
   }
   rows.push_back({"", fmt::format("{} SMs at {:.2f} GHz, {} at {:.2f} TB/s, L2 {}", gpu.sm_count,
                                   gpu.clock_khz / 1e6, bytes(gpu.memory_bytes),
-                                  bandwidth(gpu) / 1e12, bytes(gpu.l2_bytes))});
+                                  model::roofs_of(gpu).pins / 1e12, bytes(gpu.l2_bytes))});
+  rows.push_back({"at most", roofs_text(gpu)});
   if (target.software) rows.push_back({"--gpu can say", other_gpus(gpu)});
   return table(rows, {Align::left, Align::left}, "  ");
 }
@@ -98,9 +108,17 @@ nlohmann::json device_record(const Target& target) {
                       {"shared_bytes_per_block", kSharedPerBlock},
                       {"shared_bytes_per_block_optin", gpu.shared_per_block_optin},
                       {"memory_bytes", gpu.memory_bytes},
-                      {"memory_bytes_per_second", bandwidth(gpu)},
+                      {"memory_bytes_per_second", model::roofs_of(gpu).pins},
                       {"l2_bytes", gpu.l2_bytes},
                       {"clock_khz", gpu.clock_khz}};
+  const model::Roofs roofs = model::roofs_of(gpu);
+  record["roofs"] = {{"checked", roofs.checked},
+                     {"read", roofs.read},
+                     {"write", roofs.write},
+                     {"copy", roofs.copy},
+                     {"l2", roofs.l2}};
+  for (size_t i = 0; i < kArithmetics; ++i)
+    record["roofs"]["operations"][std::string(kArithmeticNames[i])] = roofs.ops[i];
   for (const int threads : kBlockSizes)
     for (const int registers : kRegisters) {
       const Occupancy o = occupancy(gpu, {threads, registers, 0});
@@ -113,13 +131,28 @@ nlohmann::json device_record(const Target& target) {
   return record;
 }
 
+int measured(const DeviceFlags& flags, bool measure, const std::string& out) {
+  Status status;
+  if (!measure) status = Error{kUsage, "--out names the file of --measure: add --measure"};
+  else if (flags.device == "vm" || !flags.gpu.empty())
+    status = Error{kUsage, "--measure is for a real GPU: leave out --device vm and --gpu"};
+  else status = measure_gpu(out);
+  return status ? int(kFine) : failed(status);
+}
+
 int device_main(const Arguments& arguments) {
   DeviceFlags flags;
-  std::string json;
+  std::string json, out;
+  bool measure = false;
   CommandLine line("device", "Says what this device is, and how much fits on one of its SMs.");
   line.add_device(flags);
   line.add_json(json);
+  line.add_flag("--measure", measure,
+                "measure the figures of this GPU that the model of time is made of");
+  line.add_option("--out", out, "FILE",
+                  "write the measured figures to this file (default: the card's name, .json)");
   if (const auto done = line.parse(arguments)) return *done;
+  if (measure || !out.empty()) return measured(flags, measure, out);
   const auto target = choose_target(flags);
   if (!target) return failed(target.error());
   if (!json.empty()) {

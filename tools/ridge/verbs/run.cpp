@@ -13,6 +13,7 @@
 #include "findings/suppress.h"
 #include "flags.h"
 #include "layout.h"
+#include "model/figures.h"
 #include "modelled.h"
 #include "process.h"
 #include "program.h"
@@ -106,8 +107,10 @@ int run_on(const Target& target, const RunFlags& flags) {
     else if (flags.json != "-")
       fmt::print("{}", modelled_table(kernels, std::string(target.gpu.name)));
     if (!flags.json.empty())
-      if (const Status written =
-              write_record({{"gpu", target.gpu.name}, {"kernels", kernels}}, flags.json);
+      if (const Status written = write_record({{"gpu", target.gpu.name},
+                                               {"checked", model::figures_of(target.gpu).checked},
+                                               {"kernels", kernels}},
+                                              flags.json);
           !written)
         return failed(written);
   }
@@ -140,9 +143,10 @@ int run_main(const Arguments& arguments) {
   line.add_flag("--count", flags.count, "count warp instructions (software GPU)");
   line.add_option("--trace", flags.trace, "FILE",
                   "write what every stream did, and when, for chrome://tracing and Perfetto");
-  line.add_flag(
-      "--model", flags.model,
-      "print how long each kernel would take on an H200, and what holds it up (software GPU)");
+  line.add_flag("--model", flags.model,
+                "print how long each kernel would take on an H200 or on what --gpu says, and what "
+                "holds it up "
+                "(software GPU)");
   line.add_json(flags.json);
   line.add_flag(
       "--strict", flags.strict,
@@ -175,10 +179,6 @@ int run_main(const Arguments& arguments) {
   }
   if (flags.model && !target->software) {
     complain("a GPU takes its own time: --model is for the software GPU, add --device vm");
-    return kUsage;
-  }
-  if (flags.model && target->gpu.key != "h200") {
-    complain("the model has figures of the H200 only: leave out --gpu, or --model");
     return kUsage;
   }
   if (!flags.json.empty() && !flags.model) {
