@@ -24,7 +24,7 @@ constexpr size_t kMostAtomicWords = 1 << 16, kMostL2Accesses = 1 << 20;
 // The second cache is filled so many times; what the first half of the accesses found in it is
 // forgotten, unless there was no other half.
 constexpr double kL2Fills = 3;
-constexpr double kMostSampled = 15e6;  // machine instructions of blocks that nobody has to run
+constexpr double kMostSampled = 15e6;      // machine instructions of blocks that nobody has to run
 constexpr uint64_t kModelledLaunches = 3;  // of one kernel and shape; later ones take as long
 
 // Lanes of an atomic that reach the memory: ptxas may have one do the work of all.
@@ -159,7 +159,9 @@ struct Recorder::Run {
   // The second cache sees all blocks from the first one on, until it has been filled a few times.
   std::atomic<bool> l2_has_enough = false;
   double l2_bytes = 0;
-  bool is_for_l2(uint64_t block) const { return !l2_has_enough && (!waves || block < waves->end()); }
+  bool is_for_l2(uint64_t block) const {
+    return !l2_has_enough && (!waves || block < waves->end());
+  }
   void note(PerWorker& worker, const L2Access& access);
   void block_begins(PerWorker& worker, std::unordered_map<const Code*, Tally>& tallies,
                     uint64_t block);
@@ -286,12 +288,12 @@ Recorder::Run& Recorder::run_of(const GridRun& grid) {
                         .blocks_per_sm));
     run->shape = t.kernel + ' ' + std::to_string(t.blocks) + ' ' + std::to_string(t.block_threads) +
                  ' ' + std::to_string(t.shared_bytes);
-    t.issued.resize(t.blocks);
+    const Known& known = known_[run->shape];
+    if (known.launches >= kModelledLaunches) run->as_before = known.time;
+    else t.issued.resize(t.blocks);
     const uint64_t followed = 2ull * run->per_sm * (t.block_threads / kWarpSize + 1);  // warps
     run->most_words = kMostWords / followed;
     t.sm.reserve(2 * run->per_sm + 2);  // so that they stay where they are
-    const Known& known = known_[run->shape];
-    if (known.launches >= kModelledLaunches) run->as_before = known.time;
   }
   last = {grid.id, run.get()};
   return *run;
@@ -312,8 +314,13 @@ std::vector<uint64_t> Recorder::choose(const GridRun& grid) {
   return run.waves->next(run.l2_has_enough || issued > kMostSampled);
 }
 
+bool Recorder::watches(const GridRun& grid) { return !run_of(grid).as_before; }
+
 void Recorder::begin(const GridRun& grid, unsigned workers) {
   Run& run = run_of(grid);
+  run.workers.resize(workers);
+  run.per_worker.resize(workers);
+  if (run.as_before) return;
   for (const auto& [function, code] : grid.code->functions) {
     Function& f = run.functions[code.get()];
     f.plan = std::make_shared<const observe::Plan>(observe::plan_of(*code));
@@ -324,8 +331,6 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
     std::erase_if(f.bodies,
                   [&](const auto& one) { return is_long(run.work, f.first_step, one.second); });
   }
-  run.workers.resize(workers);
-  run.per_worker.resize(workers);
   for (PerWorker& worker : run.per_worker) worker.stored.resize(run.work.ops.size());
   for (size_t i = 0; i < workers; ++i)
     for (const auto& [code, function] : run.functions) {
@@ -334,7 +339,6 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
       tally.function = &function;
       tally.nothing.resize(code->insts.size());
       tally.memory.resize(function.plan->touches.size());
-      if (run.as_before) continue;
       tally.executed.resize(code->insts.size());
       for (size_t k = 0; k < code->insts.size(); ++k)
         tally.issues.push_back(issues_of(run.work, run.work.steps[function.first_step + k]));
