@@ -318,6 +318,7 @@ bool Recorder::watches(const GridRun& grid) { return !run_of(grid).as_before; }
 
 void Recorder::begin(const GridRun& grid, unsigned workers) {
   Run& run = run_of(grid);
+  if (grid.chosen.empty()) run.waves.reset();  // all blocks run
   run.workers.resize(workers);
   run.per_worker.resize(workers);
   if (run.as_before) return;

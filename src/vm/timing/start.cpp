@@ -1,6 +1,7 @@
 // The model of time listens from the start where the environment asks for it: one line of JSON per
 // launch goes to the file that RIDGE_MODEL names, and what was copied at the end. With
-// RIDGE_CLOCK=model events take their times from it.
+// RIDGE_CLOCK=model events take their times from it. With RIDGE_MODEL_SAMPLED it runs only those
+// blocks that it needs.
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -19,13 +20,14 @@ void write_line(std::FILE* out, const LaunchTime& launch) {
   const model::SmTime& sm = time.sm;
   std::fprintf(
       out,
-      "{\"name\": %s, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"modelled_us\": %.3f, "
+      "{\"name\": %s, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"own_us\": %.3f, "
+      "\"modelled_us\": %.3f, "
       "\"modelled_low_us\": %.3f, \"modelled_high_us\": %.3f, \"bound\": %s, \"shares\": "
       "{\"memory\": %.3f, \"l2\": %.3f, \"l1_shared\": %.3f, \"issue\": %.3f, \"atomics\": "
       "%.3f}}\n",
-      in_quotes(launch.kernel).c_str(), g.x, g.y, g.z, b.x, b.y, b.z, time.us, time.low_us,
-      time.high_us, in_quotes(time.bound).c_str(), sm.dram_of_peak, sm.l2_of_peak, sm.lsu, sm.issue,
-      sm.atomics);
+      in_quotes(launch.kernel).c_str(), g.x, g.y, g.z, b.x, b.y, b.z, time.own_us(), time.us,
+      time.low_us, time.high_us, in_quotes(time.bound).c_str(), sm.dram_of_peak, sm.l2_of_peak,
+      sm.lsu, sm.issue, sm.atomics);
   std::fflush(out);
 }
 
@@ -59,12 +61,12 @@ void write_summary(std::FILE* out, const Timekeeper::Summary& summary) {
 // Writes to a file as launches end.
 class Writer final : public Timekeeper {
  public:
-  Writer(std::FILE* out, bool events)
+  Writer(std::FILE* out, bool events, bool sampled)
       : Timekeeper(
             [out](const LaunchTime& launch) {
               if (out) write_line(out, launch);
             },
-            {}, events),
+            {.sampled = sampled}, events),
         out_(out) {}
   void finish() override {
     if (out_) write_summary(out_, summary());
@@ -86,7 +88,8 @@ __attribute__((constructor)) void start() {
                  std::strerror(errno));
     std::_Exit(1);
   }
-  add_observer(new Writer(out, events));  // outlives every launch
+  add_observer(
+      new Writer(out, events, std::getenv("RIDGE_MODEL_SAMPLED")));  // outlives every launch
 }
 
 }  // namespace
