@@ -64,12 +64,27 @@ struct Recorder::Function {
   std::shared_ptr<const observe::Plan> plan;
   const Inst* first = nullptr;
   uint32_t first_step = 0;
+  std::vector<uint8_t> for_l2;  // by instruction: whether it may go to the second cache
   // By branch that the machine has not: the instructions that it goes through instead, switched
   // off.
   std::unordered_map<uint32_t, std::vector<uint32_t>> bodies;
 
   void find_bodies();
+  void find_for_l2();
 };
+
+void Recorder::Function::find_for_l2() {
+  using observe::Touch;
+  for (const observe::Step& step : plan->steps) {
+    bool found = false;
+    for (uint32_t k = step.touch; k < step.touch + step.touches; ++k) {
+      const Touch& touch = plan->touches[k];
+      found |= touch.kind != Touch::Kind::lanes || touch.generic ||
+               touch.reach != observe::Reach::shared;
+    }
+    for_l2.push_back(step.kind == observe::Step::Kind::touches && found);
+  }
+}
 
 void Recorder::Function::find_bodies() {
   std::unordered_map<const Instruction*, std::vector<uint32_t>> by_branch;
@@ -124,6 +139,7 @@ struct PerWorker {
 
 // What one worker keeps of a function.
 struct Recorder::Tally {
+  Run* run = nullptr;
   PerWorker* worker = nullptr;
   const Function* function = nullptr;
   std::vector<uint8_t> nothing;  // to be told
@@ -329,6 +345,7 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
     f.first_step = uint32_t(run.work.steps.size());
     append_steps(run.work, *code, *f.plan);
     f.find_bodies();
+    f.find_for_l2();
     std::erase_if(f.bodies,
                   [&](const auto& one) { return is_long(run.work, f.first_step, one.second); });
   }
@@ -336,6 +353,7 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
   for (size_t i = 0; i < workers; ++i)
     for (const auto& [code, function] : run.functions) {
       Tally& tally = run.workers[i][code];
+      tally.run = &run;
       tally.worker = &run.per_worker[i];
       tally.function = &function;
       tally.nothing.resize(code->insts.size());
@@ -371,7 +389,7 @@ Observer::Watch Recorder::watch(const Warp& w) {
   Watch::Executed* const executed = tally.executed.data();
   if (run.is_followed(block)) return {executed, nullptr};
   return {executed,
-          run.is_for_l2(block) ? tally.function->plan->told.data() : tally.nothing.data()};
+          run.is_for_l2(block) ? tally.function->for_l2.data() : tally.nothing.data()};
 }
 
 // A warp that jumped over a body as a whole has issued it, switched off.
@@ -385,8 +403,8 @@ void Recorder::pass_by(std::vector<uint32_t>& stream, Branch& before, const Func
 }
 
 void Recorder::before(const Warp& w, const Inst* inst) {
-  Run& run = run_of(*w.worker->grid);
   Tally& tally = this->tally(w);
+  Run& run = *tally.run;
   const Function& f = *tally.function;
   const observe::Step& from = f.plan->steps[size_t(inst - f.first)];
   const uint32_t number = f.first_step + uint32_t(inst - f.first);
@@ -411,7 +429,7 @@ void Recorder::before(const Warp& w, const Inst* inst) {
       stream->insert(stream->end(), {words_of(w, inst), 0});
   }
   if (from.kind != observe::Step::Kind::touches || (!is_for_l2 && !stream)) return;
-  ++worker.progress[w.index];
+  worker.progress[w.index] += f.for_l2[size_t(inst - f.first)];
   for (uint32_t k = from.touch; k < from.touch + from.touches; ++k) {
     const observe::Touch& touch = f.plan->touches[k];
     Lines lines;
