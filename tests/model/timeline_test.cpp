@@ -81,6 +81,7 @@ TEST(Timeline, PinnedCopiesTakeWhatWasMeasured) {
   };
   EXPECT_NEAR(us(Way::to_device, 4), 4.448, 0.05);  // link.to_device_pinned
   EXPECT_NEAR(us(Way::to_device, 2097152), 42.24, 1);
+  EXPECT_NEAR(between_events_us({copy(Way::to_device, 2097152)}, f, 0), 42.24, 1);  // an idle GPU
   EXPECT_NEAR(us(Way::to_device, 134217728), 2424.8, 10);
   EXPECT_NEAR(us(Way::to_host, 134217728), 2432.8, 10);
   EXPECT_NEAR(us(Way::within_device, 268435456), 129.57, 2);  // memcpy_device.us_by_bytes
