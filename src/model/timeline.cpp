@@ -124,10 +124,7 @@ size_t Timeline::add(const Task& task) {
     const double begin = host_;
     if (task.kind == Kind::host) host_ += task.us;
     else if (task.all_streams) wait_all();
-    else if (const auto found = streams_.find(task.stream); found != streams_.end()) {
-      run_until_over(found->second.last);
-      host_ = std::max(host_, known_[found->second.last].end) + f_.wait_us;
-    } else host_ += f_.wait_us;
+    else wait_for(task);
     task_op_.push_back(known_.size());
     known_.push_back({begin, host_, host_});
     return place;
@@ -274,9 +271,28 @@ Timeline::Span Timeline::span(size_t number) {
   return {known_[op].begin, known_[op].end};
 }
 
+Timeline::Span Timeline::node_span(size_t number, size_t node) {
+  const size_t op = task_op_.at(number);
+  run_until_over(op);
+  const Known& known = known_.at(op + kNodesBehind + node);
+  return {known.begin, known.end};
+}
+
 void Timeline::wait(size_t number) {
   run_until_over(task_op_.at(number));
   host_ = std::max(host_, known_[task_op_[number]].end) + f_.wait_us;
+}
+
+void Timeline::wait_for(const Task& task) {
+  std::vector<size_t> ops;
+  for (const size_t k : task.after) ops.push_back(task_op_.at(k));
+  if (const auto found = streams_.find(task.stream); ops.empty() && found != streams_.end())
+    ops.push_back(found->second.last);
+  for (const size_t op : ops) {
+    run_until_over(op);
+    host_ = std::max(host_, known_[op].end);
+  }
+  host_ += f_.wait_us;
 }
 
 void Timeline::wait_all() {

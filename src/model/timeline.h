@@ -38,7 +38,7 @@ struct Task {
     event,
     marker,       // waits for others and does nothing
     graph,        // nodes
-    synchronise,  // the host waits for the stream, or for all of them
+    synchronise,  // the host waits: for the tasks `after`, for the stream, or for all of them
     host          // the host is busy for so many us
   };
   Kind kind = Kind::kernel;
@@ -68,14 +68,16 @@ class Timeline {
   struct Span {
     double begin = 0, end = 0;  // µs since the beginning
   };
-  // The host need not have waited for it.
+  // The host need not have waited for it. `node`: of a graph.
   Span span(size_t number);
+  Span node_span(size_t number, size_t node);
   void wait(size_t number);  // the host does
   void wait_all();
   double host_us() const { return host_; }
 
  private:
   static constexpr size_t kNone = ~size_t(0);
+  static constexpr size_t kNodesBehind = 2;    // a graph's number: those of its nodes
   static constexpr size_t kQueueDepth = 1024;  // of a stream, before the host has to wait
   struct Op {                                  // that is not over
     Task::Kind kind = Task::Kind::kernel;
@@ -110,6 +112,7 @@ class Timeline {
   void finish(size_t number, double end, double over);
   bool step();  // to the next moment at which something changes; false: nothing is left
   void run_until_over(size_t number);
+  void wait_for(const Task& task);
   bool is_over(size_t number) const { return known_[number].over >= 0; }
 
   using Moment = std::pair<double, size_t>;  // and whose

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -30,15 +31,35 @@ std::string pad(const std::string& text, size_t width) {
   return std::string(width > shown ? width - shown : 0, ' ') + text;
 }
 
+// "copies to the device, 33.6 MB, not pinned"
+std::string text_of_copies(const nlohmann::json& copy) {
+  const std::string way = copy["way"];
+  const std::string what = way == "to_device" ? "copies to the device"
+                           : way == "to_host" ? "copies to the host"
+                           : way == "fill"    ? "memsets"
+                                              : "copies within the device";
+  const double bytes = copy["bytes"];
+  const std::string size = bytes < 1e3   ? fmt::format("{:.0f} bytes", bytes)
+                           : bytes < 1e6 ? fmt::format("{:.1f} KB", bytes / 1e3)
+                           : bytes < 1e9 ? fmt::format("{:.1f} MB", bytes / 1e6)
+                                         : fmt::format("{:.2f} GB", bytes / 1e9);
+  return fmt::format("{}, {}{}", what, size, copy["pageable"].get<bool>() ? ", not pinned" : "");
+}
+
 }  // namespace
 
 nlohmann::json read_modelled(const std::string& path) {
+  nlohmann::json summary = {{"copies", nlohmann::json::array()}};
   nlohmann::json kernels = nlohmann::json::array();
   std::map<std::string, size_t> known;
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
     const auto launch = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (!launch.is_object()) continue;
+    if (launch.contains("total_us")) {  // the program has ended
+      summary.update(launch);
+      continue;
+    }
     const std::string key = launch["name"].dump() + launch["grid"].dump() + launch["block"].dump();
     const auto [at, is_new] = known.try_emplace(key, kernels.size());
     if (is_new) {
@@ -52,10 +73,12 @@ nlohmann::json read_modelled(const std::string& path) {
       sum[time] = (sum[time].get<double>() * before + launch[time].get<double>()) / (before + 1);
     sum["launches"] = before + 1;
   }
-  return kernels;
+  summary["kernels"] = std::move(kernels);
+  return summary;
 }
 
-std::string modelled_table(const nlohmann::json& kernels, const std::string& gpu) {
+std::string modelled_table(const nlohmann::json& modelled, const std::string& gpu) {
+  const nlohmann::json &kernels = modelled["kernels"], &copies = modelled["copies"];
   const auto is_checked = [](const nlohmann::json& kernel) {
     return kernel.value("checked", true);
   };
@@ -76,6 +99,13 @@ std::string modelled_table(const nlohmann::json& kernels, const std::string& gpu
                     text_of(kernel["block"]), kernel["name"].get<std::string>(),
                     is_checked(kernel) ? "" : fmt::format(" ({})", model::kUnchecked));
   }
+  for (const auto& copy : copies)
+    out += fmt::format("  {:>8}  {}  {}  {:<9}  {}\n", copy["count"].get<int64_t>(),
+                       pad(time_text(copy["modelled_us"]), 10), pad("together", 23),
+                       copy["bound"].get<std::string>(), text_of_copies(copy));
+  if (const auto total = modelled.find("total_us"); total != modelled.end())
+    out += fmt::format("In all {}, from the start of the first one to the end of the last\n",
+                       time_text(total->get<double>()));
   return out;
 }
 

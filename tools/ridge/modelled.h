@@ -7,11 +7,12 @@
 
 namespace ridge::tools {
 
-// One element per kernel and shape, in the order of their first launches, from the lines that the
+// "kernels": one element per kernel and shape, in the order of their first launches; "copies": what
+// was copied each way, and filled; "total_us": all of it on one timeline. From the lines that the
 // software GPU wrote to `path`.
 nlohmann::json read_modelled(const std::string& path);
 
 // The same for people, "modelled for H200 …". What rests on unchecked figures says so.
-std::string modelled_table(const nlohmann::json& kernels, const std::string& gpu);
+std::string modelled_table(const nlohmann::json& modelled, const std::string& gpu);
 
 }  // namespace ridge::tools

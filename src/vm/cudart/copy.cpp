@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/text.h"
+#include "vm/cudart/asked.h"
 #include "vm/cudart/capture.h"
 #include "vm/cudart/errors.h"
 #include "vm/cudart/failed_call.h"
@@ -31,25 +32,16 @@ char* row(const Box& box, size_t y, size_t z) {
 bool is_device_address(const void* p) {
   return runtime().engine.memory().is_device_range(reinterpret_cast<uintptr_t>(p));
 }
-// Memory of a graph may be named before it is allocated; it is never pageable.
-bool is_pageable(const Box& box) {
-  return box.start && !find_allocation(box.start) && !is_device_address(box.start);
-}
-
 // A call that returns only when its work is done; it cannot be captured.
 template <class Plan>
 cudaError_t run_blocking(const StreamRef& stream, const Plan& plan) {
   if (const cudaError_t error = refuse_in_capture(stream)) return error;
   if (const cudaError_t error = check_implicit(stream)) return error;
-  runtime().scheduler.run_now(stream, [&] { execute(*stream, plan); });
+  runtime().scheduler.run_now(stream, [&] {
+    tell_asked(Scheduler::running(), Work(plan));
+    execute(*stream, plan);
+  });
   return synchronised();
-}
-
-bool is_device(const Box& box) {
-  const auto found = find_allocation(box.start);
-  if (!found) return is_device_address(box.start);
-  return found->kind == MemKind::device || found->kind == MemKind::array ||
-         found->kind == MemKind::mapped;
 }
 
 // Memory of a graph that no launch has allocated, or that has been freed again.
@@ -93,6 +85,18 @@ cudaError_t refuse_copy(const char* call, size_t bytes, std::string why, const c
 }
 
 }  // namespace
+
+// Memory of a graph may be named before it is allocated; it is never pageable.
+bool is_pageable(const Box& box) {
+  return box.start && !find_allocation(box.start) && !is_device_address(box.start);
+}
+
+bool is_device(const Box& box) {
+  const auto found = find_allocation(box.start);
+  if (!found) return is_device_address(box.start);
+  return found->kind == MemKind::device || found->kind == MemKind::array ||
+         found->kind == MemKind::mapped;
+}
 
 size_t span_of(const Box& box, const BoxExtent& extent) {
   if (extent.empty()) return 0;
@@ -164,7 +168,9 @@ cudaError_t copy(const CopyPlan& plan, cudaStream_t handle, bool blocking) {
   if (const cudaError_t error = check_implicit(stream)) return error;
   std::shared_ptr<std::vector<char>> staging;
   const CopyPlan out = staged(plan, staging);
-  runtime().scheduler.submit(stream, [&on = *stream, out, staging] { execute(on, out); });
+  const Ticket ticket =
+      runtime().scheduler.submit(stream, [&on = *stream, out, staging] { execute(on, out); });
+  tell_asked(ticket->order, Work(plan));
   return cudaSuccess;
 }
 
@@ -174,7 +180,8 @@ cudaError_t copy_in_batch(const CopyPlan& plan, cudaStream_t handle, bool now) {
   if (const cudaError_t error = refuse_in_capture(stream)) return error;
   std::shared_ptr<std::vector<char>> staging;
   const CopyPlan out = staged(plan, staging);
-  runtime().scheduler.submit(stream, [out, staging] { execute(out); });
+  const Ticket ticket = runtime().scheduler.submit(stream, [out, staging] { execute(out); });
+  tell_asked(ticket->order, Work(plan));
   return cudaSuccess;
 }
 

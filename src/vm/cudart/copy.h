@@ -36,6 +36,9 @@ cudaError_t symbol_plan(const void* symbol, void* other, size_t bytes, size_t of
 // Which errors the copy would be, by the direction and by the allocations on both sides.
 cudaError_t check(const CopyPlan& plan);
 void execute(const CopyPlan& plan);
+// What a box lies in: memory of the device, which needs no link; memory that is not pinned.
+bool is_device(const Box& box);
+bool is_pageable(const Box& box);
 // Checks, then copies in the stream's order. `blocking`: cudaMemcpy's rules, else
 // cudaMemcpyAsync's.
 cudaError_t copy(const CopyPlan& plan, cudaStream_t stream, bool blocking);

@@ -1,7 +1,9 @@
 #include "vm/cudart/events.h"
 
+#include <optional>
 #include <utility>
 
+#include "vm/cudart/asked.h"
 #include "vm/cudart/capture.h"
 #include "vm/cudart/graph/graph.h"
 #include "vm/cudart/handles.h"
@@ -28,6 +30,14 @@ cudaError_t real_ticket(cudaEvent_t handle, Ticket* ticket) {
   if (const cudaError_t error = check_unsafe()) return error;
   *ticket = event->ticket();
   return cudaSuccess;
+}
+
+// By the clock of an observer, if one keeps time.
+std::optional<double> modelled_us(const Ticket& from, const Ticket& to) {
+  Observer* const watching = observer();
+  if (!watching || !watching->keeps_time() || !from->order || !to->order) return std::nullopt;
+  runtime().scheduler.settle();  // it has to know what else ran at that time
+  return watching->elapsed_us({from->order, from->node}, {to->order, to->node});
 }
 
 }  // namespace
@@ -83,7 +93,9 @@ cudaError_t record_event(cudaEvent_t handle, cudaStream_t stream_handle, unsigne
   if (flags)
     return cudaErrorIllegalState;  // an external record only means something inside a capture
   if (const cudaError_t error = check_implicit(stream)) return error;
-  event->set(runtime().scheduler.submit(stream, nullptr));
+  const Ticket ticket = runtime().scheduler.submit(stream, nullptr);
+  tell_asked(ticket->order, Observer::Asked::Kind::event);
+  event->set(ticket);
   return cudaSuccess;
 }
 
@@ -113,7 +125,9 @@ cudaError_t wait_event(cudaStream_t stream_handle, cudaEvent_t handle, unsigned 
   const Ticket ticket = event->ticket(), kernel = event->kernel_ticket();
   if (!observer() && runtime().scheduler.done(ticket)) return cudaSuccess;
   if (kernel) runtime().scheduler.wait_for_release(stream, kernel);
-  else runtime().scheduler.submit(stream, nullptr, {ticket});
+  else
+    tell_asked(runtime().scheduler.submit(stream, nullptr, {ticket})->order,
+               Observer::Asked::Kind::nothing);
   return cudaSuccess;
 }
 
@@ -143,6 +157,10 @@ cudaError_t elapsed_time(float* milliseconds, cudaEvent_t start, cudaEvent_t end
   }
   Scheduler& scheduler = runtime().scheduler;
   if (!scheduler.done(tickets[0]) || !scheduler.done(tickets[1])) return cudaErrorNotReady;
+  if (const auto us = modelled_us(tickets[0], tickets[1])) {
+    *milliseconds = float(*us * 1e-3);
+    return cudaSuccess;
+  }
   const auto passed = scheduler.time(tickets[1]) - scheduler.time(tickets[0]);
   *milliseconds = std::chrono::duration<float, std::milli>(passed).count();
   return cudaSuccess;

@@ -24,6 +24,7 @@ void merge(Numbers& to, const Ticket& ticket) {
 // Touched only while somebody observes: its first use on a thread takes memory, and there is no way
 // to say that there is none.
 thread_local WorkOrderRef running_order;
+thread_local size_t running_node_number = ~size_t(0);
 
 }  // namespace
 
@@ -31,10 +32,20 @@ void Scheduler::tell(const Ticket& ticket) {
   Observer* const watching = observer();
   if (!watching) return;
   running_order = ticket->order;
+  running_node_number = ~size_t(0);
   watching->work_begins(ticket->order);
 }
 
 WorkOrderRef Scheduler::running() { return observer() ? running_order : nullptr; }
+
+size_t Scheduler::running_node() { return observer() ? running_node_number : ~size_t(0); }
+
+void Scheduler::begin_node(size_t node) {
+  Observer* const watching = observer();
+  if (!watching) return;
+  running_node_number = node;
+  watching->node_begins(node);
+}
 
 // Work that is done is ordered before other work only if somebody has waited for it.
 WorkOrderRef Scheduler::order_of(Stream& stream, const std::vector<Ticket>& after,
@@ -250,6 +261,15 @@ void Scheduler::wait_all() {
   }
   merge(host_, closed_);
   tell_host();
+}
+
+void Scheduler::settle() {
+  constexpr auto kPatience = std::chrono::seconds(2);  // a kernel may wait for the host
+  Lock lock(mutex_);
+  progress_.wait_for(lock, kPatience, [&] {
+    return std::ranges::all_of(last_of_all(),
+                               [](const Ticket& ticket) { return !ticket || ticket->done; });
+  });
 }
 
 void Scheduler::note_kernel(const StreamRef& stream, const Ticket& ticket,

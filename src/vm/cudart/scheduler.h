@@ -32,6 +32,7 @@ struct Completion {
   bool is_kernel = false;  // one launch
   Clock::time_point time;  // when it became done
   WorkOrderRef order;      // while somebody watches
+  size_t node = ~size_t(0);  // of an event that a graph records: the node that does
 };
 
 // A kernel that the host has not waited for.
@@ -119,8 +120,14 @@ class Scheduler {
   void wait(const StreamRef& stream);
   bool all_idle();
   void wait_all();
+  // The same without the host knowing of it, and not forever.
+  void settle();
   // The order of the work that the calling thread runs; null while nobody watches.
   static WorkOrderRef running();
+  // The node of a graph that the calling thread runs, while somebody watches; and who watches hears
+  // of it.
+  static size_t running_node();
+  static void begin_node(size_t node);
   // Says that the newest operation of the stream is a kernel.
   void note_kernel(const StreamRef& stream, const Ticket& ticket, const std::string& name);
   // The newest kernel of each stream that is not over; while somebody watches, each that the host

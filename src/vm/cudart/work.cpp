@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "vm/cudart/asked.h"
 #include "vm/cudart/capture.h"
 #include "vm/cudart/errors.h"
 #include "vm/cudart/graph/memory.h"
@@ -36,6 +37,7 @@ struct Execute {
     now->done = true;
     now->time = Clock::now();
     now->order = Scheduler::running();
+    now->node = Scheduler::running_node();
     work.event->set(std::move(now));
   }
   void operator()(const EventWaitWork& work) const {
@@ -153,6 +155,7 @@ cudaError_t enqueue(const StreamRef& stream, Work work) {
     ticket = scheduler.submit(stream, [&on = *stream, kept] { execute(on, *kept); });
   }
   tell_uses(ticket, {kept.get()});
+  tell_asked(ticket->order, *kept);
   return cudaSuccess;
 }
 

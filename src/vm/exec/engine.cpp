@@ -279,7 +279,9 @@ Fault Engine::run(const Launch& launch, Dependence* dependence) {
     grid.workspace = *workspace.address;
   }
   const Watched watched(impl_->watch, grid);
-  if (grid.observer) grid.observer->begin(grid, impl_->options.threads);
+  Observer* const watching = grid.observer;
+  if (watching) watching->begin(grid, impl_->options.threads);
+  if (watching && grid.chosen.empty() && !watching->watches(grid)) grid.observer = nullptr;
   impl_->run_on_all(grid);
   while (!grid.chosen.empty() && !grid.fault) {
     grid.has_run.resize(launch.grid.count());
@@ -289,7 +291,7 @@ Fault Engine::run(const Launch& launch, Dependence* dependence) {
     grid.next = 0;
     if (grid.blocks) impl_->run_on_all(grid);
   }
-  if (grid.observer) grid.observer->end(grid);
+  if (watching) watching->end(grid);
   impl_->warp_instructions += grid.warp_instructions;
   impl_->thread_instructions += grid.thread_instructions;
   if (grid.fault) grid.children.work.clear();

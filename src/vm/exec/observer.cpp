@@ -24,6 +24,10 @@ class Observers final : public Observer {
   bool wants_exact_bounds() const override { return any(&Observer::wants_exact_bounds); }
   bool wants_late_stores() const override { return any(&Observer::wants_late_stores); }
   bool watches_host() const override { return any(&Observer::watches_host); }
+  bool follows_host() const override { return any(&Observer::follows_host); }
+  bool watches(const GridRun& grid) override {
+    return std::ranges::any_of(list, [&](Observer* one) { return one->watches(grid); });
+  }
   bool looks_for_leaks() const override { return any(&Observer::looks_for_leaks); }
 
   // Whatever anybody wants.
@@ -130,8 +134,17 @@ class Observers final : public Observer {
       if (one->watches_host()) one->submitted(order, memory, uses);
   }
   void host_waited(const std::map<uint64_t, uint64_t>& host) override {
+    tell(&Observer::host_waited, host);
+  }
+  void asked(const WorkOrderRef& order, const Asked& asked) override {
+    tell(&Observer::asked, order, asked);
+  }
+  void node_begins(size_t node) override { tell(&Observer::node_begins, node); }
+  bool keeps_time() const override { return any(&Observer::keeps_time); }
+  std::optional<double> elapsed_us(const Recorded& from, const Recorded& to) override {
     for (Observer* one : list)
-      if (one->watches_host()) one->host_waited(host);
+      if (const auto us = one->elapsed_us(from, to)) return us;
+    return std::nullopt;
   }
   bool host_touches(const HostAccess& access) override {
     bool opened = false;

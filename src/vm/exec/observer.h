@@ -61,6 +61,12 @@ class Observer {
   virtual bool wants_exact_bounds() const { return false; }
   // Before the first block and after the last, on the launching thread.
   virtual void begin(const GridRun& grid, unsigned workers) = 0;
+  // Asked after begin: whether it wants to hear of anything before the end. If nobody does, the
+  // launch runs as if it were not watched.
+  virtual bool watches(const GridRun& grid) {
+    (void)grid;
+    return true;
+  }
   virtual void end(const GridRun& grid) = 0;
   // What a worker notes by itself while it executes a function's code, so that most instructions
   // need no call: how often each was met, and which of them are to be told. Asked whenever a worker
@@ -119,7 +125,7 @@ class Observer {
   virtual void work_begins(const WorkOrderRef&) {}
   virtual void copies(const Allocations&, uint64_t /*to*/, uint64_t /*from*/, uint64_t /*bytes*/) {}
   virtual void fills(const Allocations&, uint64_t /*to*/, uint64_t /*bytes*/) {}
-  // Whether the next three are wanted: the host's own accesses to pinned and managed memory.
+  // Whether these are wanted: the host's own accesses to pinned and managed memory.
   virtual bool watches_host() const { return false; }
   // Work was given to a stream. It may use these ranges until the host has waited for it.
   struct Use {
@@ -128,7 +134,7 @@ class Observer {
     const char* call;  // "cudaMemcpyAsync"; none: a kernel, which may or may not use them
   };
   virtual void submitted(const WorkOrderRef&, const Allocations&, const std::vector<Use>&) {}
-  // The host has waited for the work of each stream up to this number.
+  // The host has waited for the work of each stream up to this number; all observers hear of it.
   virtual void host_waited(const std::map<uint64_t, uint64_t>&) {}
   // The host touches what is closed to it. True: it was closed for a while only, and is open now.
   struct HostAccess {
@@ -138,6 +144,30 @@ class Observer {
     const WorkOrder* inside;  // of the host function that a stream runs; none: the program itself
   };
   virtual bool host_touches(const HostAccess&) { return false; }
+  // Whether it wants to hear, on the host's thread, of all that the host asks of streams.
+  virtual bool follows_host() const { return false; }
+  struct Asked {
+    enum class Kind : uint8_t { nothing, kernel, copy, fill, function, event, graph };
+    Kind kind = Kind::nothing;  // which may still have something to wait for
+    uint64_t bytes = 0;         // of a copy or a fill
+    bool from_host = false, to_host = false;
+    bool is_pageable = false;        // the host's side
+    bool is_dependent = false;       // a kernel that begins when the one before it lets it
+    std::vector<size_t> after = {};  // of a node: earlier ones
+    std::vector<Asked> nodes = {};   // of a graph, in the order they run
+  };
+  virtual void asked(const WorkOrderRef&, const Asked&) {}
+  // What the thread runs next is this node of the graph that it was told of last.
+  virtual void node_begins(size_t /*node*/) {}
+  // Whether events take their time from it, and how many µs lie between two of them.
+  virtual bool keeps_time() const { return false; }
+  struct Recorded {
+    WorkOrderRef order;
+    size_t node = ~size_t(0);  // of the graph that recorded it, if one did
+  };
+  virtual std::optional<double> elapsed_us(const Recorded& /*from*/, const Recorded& /*to*/) {
+    return std::nullopt;
+  }
   // Whether memory that is still allocated when the process ends is worth a finding.
   virtual bool looks_for_leaks() const { return false; }
 };

@@ -64,6 +64,14 @@ void collect_local(Lines& lines, uint32_t lane, uint64_t at, uint32_t bytes, con
   }
 }
 
+// Whether lanes go to neighbouring places, one after the other.
+bool is_row(const uint64_t* address, uint64_t bytes) {
+  bool all = true;
+  for (uint64_t lane = 0; lane < kWarpSize; ++lane)
+    all &= address[lane] == address[0] + lane * bytes;
+  return all;
+}
+
 void collect_lanes(Lines& lines, const observe::Touch& touch, const Warp& w, const Inst* inst) {
   using observe::Reach;
   const int64_t offset = int64_t(int32_t(inst->b)) + touch.offset;
@@ -80,6 +88,10 @@ void collect_lanes(Lines& lines, const observe::Touch& touch, const Warp& w, con
   }
   if (touch.reach != Reach::global) return;
   const uint64_t* from = w.src<uint64_t>(inst->a);
+  if (w.mask == kAllLanes && !lines.wants_turns && !touch.generic && is_row(from, touch.bytes)) {
+    lines.add(from[0] + uint64_t(offset), from[kWarpSize - 1] + uint64_t(offset) + touch.bytes);
+    return;
+  }
   for (uint32_t left = w.mask; left; left &= left - 1) {
     const auto lane = uint32_t(std::countr_zero(left));
     const uint64_t at = from[lane] + uint64_t(offset);

@@ -3,14 +3,17 @@
 
 #include <array>
 #include <cstdint>
-#include <utility>
 
 #include "vm/observe/plan.h"
 
 namespace ridge::vm::timing {
 
 struct Lines {
-  std::array<std::pair<uint64_t, uint32_t>, 128> at;  // a line's number, and which of its sectors
+  struct Line {
+    uint64_t first;   // its number
+    uint32_t second;  // which of its sectors
+  };
+  std::array<Line, 128> at;  // `count` of them are set: most accesses touch few
   uint32_t count = 0;
   bool wants_turns = false;
   uint32_t turns = 0;  // that the first cache takes to serve it

@@ -3,13 +3,15 @@
 #include <memory>
 #include <utility>
 
+#include "model/elapsed.h"
+
 namespace ridge::vm::timing {
 namespace {
 
 struct Modelling {
   std::vector<LaunchTime> launches;
-  Recorder recorder{[this](const LaunchTime& launch) { launches.push_back(launch); },
-                    {.sampled = true}};
+  Timekeeper recorder{
+      [this](const LaunchTime& launch) { launches.push_back(launch); }, {.sampled = true}, false};
 };
 std::unique_ptr<Modelling>& modelling() {
   static std::unique_ptr<Modelling> one;
@@ -23,12 +25,30 @@ void begin_modelling() {
   add_observer(&modelling()->recorder);
 }
 
-std::vector<LaunchTime> end_modelling() {
+Modelled end_modelling(double flushed) {
   if (!modelling()) return {};
-  remove_observer(&modelling()->recorder);
-  std::vector<LaunchTime> launches = std::move(modelling()->launches);
+  Timekeeper& recorder = modelling()->recorder;
+  remove_observer(&recorder);
+  Modelled all = {.launches = std::move(modelling()->launches)};
+  const model::Figures figures;
+  const auto works = [&](Timekeeper::Which which) {
+    std::vector<model::Task> list = recorder.works(which);
+    while (!list.empty() && list.back().kind == model::Task::Kind::synchronise)
+      list.pop_back();  // behind the last event
+    return list;
+  };
+  const auto us = [&](Timekeeper::Which which) {
+    const std::vector<model::Task> list = works(which);
+    return model::between_events_us(list, figures, flushed, list.empty() ? 0 : list[0].stream);
+  };
+  all.us = us(Timekeeper::Which::expected);
+  all.low_us = us(Timekeeper::Which::low);
+  all.high_us = us(Timekeeper::Which::high);
+  const std::vector<model::Task> list = works(Timekeeper::Which::expected);
+  all.graph_us =
+      model::can_capture(list) ? model::per_graph_launch_us(list, figures, flushed) : all.us;
   modelling().reset();
-  return launches;
+  return all;
 }
 
 }  // namespace ridge::vm::timing

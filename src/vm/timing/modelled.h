@@ -5,13 +5,18 @@
 #include <string>
 #include <vector>
 
-#include "vm/timing/recorder.h"
+#include "vm/timing/timekeeper.h"
 
 namespace ridge::vm::timing {
 
 // What is launched from here on is modelled, and runs only as far as that needs. The device is
 // idle at both calls.
 void begin_modelling();
-std::vector<LaunchTime> end_modelling();
+struct Modelled {
+  std::vector<LaunchTime> launches;
+  double us = 0, low_us = 0, high_us = 0;  // between two events, behind a fill of `flushed` bytes
+  double graph_us = 0;  // as one of many in a graph; like `us` if none can hold it
+};
+Modelled end_modelling(double flushed);
 
 }  // namespace ridge::vm::timing

@@ -68,12 +68,27 @@ struct Recorder::Function {
   Loops loops;
   const Inst* first = nullptr;
   uint32_t first_step = 0;
+  std::vector<uint8_t> for_l2;  // by instruction: whether it may go to the second cache
   // By branch that the machine has not: the instructions that it goes through instead, switched
   // off.
   std::unordered_map<uint32_t, std::vector<uint32_t>> bodies;
 
   void find_bodies();
+  void find_for_l2();
 };
+
+void Recorder::Function::find_for_l2() {
+  using observe::Touch;
+  for (const observe::Step& step : plan->steps) {
+    bool found = false;
+    for (uint32_t k = step.touch; k < step.touch + step.touches; ++k) {
+      const Touch& touch = plan->touches[k];
+      found |= touch.kind != Touch::Kind::lanes || touch.generic ||
+               touch.reach != observe::Reach::shared;
+    }
+    for_l2.push_back(step.kind == observe::Step::Kind::touches && found);
+  }
+}
 
 void Recorder::Function::find_bodies() {
   std::unordered_map<const Instruction*, std::vector<uint32_t>> by_branch;
@@ -142,6 +157,7 @@ struct PerWorker {
 
 // What one worker keeps of a function.
 struct Recorder::Tally {
+  Run* run = nullptr;
   PerWorker* worker = nullptr;
   const Function* function = nullptr;
   std::vector<uint8_t> nothing;  // to be told
@@ -179,7 +195,9 @@ struct Recorder::Run {
   // The second cache sees all blocks from the first one on, until it has been filled a few times.
   std::atomic<bool> l2_has_enough = false;
   double l2_bytes = 0;
-  bool is_for_l2(uint64_t block) const { return !l2_has_enough && (!waves || block < waves->end()); }
+  bool is_for_l2(uint64_t block) const {
+    return !l2_has_enough && (!waves || block < waves->end());
+  }
   void note(PerWorker& worker, const L2Access& access);
   // Accesses of each warp after which blocks that nobody follows end; 0: not known yet.
   uint32_t most_progress = 0;
@@ -352,12 +370,12 @@ Recorder::Run& Recorder::run_of(const GridRun& grid) {
                         .blocks_per_sm));
     run->shape = t.kernel + ' ' + std::to_string(t.blocks) + ' ' + std::to_string(t.block_threads) +
                  ' ' + std::to_string(t.shared_bytes);
-    t.issued.resize(t.blocks);
+    const Known& known = known_[run->shape];
+    if (known.launches >= kModelledLaunches) run->as_before = known.time;
+    else t.issued.resize(t.blocks);
     const uint64_t followed = 2ull * run->per_sm * (t.block_threads / kWarpSize + 1);  // warps
     run->most_words = kMostWords / followed;
     t.sm.reserve(2 * run->per_sm + 2);  // so that they stay where they are
-    const Known& known = known_[run->shape];
-    if (known.launches >= kModelledLaunches) run->as_before = known.time;
   }
   last = {grid.id, run.get()};
   return *run;
@@ -424,8 +442,14 @@ bool Recorder::has_enough(const Block& block) {
   return true;
 }
 
+bool Recorder::watches(const GridRun& grid) { return !run_of(grid).as_before; }
+
 void Recorder::begin(const GridRun& grid, unsigned workers) {
   Run& run = run_of(grid);
+  if (grid.chosen.empty()) run.waves.reset();  // all blocks run
+  run.workers.resize(workers);
+  run.per_worker.resize(workers);
+  if (run.as_before) return;
   for (const auto& [function, code] : grid.code->functions) {
     Function& f = run.functions[code.get()];
     f.plan = std::make_shared<const observe::Plan>(observe::plan_of(*code));
@@ -434,20 +458,19 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
     append_steps(run.work, *code, *f.plan, run.figures);
     f.find_bodies();
     if (options_.sampled) f.loops = Loops(*code, *f.plan);
+    f.find_for_l2();
     std::erase_if(f.bodies,
                   [&](const auto& one) { return is_long(run.work, f.first_step, one.second); });
   }
-  run.workers.resize(workers);
-  run.per_worker.resize(workers);
   for (PerWorker& worker : run.per_worker) worker.stored.resize(run.work.ops.size());
   for (size_t i = 0; i < workers; ++i)
     for (const auto& [code, function] : run.functions) {
       Tally& tally = run.workers[i][code];
+      tally.run = &run;
       tally.worker = &run.per_worker[i];
       tally.function = &function;
       tally.nothing.resize(code->insts.size());
       tally.memory.resize(function.plan->touches.size());
-      if (run.as_before) continue;
       tally.executed.resize(code->insts.size());
       for (size_t k = 0; k < code->insts.size(); ++k)
         tally.issues.push_back(issues_of(run.work, run.work.steps[function.first_step + k]));
@@ -479,7 +502,7 @@ Observer::Watch Recorder::watch(const Warp& w) {
   Watch::Executed* const executed = tally.executed.data();
   if (run.is_followed(block)) return {executed, nullptr};
   return {executed,
-          run.is_for_l2(block) ? tally.function->plan->told.data() : tally.nothing.data()};
+          run.is_for_l2(block) ? tally.function->for_l2.data() : tally.nothing.data()};
 }
 
 // A warp that jumped over a body as a whole has issued it, switched off.
@@ -493,8 +516,8 @@ void Recorder::pass_by(std::vector<uint32_t>& stream, Branch& before, const Func
 }
 
 void Recorder::before(const Warp& w, const Inst* inst) {
-  Run& run = run_of(*w.worker->grid);
   Tally& tally = this->tally(w);
+  Run& run = *tally.run;
   const Function& f = *tally.function;
   const observe::Step& from = f.plan->steps[size_t(inst - f.first)];
   const uint32_t number = f.first_step + uint32_t(inst - f.first);
@@ -524,7 +547,8 @@ void Recorder::before(const Warp& w, const Inst* inst) {
       stream->insert(stream->end(), {words_of(w, inst), 0});
   }
   if (from.kind != observe::Step::Kind::touches || (!is_for_l2 && !worker.followed)) return;
-  worker.furthest = std::max(worker.furthest, ++worker.progress[w.index]);
+  worker.progress[w.index] += f.for_l2[size_t(inst - f.first)];
+  worker.furthest = std::max(worker.furthest, worker.progress[w.index]);
   for (uint32_t k = from.touch; k < from.touch + from.touches; ++k) {
     const observe::Touch& touch = f.plan->touches[k];
     Lines lines;

@@ -38,6 +38,7 @@ class Recorder : public Observer {
   ~Recorder() override;
   std::vector<uint64_t> choose(const GridRun& grid) override;
   void begin(const GridRun& grid, unsigned workers) override;
+  bool watches(const GridRun& grid) override;
   Watch watch(const Warp& w) override;
   void before(const Warp& w, const Inst* inst) override;
   void end(const GridRun& grid) override;

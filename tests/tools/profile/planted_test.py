@@ -209,6 +209,18 @@ class Planted(ProfileTest):
         self.assertEqual(row["dram__bytes_read.sum"], "")
         self.assertEqual(row["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"], str(262144 - 8192))
 
+    def test_every_kernel_has_a_modelled_time(self):
+        bounds = {"memory", "l2", "l1_shared", "issue", "fma", "fp64", "sfu", "tensor", "atomics", "latency", "launch",
+                  "tail", "idle"}
+        for name, kernel in self.kernels.items():
+            self.assertLess(0, kernel["modelled_low_us"], name)
+            self.assertLess(kernel["modelled_low_us"], kernel["modelled_us"], name)
+            self.assertLess(kernel["modelled_us"], kernel["modelled_high_us"], name)
+            self.assertIn(kernel["bound"], bounds)
+            for advice in kernel["advice"]:  # a part of the kernel's own time
+                self.assertLess(0, advice["saves_us"])
+                self.assertLess(advice["saves_us"], advice["saves"] * kernel["modelled_us"] + 1e-6)
+
     def test_the_page_has_it_all(self):
         page = (self.folder / "planted.html").read_text()
         self.assertNotRegex(page, r'(src|href)\s*=|@import|url\(')  # nothing from elsewhere
@@ -227,6 +239,7 @@ class Planted(ProfileTest):
         with Browser() as browser:
             browser.open(f"file://{self.folder}/planted.html#bank_conflict_bad")
             self.assertRegex(browser.text("#verdict"), "^bank_conflict_bad is bound by shared memory")
+            self.assertRegex(browser.text("#facts"), r"\d µs\s*modelled for NVIDIA H200, not measured \([\d.]+–[\d.]+\), bound by ")
             self.assertEqual(browser.count("#picture svg"), 2)  # the lanes, and the banks
             self.assertRegex(browser.text("#widths"), r"^Access widths: .+\.$")
             colours = 'return [...document.querySelectorAll("#picture svg:last-of-type rect")].filter(r => r.style.fill).length'

@@ -328,9 +328,10 @@ class Rungs(ProfileTest):
         self.assertNotIn("bank conflict:", out)
 
     def test_a_sample_of_its_blocks(self):
-        arguments = "transpose/naive", "--shape", "1024x768"
+        arguments = "transpose/naive", "--shape", "4096x3072"
         out, _ = self.profile(*arguments)
-        self.assertRegex(out, r"sampled 2\d\d of 768 blocks; counts are scaled")
+        self.assertRegex(out, r"sampled [12]\d\d of 12,288 blocks; counts are scaled")
+        self.assertRegex(out, r"modelled for NVIDIA H200: [\d.]+ µs \(")  # from whole waves of blocks
         everything, _ = self.profile(*arguments, "--blocks", "all")
         self.assertNotIn("sampled", everything)
         row = r"global stores .*\n"

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "profile/modelled.h"
+
 namespace ridge::tools::profile {
 namespace {
 
@@ -39,6 +41,26 @@ const Line* busiest(const Case& of, Part part) {
     if (cycles > most) most = cycles, best = &line;
   }
   return best;
+}
+
+// What holds the kernel up: as the model of time says, if it names a part of the GPU.
+Part bound_of(const Case& of) {
+  const Time time = time_of(of.all, of.spread);
+  const Part plain = time.longest();
+  if (!of.kernel.modelled) return plain;
+  const std::string& bound = of.kernel.modelled->bound;
+  // What comes from DRAM crosses the L2, which is the busier of the two on some GPUs.
+  if (bound == "memory" || bound == "l2")
+    return plain == Part::l2 || plain == Part::l1 ? plain : Part::dram;
+  if (bound == "l1_shared")
+    return time.of(Part::shared) > time.of(Part::l1) ? Part::shared : Part::l1;
+  if (bound == "issue") return Part::issue;
+  if (bound == "fma") return Part::fp32;
+  if (bound == "fp64") return Part::fp64;
+  if (bound == "sfu") return Part::special;
+  if (bound == "tensor") return Part::tensor;
+  if (bound == "atomics") return Part::atomics;
+  return plain;  // too small a launch to keep anything busy: what it has most to do of
 }
 
 }  // namespace
@@ -110,6 +132,7 @@ std::vector<Advice> advise(const Kernel& kernel, const GpuSpec& gpu) {
   advise_launch(of, list);
   std::erase_if(list, [&](const Advice& advice) { return advice.saves < kWorthIt; });
   std::ranges::stable_sort(list, std::greater<>{}, &Advice::saves);
+  for (Advice& advice : list) advice.saves_us = saved_us(kernel, advice.saves);
   return list;
 }
 
@@ -118,7 +141,7 @@ std::string verdict(const Kernel& kernel, const std::vector<Advice>& advice, con
   if (of.time == 0) return fmt::format("{} executed nothing.", kernel.short_name());
   if (!advice.empty() && advice.front().line == 0)
     return fmt::format("{} {}.", kernel.short_name(), advice.front().brief);
-  const Part part = time_of(of.all, of.spread).longest();
+  const Part part = bound_of(of);
   const std::string bound = fmt::format("{} is bound by {}", kernel.short_name(), name_of(part));
   if (!advice.empty() && advice.front().part == part)
     return fmt::format("{}: {} {}.", bound, place(advice.front().file, advice.front().line),

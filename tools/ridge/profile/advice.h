@@ -43,8 +43,9 @@ struct Advice {
   std::string fix = {};      // another
   const char* counter = "";  // that the fix moves
   uint64_t now = 0, then = 0;
-  Work less = {};    // work that the fix takes away; what it adds is below zero
-  double saves = 0;  // of the kernel's time, 0 to 1
+  Work less = {};       // work that the fix takes away; what it adds is below zero
+  double saves = 0;     // of the kernel's time, 0 to 1
+  double saves_us = 0;  // of a launch, if its time was modelled
 };
 
 // A kernel with what the model of time says about it.

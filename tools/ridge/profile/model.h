@@ -57,10 +57,10 @@ struct Instruction {
   std::string library;  // that function's own place, "sm_60_atomic_functions.h:84"
   std::string unit;
   Reach reach = Reach::none;
-  bool matrices = false;  // ldmatrix, stmatrix and what is made of them
-  bool generic = false;   // which memory it reaches shows when it runs
-  bool peers = false;     // which block's shared memory it reaches shows when it runs
-  bool bulk = false;      // to other blocks of the cluster: by the copy engine
+  bool matrices = false;         // ldmatrix, stmatrix and what is made of them
+  bool generic = false;          // which memory it reaches shows when it runs
+  bool peers = false;            // which block's shared memory it reaches shows when it runs
+  bool bulk = false;             // to other blocks of the cluster: by the copy engine
   Source source = Source::none;  // what it gives the tensor cores to multiply
   bool sparse = false;           // the same: half of the first matrix is left out
   bool warpgroup = false;        // the same: wgmma
@@ -110,6 +110,17 @@ struct Size {
 };
 std::string to_string(const Size& size);  // "8×8", "64"
 
+// One launch, by the model of time (docs/model.md): between two events, with a cold L2.
+struct ModelledTime {
+  double us = 0, low_us = 0, high_us = 0;
+  double own_us = 0;   // without what an empty launch takes
+  std::string bound;   // "l2"
+  std::string why;     // in a few words, where the model says more
+  double busiest = 0;  // how much of its peak the busiest part of the GPU reaches
+  double reached = 0;  // the same of the part that is the bound; 0: not known
+  uint64_t launches = 0;
+};
+
 // All launches of one kernel with one shape.
 struct Kernel {
   std::string mangled;
@@ -129,6 +140,7 @@ struct Kernel {
   std::vector<Instruction> instructions;  // in the order of the PTX
   std::vector<Line> lines;                // the costliest first
   Counters total;
+  std::optional<ModelledTime> modelled;
 
   // The name without template arguments where they make it long: "DeviceScanKernel<…>".
   std::string short_name() const;

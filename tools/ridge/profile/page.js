@@ -4,6 +4,7 @@ const record = JSON.parse(document.getElementById('record').textContent);
 const $ = (id) => document.getElementById(id);
 const count = (n) => (n ?? 0).toLocaleString('en-US', {maximumFractionDigits: 0});
 const percent = (f) => `${Math.round(100 * f)} %`;
+const us = (t) => (t < 1000 ? `${t.toFixed(1)} µs` : `${(t / 1000).toFixed(2)} ms`);
 const sum = (list) => list.reduce((a, b) => a + b, 0);
 const SECTOR = 32, LINE = 128, BANKS = 32;
 
@@ -25,7 +26,8 @@ function s(tag, attributes = {}, text) {
 }
 function fill(id, ...children) { $(id).replaceChildren(...children.filter(Boolean)); }
 const laneColor = (lane) => `hsl(${(lane * 137.5) % 360} var(--lane-s) var(--lane-l))`;
-const cost = (kernel) => kernel.time_cycles ?? 0;
+const allModelled = record.kernels.every((k) => k.modelled_us);
+const cost = (kernel) => (allModelled ? kernel.modelled_us * kernel.launches : kernel.time_cycles ?? 0);
 const lanesOf = (mask) => [...Array(32).keys()].filter((lane) => (parseInt(mask, 16) >>> lane) & 1);
 const size = (d) => (d[2] > 1 ? d.join('×') : d[1] > 1 ? `${d[0]}×${d[1]}` : `${d[0]}`);
 const blocks = (d) => d[0] * d[1] * d[2];
@@ -38,6 +40,7 @@ const fact = (value, label, bad) => h('div', {class: bad ? 'fact bad' : 'fact'},
 function facts(k) {
   const c = k.counters, r = k.resources, list = [];
   list.push(fact(size(k.grid), `block${blocks(k.grid) === 1 ? '' : 's'} of ${size(k.block)} thread${blocks(k.block) === 1 ? '' : 's'}${k.launches > 1 ? `, ${count(k.launches)} launches` : ''}`));
+  if (k.modelled_us) list.push(fact(us(k.modelled_us), k.modelled.replace(/: .*?\(/, ', not measured ('), false));
   list.push(fact(count(c.warps), 'warp instructions (PTX)'));
   const lanes = c.warps ? c.threads / c.warps : 0;
   list.push(fact(lanes.toFixed(1), 'of 32 lanes active', lanes < 28));
@@ -124,7 +127,7 @@ function adviceCard(k, a, link = true) {
     h('p', {}, h('span', {class: 'kind'}, a.kind), ' ',
       link && a.line ? h('button', {onclick: () => choose(k, lineOf(k, a.file, a.line), true)}, `${a.file ? '' : 'PTX '}line ${a.line}`) : ''),
     h('p', {}, `${a.reason}.`), h('p', {class: 'fix'}, `${a.fix}.`),
-    h('p', {class: 'moves'}, `${a.counter} ${count(a.now)} → ${count(a.then)}; saves about ${percent(a.saves)} of the kernel’s time`));
+    h('p', {class: 'moves'}, `${a.counter} ${count(a.now)} → ${count(a.then)}; saves about ${a.saves_us ? `${us(a.saves_us)}, ` : ''}${percent(a.saves)} of the kernel’s time`));
 }
 
 // --- the source

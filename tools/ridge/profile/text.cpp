@@ -9,6 +9,7 @@
 
 #include "model/figures.h"
 #include "profile/advice.h"
+#include "profile/modelled.h"
 #include "profile/time.h"
 #include "profile/words.h"
 #include "terminal.h"
@@ -166,8 +167,10 @@ std::string counters_text(const Counters& c) {
 void add_advice(std::string& text, const Advice& advice, std::string_view indent) {
   text += fmt::format("{}{}: {}.\n{}{} {}.", indent, red(name_of(advice.kind)), advice.reason,
                       indent, green("fix:"), advice.fix);
-  text += dim(fmt::format(" ({} {} → {}; saves about {} of the kernel's time)", advice.counter,
-                          thousands(advice.now), thousands(advice.then), percent(advice.saves)));
+  const std::string time = advice.saves_us > 0 ? fmt::format("{:.1f} µs, ", advice.saves_us) : "";
+  text +=
+      dim(fmt::format(" ({} {} → {}; saves about {}{} of the kernel's time)", advice.counter,
+                      thousands(advice.now), thousands(advice.then), time, percent(advice.saves)));
   text += '\n';
 }
 
@@ -175,6 +178,7 @@ std::string kernel_text(const Kernel& kernel, const std::vector<Advice>& advice,
                         size_t top) {
   std::string text = title(kernel) + '\n';
   if (kernel.short_name() != kernel.name) text += fmt::format("  {}\n", dim(kernel.name));
+  if (kernel.modelled) text += fmt::format("  {}\n", modelled_text(kernel, gpu));
   text += fmt::format("  {}\n", resources_text(kernel, gpu));
   text += counts(kernel);
   bool first = true;
@@ -224,7 +228,7 @@ std::string to_text(const Profile& profile, const GpuSpec& gpu, size_t top) {
   std::vector<Entry> entries;
   double all = 0;
   for (const Kernel& kernel : profile.kernels) {
-    entries.push_back({&kernel, advise(kernel, gpu), time_of(kernel, gpu).total()});
+    entries.push_back({&kernel, advise(kernel, gpu), cost_of(profile, kernel, gpu)});
     all += entries.back().cost;
   }
   std::ranges::stable_sort(entries, std::greater<>{}, &Entry::cost);

@@ -8,6 +8,7 @@
 #include "profile/advice.h"
 #include "profile/geometry.h"
 #include "profile/metrics.h"
+#include "profile/modelled.h"
 #include "profile/roofline.h"
 #include "profile/time.h"
 
@@ -60,6 +61,7 @@ json advice_json(const Advice& advice) {
   json out = {{"kind", name_of(advice.kind)}, {"reason", advice.reason}, {"fix", advice.fix},
               {"counter", advice.counter},    {"now", advice.now},       {"then", advice.then},
               {"saves", advice.saves}};
+  if (advice.saves_us > 0) out["saves_us"] = advice.saves_us;
   if (advice.line) out["line"] = advice.line;
   if (!advice.file.empty()) out["file"] = advice.file;
   return out;
@@ -115,6 +117,13 @@ json kernel_json(const Kernel& kernel, const GpuSpec& gpu) {
   out["widths"] = kernel.machine_code ? "machine code" : "model";
   if (!kernel.no_machine_code.empty()) out["no_machine_code"] = kernel.no_machine_code;
   if (!kernel.not_sampled.empty()) out["not_sampled"] = kernel.not_sampled;
+  if (kernel.modelled) {
+    out["modelled_us"] = kernel.modelled->us;
+    out["modelled_low_us"] = kernel.modelled->low_us;
+    out["modelled_high_us"] = kernel.modelled->high_us;
+    out["bound"] = kernel.modelled->bound;
+    out["modelled"] = modelled_text(kernel, gpu);
+  }
   out["time_cycles"] = total;
   for (size_t i = 0; i < kParts; ++i)
     if (time.cycles[i] > 0) out["cycles"][name_of(Part(i))] = time.cycles[i];

@@ -17,6 +17,7 @@
 #include "process.h"
 #include "profile/against.h"
 #include "profile/metrics.h"
+#include "profile/modelled.h"
 #include "profile/page.h"
 #include "profile/read.h"
 #include "profile/resources.h"
@@ -83,6 +84,9 @@ bool let_read_machine_code(Command& command) {
     command.environment.emplace_back("RIDGE_PROFILE_PTXAS", ptxas);
   return true;
 }
+
+// The model of time knows the figures of this GPU.
+bool has_model(const Target& target) { return target.gpu.key == "h200"; }
 
 // What the ladders program says is for us; a user's program speaks to the user.
 int run_and_report(Command command, const ProfileFlags& flags) {
@@ -170,6 +174,8 @@ int show_counts(const ScratchFolder& scratch, const Findings* findings, const Pr
     return code ? code : int(kUsage);
   }
   profile->nvdisasm = nvdisasm;
+  std::ifstream times(scratch / "times.json");
+  profile::read_modelled_times(*profile, times);
   profile::read_ptx(*profile, scratch / "ptx");
   profile::ask_ptxas(*profile, target.gpu);
   profile::find_occupancy(*profile, target.gpu);
@@ -191,14 +197,17 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
   fs::create_directory(scratch / "ptx", error);  // without it there are no PTX lines
   command->environment.emplace_back("RIDGE_PROFILE", scratch / "launches.json");
   command->environment.emplace_back("RIDGE_PROFILE_PTX", scratch / "ptx");
+  if (has_model(target)) command->environment.emplace_back("RIDGE_MODEL", scratch / "times.json");
   if (flags.check) command->environment.emplace_back("RIDGE_CHECK", scratch / "findings.json");
   // A rung at a real size would take too long, and its blocks are much alike. A check needs all of
   // them, because other blocks read what a block writes.
   const bool is_large = names_rung(flags.program.file) && flags.of_case.has_size();
   const std::string blocks =
       flags.blocks.empty() && is_large && !flags.check ? kSample : flags.blocks;
-  if (!blocks.empty() && blocks != "all")
+  if (!blocks.empty() && blocks != "all") {
     command->environment.emplace_back("RIDGE_PROFILE_BLOCKS", blocks);
+    command->environment.emplace_back("RIDGE_MODEL_SAMPLED", "1");
+  }
   if (!flags.of_case.seed.empty())
     command->environment.emplace_back("RIDGE_PROFILE_SEED", flags.of_case.seed);
   const bool nvdisasm = let_read_machine_code(*command);

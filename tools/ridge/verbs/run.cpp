@@ -36,7 +36,8 @@ struct RunFlags {
   bool count = false;
   std::string trace;  // a file
   bool model = false;
-  std::string json;  // a file
+  std::string clock;  // of events: "model", or the host's
+  std::string json;   // a file
   bool strict = false;
   std::string sarif, suppressions;  // files
 
@@ -92,6 +93,7 @@ int run_on(const Target& target, const RunFlags& flags) {
   if (flags.strict) command->environment.emplace_back("RIDGE_STRICT", "1");
   const fs::path times = scratch / "times.json";
   if (flags.model) command->environment.emplace_back("RIDGE_MODEL", times);
+  if (flags.clock == "model") command->environment.emplace_back("RIDGE_CLOCK", "model");
 
   trace.begin();
   const Outcome outcome = run(*command);
@@ -102,16 +104,15 @@ int run_on(const Target& target, const RunFlags& flags) {
     code = judged ? *judged : judged.error().code;
   }
   if (flags.model) {
-    const nlohmann::json kernels = read_modelled(times);
-    if (kernels.empty()) complain("no time: no kernel ran");
+    nlohmann::json modelled = read_modelled(times);
+    if (modelled["kernels"].empty() && modelled["copies"].empty())
+      complain("no time: no kernel ran");
     else if (flags.json != "-")
-      fmt::print("{}", modelled_table(kernels, std::string(target.gpu.name)));
+      fmt::print("{}", modelled_table(modelled, std::string(target.gpu.name)));
+    modelled["gpu"] = target.gpu.name;
+    modelled["checked"] = model::figures_of(target.gpu).checked;
     if (!flags.json.empty())
-      if (const Status written = write_record({{"gpu", target.gpu.name},
-                                               {"checked", model::figures_of(target.gpu).checked},
-                                               {"kernels", kernels}},
-                                              flags.json);
-          !written)
+      if (const Status written = write_record(modelled, flags.json); !written)
         return failed(written);
   }
   if (const auto counted = count.warp_instructions())
@@ -144,9 +145,11 @@ int run_main(const Arguments& arguments) {
   line.add_option("--trace", flags.trace, "FILE",
                   "write what every stream did, and when, for chrome://tracing and Perfetto");
   line.add_flag("--model", flags.model,
-                "print how long each kernel would take on an H200 or on what --gpu says, and what "
-                "holds it up "
-                "(software GPU)");
+                "print how long each kernel and copy would take on an H200 or on what --gpu says, "
+                "and what holds it up (software GPU)");
+  line.add_option("--clock", flags.clock, "CLOCK",
+                  "model: cudaEventElapsedTime says how long it would take on that GPU; host: how "
+                  "long it took here (default; software GPU)");
   line.add_json(flags.json);
   line.add_flag(
       "--strict", flags.strict,
@@ -179,6 +182,14 @@ int run_main(const Arguments& arguments) {
   }
   if (flags.model && !target->software) {
     complain("a GPU takes its own time: --model is for the software GPU, add --device vm");
+    return kUsage;
+  }
+  if (!flags.clock.empty() && flags.clock != "model" && flags.clock != "host") {
+    complain(fmt::format("--clock is model or host, not '{}'", flags.clock));
+    return kUsage;
+  }
+  if (flags.clock == "model" && !target->software) {
+    complain("a GPU has its own clock: --clock model is for the software GPU, add --device vm");
     return kUsage;
   }
   if (!flags.json.empty() && !flags.model) {

@@ -1,10 +1,9 @@
+#include <sys/mman.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "model/launch.h"
 #include "ridge/vm_counters.h"
 #include "vm/cudart/runtime.h"
 #include "vm/timing/modelled.h"
@@ -12,8 +11,6 @@
 using namespace ridge::vm::cudart;
 
 namespace {
-
-constexpr double kGapUs = 1.0, kNodeUs = 0.53;
 
 // The page-aligned part [first, end) of the range; what is outside is copied.
 bool map_repeated(uint8_t* to, size_t bytes, const uint8_t* pattern, size_t period) {
@@ -47,20 +44,18 @@ __attribute__((visibility("default"))) void ridge_vm_model_begin() {
 }
 
 __attribute__((visibility("default"))) int ridge_vm_model_end(RidgeVmModelled* out) {
-  const auto launches = ridge::vm::timing::end_modelling();
+  // As the harness does it.
+  const auto all = ridge::vm::timing::end_modelling(2 * double(runtime().gpu().l2_bytes));
   *out = {};
-  const ridge::vm::timing::LaunchTime* longest = nullptr;
-  for (const auto& launch : launches) {
-    const double kernel = launch.time.us - launch.time.launch_us;
-    const double before = longest ? kGapUs : launch.time.launch_us;
-    out->us += before + kernel;
-    out->low_us += before + launch.time.low_us - launch.time.launch_us;
-    out->high_us += before + launch.time.high_us - launch.time.launch_us;
-    out->graph_us += kNodeUs + kernel;
-    if (!longest || launch.time.us > longest->time.us) longest = &launch;
-  }
-  if (longest) std::snprintf(out->bound, sizeof out->bound, "%s", longest->time.bound.c_str());
-  return int(launches.size());
+  out->us = all.us;
+  out->low_us = all.low_us;
+  out->high_us = all.high_us;
+  out->graph_us = all.graph_us;
+  const auto longest =
+      std::ranges::max_element(all.launches, {}, [](const auto& launch) { return launch.time.us; });
+  if (longest != all.launches.end())
+    std::snprintf(out->bound, sizeof out->bound, "%s", longest->time.bound.c_str());
+  return int(all.launches.size());
 }
 
 __attribute__((visibility("default"))) int ridge_vm_repeat(void* to, size_t bytes,

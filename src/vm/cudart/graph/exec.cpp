@@ -4,6 +4,7 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "vm/cudart/asked.h"
 #include "vm/cudart/capture.h"
 #include "vm/cudart/errors.h"
 #include "vm/cudart/handles.h"
@@ -82,8 +83,11 @@ void run_chain(const Stream& on, const std::vector<GraphExec::Step>& steps, size
   std::vector<WorkOrderRef> orders = {nullptr};  // each part of the launch has its own
   for (size_t i = from; i < to; ++i) {
     if (whole) orders.push_back(part_of(*whole, orders.back()));
-    chain.push_back({.work = [&on, &work = steps[i].work](
-                                 Dependence& dependence) { execute(on, work, &dependence); },
+    chain.push_back({.work =
+                         [&on, &work = steps[i].work, i](Dependence& dependence) {
+                           Scheduler::begin_node(i);
+                           execute(on, work, &dependence);
+                         },
                      .early = i > from,
                      .order = orders.back()});
   }
@@ -111,6 +115,7 @@ void run_steps(const Stream& on, const std::vector<GraphExec::Step>& steps, size
       run_chain(on, steps, i, end);
       i = end;
     } else {
+      Scheduler::begin_node(i);
       if (steps[i].enabled) execute(on, steps[i].work);
       ++i;
     }
@@ -222,6 +227,7 @@ cudaError_t launch(const GraphExecRef& exec, cudaStream_t handle) {
   for (const GraphExec::Step& step : *steps)
     if (step.enabled) each.push_back(&step.work);
   tell_uses(exec->last, each);
+  tell_asked(exec->last->order, *steps);
   return cudaSuccess;
 }
 
