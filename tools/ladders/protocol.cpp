@@ -34,6 +34,8 @@ constexpr Flag kFlags[] = {{"--shape", &Request::shape},
                            {"--fast", &Request::fast},
                            {"--known-roofs", &Request::known_roofs},
                            {"--rivals", &Request::rivals},
+                           {"--instructions", &Request::instructions},
+                           {"--unverified", &Request::unverified},
                            {"--folder", &Request::folder}};
 
 // A field's values as words, one per flag, and the word of one flag into the field.
@@ -355,6 +357,7 @@ void from_json(const json& in, CaseAnswer& c) { read(in, c); }
 void to_json(json& out, const Step& step) { write(out, step); }
 void from_json(const json& in, Step& step) { read(in, step); }
 void to_json(json& out, const RoofsAnswer& roofs) { write(out, roofs); }
+void from_json(const json& in, RoofsAnswer& roofs) { read(in, roofs); }
 void to_json(json& out, const MemoryAnswer& memory) { write(out, memory); }
 void from_json(const json& in, MemoryAnswer& memory) { read(in, memory); }
 void to_json(json& out, const ChoiceAnswer& choice) { write(out, choice); }

@@ -25,7 +25,7 @@ namespace ridge::ladders {
 enum class Command : uint8_t {
   list,         // what there is; FamilyAnswer
   verify,       // every rung on every test case, for people to read
-  measure,      // verifies, then times or counts: RoofsAnswer, RivalsAnswer, then for each case
+  measure,      // verifies, then times or models: RoofsAnswer, RivalsAnswer, then for each case
                 // CaseAnswer, StepAnswer and MemoryAnswer
   choose,       // which rung the library takes; ChoiceAnswer
   launch,       // launches rungs once, for whoever watches the device; LaunchAnswer
@@ -48,6 +48,8 @@ struct Request {
   bool fast = false;         // fewer samples; verify: small cases only
   bool known_roofs = false;  // the caller has measured the memory already
   bool rivals = false;       // on the software GPU, too
+  bool instructions = false;  // on the software GPU: counts them, too
+  bool unverified = false;    // on the software GPU: models rungs without verifying them
   std::string folder;        // export_case: where the files go
 };
 
@@ -177,6 +179,7 @@ void from_json(const nlohmann::json& in, CaseAnswer& c);
 void to_json(nlohmann::json& out, const Step& step);
 void from_json(const nlohmann::json& in, Step& step);
 void to_json(nlohmann::json& out, const RoofsAnswer& roofs);
+void from_json(const nlohmann::json& in, RoofsAnswer& roofs);
 void to_json(nlohmann::json& out, const MemoryAnswer& memory);
 void from_json(const nlohmann::json& in, MemoryAnswer& memory);
 void to_json(nlohmann::json& out, const ChoiceAnswer& choice);
