@@ -45,8 +45,8 @@ class Records(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp(prefix="ridge-climb-records-"))
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def climb(self, *arguments, code=0):
-        done = subprocess.run([RIDGE, "climb", *map(str, arguments)], cwd=self.folder, capture_output=True, text=True, timeout=60)
+    def climb(self, *arguments, code=0, verb="climb"):
+        done = subprocess.run([RIDGE, verb, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout if code == 0 else done.stderr
 
@@ -98,6 +98,17 @@ class Records(unittest.TestCase):
         self.assertIn("modelled for NVIDIA A100, ± 17 – 18 %, unchecked on this card", out)
         self.assertIn("65.5 T f32 operations per second, unchecked on this card", out)
         self.assertIn('"unchecked":"unchecked on this card"', self.climb("--from", "a100.json", "--html", "-"))
+
+    def test_compare_modelled_records(self):
+        record = json.loads(MODELLED.read_text())
+        for step in record["climbs"][0]["steps"]:
+            if step["name"] == "vectors":
+                step["modelled_us"] *= 2
+        (self.folder / "slower.json").write_text(json.dumps(record))
+        out = self.climb(MODELLED, "slower.json", verb="compare")
+        self.assertRegex(out, r"vectors +25\.64 µs +51\.28 µs +2\.000 +modelled +slower\n")
+        self.assertRegex(out, r"warp_shuffle .* 1\.000 +modelled +same\n")
+        self.assertIn("`ridge climb --from ", self.climb(MODELLED, MEASURED, verb="compare", code=2))
 
     def test_shape_and_dtype_choose(self):
         self.assertNotIn("sum ", self.climb("--from", MODELLED, "--shape", "1048576x4096"))
