@@ -97,15 +97,15 @@ class Catalogue(CliTest):
 class Ladders(CliTest):
     def test_climb(self):
         out, _ = self.ridge("climb", "--device", "vm", "add", "--shape", "1000", "--dtype", "bf16")
-        self.assertRegex(out, r"add 1000 bf16\n")
-        self.assertRegex(out, r"\n  vectors +right +[\d,]+ ")
+        self.assertRegex(out, r"add 1000 bf16\b")
+        self.assertRegex(out, r"\n  vectors +right +[\d,.]+ ")
         self.assertEqual(len(list((self.folder / "results").glob("climb-*.json"))), 1)
 
     def test_climb_with_sizes_and_parameters(self):
         out, _ = self.ridge("climb", "--device", "vm", "gemv", "--rows", "96", "--cols", "40", "--dtype", "bf16",
                             "--alpha", "2", "--json", "climb.json")
-        self.assertIn("gemv 96x40 bf16 alpha=2\n", out)
-        self.assertRegex(out, r"\n  \w+ +right +[\d,]+ ")
+        self.assertRegex(out, r"gemv 96x40 bf16 alpha=2\b")
+        self.assertRegex(out, r"\n  \w+ +right +[\d,.]+ ")
         (climb,) = json.loads((self.folder / "climb.json").read_text())["climbs"]
         self.assertEqual((climb["operator"], climb["shape"], climb["dtype"], climb["parameters"]),
                          ("gemv", "96x40", "bf16", {"alpha": 2}))
@@ -113,7 +113,7 @@ class Ladders(CliTest):
     def test_climb_with_formats_and_a_distribution(self):
         out, _ = self.ridge("climb", "--device", "vm", "embedding", "--tokens", "9", "--vocab", "20", "--dim=8",
                             "--dtype", "table=bf16", "--distribution", "padding", "--rung", "vectors")
-        self.assertRegex(out, r"embedding 9x20x8 .*table=bf16.* distribution=padding\n")
+        self.assertRegex(out, r"embedding 9x20x8 .*table=bf16.* distribution=padding\b")
 
     def test_climb_by_an_old_name(self):
         for old, new in ("softmax_bwd", "softmax_backward"), ("vector_add", "add"), ("reduce", "sum"):
@@ -128,17 +128,18 @@ class Ladders(CliTest):
     def test_climb_of_an_operator_that_the_tour_is_not_of(self):
         for name in "rgb_invert", "clip_by_global_norm", "embedding":
             out, _ = self.ridge("climb", "--device", "vm", name, "--rung", "vectors")
-            self.assertRegex(out, rf"{name} [\dx]+ \w+\n")
+            self.assertRegex(out, rf"{name} [\dx]+ \w+\b")
 
     def test_climb_records(self):
-        out, _ = self.ridge("climb", "--device", "vm", "add", "--rung", "vectors", "--json", "-",
-                            "--csv", "climb.csv")
+        out, _ = self.ridge("climb", "--device", "vm", "add", "--rung", "vectors", "--instructions", "--json", "-",
+                            "--csv", "climb.csv", "--html", "climb.html")
         record = json.loads(out)
         self.assertEqual(record["device"]["kind"], "vm")
         (climb,) = record["climbs"]
         (step,) = climb["steps"]
         self.assertEqual(step["name"], "vectors")
         self.assertGreater(step["warp_instructions"], 1000)
+        self.assertIn("ridge climb", (self.folder / "climb.html").read_text())
         rows = (self.folder / "climb.csv").read_text().splitlines()
         self.assertEqual(len(rows), 2)
         self.assertTrue(rows[1].startswith("add,f32,"))

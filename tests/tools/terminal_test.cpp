@@ -29,5 +29,18 @@ TEST(Terminal, AlignsByCharactersNotBytesOrColours) {
   EXPECT_EQ(green("ok"), "ok");
 }
 
+TEST(Terminal, WritesTimesWithThreeDigits) {
+  EXPECT_EQ(time_text(3.14159), "3.14 µs");
+  EXPECT_EQ(time_text(31.4159), "31.4 µs");
+  EXPECT_EQ(time_text(3141.59), "3.14 ms");
+}
+
+TEST(Terminal, KnowsTheWidthOfATable) {
+  const std::vector<std::vector<std::string>> rows = {{"a", "bc"}, {"été", "d"}};
+  EXPECT_EQ(table_width(rows), 7);  // 3, 2 between them, 2
+  EXPECT_EQ(table_width(rows, "  "), 9);
+  EXPECT_EQ(table_width({}), 0);
+}
+
 }  // namespace
 }  // namespace ridge::tools

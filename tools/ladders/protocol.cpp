@@ -357,6 +357,7 @@ void from_json(const json& in, CaseAnswer& c) { read(in, c); }
 void to_json(json& out, const Step& step) { write(out, step); }
 void from_json(const json& in, Step& step) { read(in, step); }
 void to_json(json& out, const RoofsAnswer& roofs) { write(out, roofs); }
+void from_json(const json& in, RoofsAnswer& roofs) { read(in, roofs); }
 void to_json(json& out, const MemoryAnswer& memory) { write(out, memory); }
 void from_json(const json& in, MemoryAnswer& memory) { read(in, memory); }
 void to_json(json& out, const ChoiceAnswer& choice) { write(out, choice); }

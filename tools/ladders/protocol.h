@@ -179,6 +179,7 @@ void from_json(const nlohmann::json& in, CaseAnswer& c);
 void to_json(nlohmann::json& out, const Step& step);
 void from_json(const nlohmann::json& in, Step& step);
 void to_json(nlohmann::json& out, const RoofsAnswer& roofs);
+void from_json(const nlohmann::json& in, RoofsAnswer& roofs);
 void to_json(nlohmann::json& out, const MemoryAnswer& memory);
 void from_json(const nlohmann::json& in, MemoryAnswer& memory);
 void to_json(nlohmann::json& out, const ChoiceAnswer& choice);

@@ -13,6 +13,7 @@
 namespace ridge::tools {
 
 using nlohmann::json;
+using nlohmann::literals::operator""_json_pointer;
 
 double median(std::vector<double> samples) { return harness::summarize(std::move(samples)).median; }
 
@@ -93,8 +94,12 @@ namespace {
 ClimbRecord from_json(const json& from) {
   ClimbRecord record = {.environment = from, .roofs = {}, .climbs = {}};
   record.environment.erase("climbs");
-  if (record.environment.contains("device"))
-    (void)record.environment["device"].get_ref<const json::object_t&>();
+  for (const char* object : {"device", "roofs"})
+    if (record.environment.contains(object))
+      (void)record.environment[object].get_ref<const json::object_t&>();
+  for (const char* text : {"date", "cache"}) (void)record.environment.value(text, std::string());
+  (void)record.environment.value("/device/name"_json_pointer, std::string());
+  record.roofs = from.value("roofs", ladders::RoofsAnswer());
   for (const json& c : from.at("climbs").get_ref<const json::array_t&>()) {
     Climb climb;
     climb.unit = "GB/s";
@@ -134,16 +139,21 @@ std::string_view result_of(const Step& step) {
 std::string to_csv(const ClimbRecord& record) {
   std::string text =
       "operator,dtype,shape,settings,rung,rival,result,median_us,q1_us,q3_us,samples,bytes,flops,"
-      "warp_instructions\n";
+      "warp_instructions,modelled_us,modelled_low_us,modelled_high_us,bound\n";
   for (const Climb& climb : record.climbs)
     for (const Step& step : climb.steps) {
       const harness::Summary s = harness::summarize(step.us);
       const auto number = [&](double x) { return step.us.empty() ? "" : fmt::format("{:.4f}", x); };
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.0f},{:.0f},{}\n", climb.operator_,
-                          climb.dtype, climb.shape, climb.settings, step.name, int(step.rival),
-                          result_of(step), number(s.median), number(s.q1), number(s.q3), s.samples,
-                          climb.read + climb.written, climb.flops,
-                          step.warp_instructions ? std::to_string(*step.warp_instructions) : "");
+      const auto modelled = [](const std::optional<double>& x) {
+        return x ? fmt::format("{:.4f}", *x) : "";
+      };
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.0f},{:.0f},{},{},{},{},{}\n",
+                          climb.operator_, climb.dtype, climb.shape, climb.settings, step.name,
+                          int(step.rival), result_of(step), number(s.median), number(s.q1),
+                          number(s.q3), s.samples, climb.read + climb.written, climb.flops,
+                          step.warp_instructions ? std::to_string(*step.warp_instructions) : "",
+                          modelled(step.modelled_us), modelled(step.modelled_low_us),
+                          modelled(step.modelled_high_us), step.bound);
     }
   return text;
 }

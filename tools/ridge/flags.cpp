@@ -67,6 +67,11 @@ void CommandLine::add_option(const char* name, std::string& value, const char* k
   app_->add_option(name, value, help)->type_name(kind);
 }
 
+void CommandLine::add_option(const char* name, std::vector<std::string>& values, const char* kind,
+                             const char* help) {
+  app_->add_option(name, values, help)->type_name(kind)->allow_extra_args(false);
+}
+
 void CommandLine::add_flag(const char* name, bool& value, const char* help) {
   app_->add_flag(name, value, help);
 }

@@ -37,6 +37,9 @@ class CommandLine {
                     const std::vector<std::string>& choices);
   void add_arguments(const char* name, std::vector<std::string>& values, const char* help);
   void add_option(const char* name, std::string& value, const char* kind, const char* help);
+  // One that may be given several times.
+  void add_option(const char* name, std::vector<std::string>& values, const char* kind,
+                  const char* help);
   void add_flag(const char* name, bool& value, const char* help);
   void add_footer(const char* text);
   // Flags that the verb does not know, such as `--rows 4096` or `--alpha=2`, in their order: sizes

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/figures.h"
+#include "terminal.h"
 
 namespace ridge::tools {
 namespace {
@@ -21,13 +22,9 @@ std::string text_of(const nlohmann::json& sizes) {
   return text;
 }
 
-std::string time_text(double us) {
-  return us < 1000 ? fmt::format("{:.1f} µs", us) : fmt::format("{:.2f} ms", us / 1000);
-}
-
 // fmt counts bytes where a terminal counts characters.
 std::string pad(const std::string& text, size_t width) {
-  const auto shown = size_t(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+  const size_t shown = text_width(text);
   return std::string(width > shown ? width - shown : 0, ' ') + text;
 }
 

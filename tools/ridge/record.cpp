@@ -59,10 +59,7 @@ void dump(const nlohmann::json& value, const std::string& indent, std::string& o
 
 }  // namespace
 
-Status write_record(const nlohmann::json& record, const std::string& file) {
-  std::string text;
-  dump(record, "", text);
-  text += "\n";
+Status write_text(const std::string& text, const std::string& file) {
   if (file == "-") {
     fmt::print("{}", text);
     return Status::ok();
@@ -72,6 +69,12 @@ Status write_record(const nlohmann::json& record, const std::string& file) {
   out.close();
   if (!out) return Error{kMissing, fmt::format("cannot write {}", file)};
   return Status::ok();
+}
+
+Status write_record(const nlohmann::json& record, const std::string& file) {
+  std::string text;
+  dump(record, "", text);
+  return write_text(text + "\n", file);
 }
 
 }  // namespace ridge::tools

@@ -23,8 +23,20 @@ std::string paint(const char* code, std::string_view text) {
   return color ? fmt::format("\033[{}m{}\033[0m", code, text) : std::string(text);
 }
 
-// Characters on the screen: neither escape sequences nor the later bytes of a UTF-8 character.
-size_t width(std::string_view text) {
+// The line without what would not fit on the screen.
+std::string cut(const std::string& line, size_t limit) {
+  if (text_width(line) <= limit) return line;
+  std::string kept = line;
+  while (!kept.empty() && text_width(kept) >= limit) {
+    while ((kept.back() & 0xC0) == 0x80) kept.pop_back();
+    kept.pop_back();
+  }
+  return kept + "…" + (color ? "\033[0m" : "");
+}
+
+}  // namespace
+
+size_t text_width(std::string_view text) {
   size_t count = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\033') {
@@ -36,24 +48,11 @@ size_t width(std::string_view text) {
   return count;
 }
 
-// The line without what would not fit on the screen.
-std::string cut(const std::string& line, size_t limit) {
-  if (width(line) <= limit) return line;
-  std::string kept = line;
-  while (!kept.empty() && width(kept) >= limit) {
-    while ((kept.back() & 0xC0) == 0x80) kept.pop_back();
-    kept.pop_back();
-  }
-  return kept + "…" + (color ? "\033[0m" : "");
-}
-
 size_t screen_width() {
   winsize size = {};
   const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20;
   return known ? size.ws_col : size_t(-1);
 }
-
-}  // namespace
 
 bool understands_escapes(int file) {
   const char* terminal = std::getenv("TERM");
@@ -116,17 +115,41 @@ std::string bytes(long long count) {
                                          : fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
+std::string time_text(double us) {
+  if (us < 10) return fmt::format("{:.2f} µs", us);
+  if (us < 1000) return fmt::format("{:.1f} µs", us);
+  return fmt::format("{:.2f} ms", us / 1e3);
+}
+
+namespace {
+
+std::vector<size_t> widths_of(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], text_width(row[c]));
+  }
+  return widths;
+}
+
+}  // namespace
+
+size_t table_width(const std::vector<std::vector<std::string>>& rows, std::string_view indent) {
+  const std::vector<size_t> widths = widths_of(rows);
+  size_t total = text_width(indent);
+  for (size_t c = 0; c < widths.size(); ++c) total += widths[c] + (c ? 2 : 0);
+  return total;
+}
+
 std::string table(const std::vector<std::vector<std::string>>& rows,
                   const std::vector<Align>& columns, std::string_view indent) {
-  std::vector<size_t> widths(columns.size());
-  for (const auto& row : rows)
-    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width(row[c]));
+  const std::vector<size_t> widths = widths_of(rows);
   const size_t limit = screen_width();
   std::string text;
   for (const auto& row : rows) {
     std::string line(indent);
     for (size_t c = 0; c < row.size(); ++c) {
-      const std::string padding(widths[c] - width(row[c]), ' ');
+      const std::string padding(widths[c] - text_width(row[c]), ' ');
       line += columns[c] == Align::right ? padding + row[c] : row[c] + padding;
       line += "  ";
     }

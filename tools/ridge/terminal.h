@@ -47,11 +47,17 @@ std::string bar(double share);  // ━━━━━━──────, of a fi
 
 std::string thousands(unsigned long long number);  // 1,234,567
 std::string bytes(long long count);                // 228 KiB
+std::string time_text(double us);                  // 3.14 µs, 31.4 µs, 3.14 ms
+
+// Characters on the screen: neither escape sequences nor the later bytes of a UTF-8 character.
+size_t text_width(std::string_view text);
+size_t screen_width();  // of the terminal; into a pipe, more than any line has
 
 // Lines are cut where the terminal ends. Into a pipe they go whole.
 // Columns padded to their widest cell and set two spaces apart. Colour codes take no width.
 enum class Align { left, right };
 std::string table(const std::vector<std::vector<std::string>>& rows,
                   const std::vector<Align>& columns, std::string_view indent = "");
+size_t table_width(const std::vector<std::vector<std::string>>& rows, std::string_view indent = "");
 
 }  // namespace ridge::tools

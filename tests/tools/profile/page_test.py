@@ -4,11 +4,14 @@
 """
 import json
 import os
+import sys
 import unittest
 from pathlib import Path
 
-from browser import Browser, missing_browser
 from ridge_profile import HERE, ProfileTest
+
+sys.path.insert(0, str(HERE.resolve().parent))
+from browser import Browser, missing_browser  # noqa: E402
 
 LONG = "DeviceScanKernel<cub::policy_hub<int, int, unsigned, cuda::std::plus<void>>::Policy1000, thrust::detail::" \
        "normal_iterator<thrust::device_ptr<int>>, thrust::detail::normal_iterator<thrust::device_ptr<int>>, int>"

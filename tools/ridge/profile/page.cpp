@@ -5,24 +5,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "profile/page_template.h"
+#include "page.h"
+#include "page_parts.h"
 
 namespace ridge::tools::profile {
 namespace {
 
 using nlohmann::json;
-
-// Inside a script element nothing may look like its end.
-std::string inside_script(std::string text) {
-  for (size_t at = text.find("</"); at != std::string::npos; at = text.find("</", at + 3))
-    text.replace(at, 2, "<\\/");
-  return text;
-}
-
-void put(std::string& page, std::string_view mark, std::string_view text) {
-  const size_t at = page.find(mark);
-  if (at != std::string::npos) page.replace(at, mark.size(), text);
-}
 
 // The part of the PTX that has lines of its own: where there is no line information.
 void add_ptx(json& kernel, const std::vector<std::string>& ptx) {
@@ -51,13 +40,7 @@ std::string to_page(json record, const Profile& profile) {
   for (json& kernel : record["kernels"])
     if (const auto ptx = profile.ptx.find(kernel["mangled"]); ptx != profile.ptx.end())
       add_ptx(kernel, ptx->second);
-  std::string page = kPageHtml;
-  put(page, "/*style*/", kPageCss);
-  put(page, "/*script*/", kPageJs);
-  // A file that is no UTF-8 is shown with marks in its place.
-  put(page, "/*record*/",
-      inside_script(record.dump(-1, ' ', false, json::error_handler_t::replace)));
-  return page;
+  return page_of(kProfilePage, record);
 }
 
 }  // namespace ridge::tools::profile

@@ -1,37 +1,12 @@
-'use strict';
 // Everything on the page is drawn from the record: kernels → lines → instructions.
-const record = JSON.parse(document.getElementById('record').textContent);
-const $ = (id) => document.getElementById(id);
-const count = (n) => (n ?? 0).toLocaleString('en-US', {maximumFractionDigits: 0});
-const percent = (f) => `${Math.round(100 * f)} %`;
 const us = (t) => (t < 1000 ? `${t.toFixed(1)} µs` : `${(t / 1000).toFixed(2)} ms`);
-const sum = (list) => list.reduce((a, b) => a + b, 0);
 const SECTOR = 32, LINE = 128, BANKS = 32;
-
-function h(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith('on')) node.addEventListener(key.slice(2), value);
-    else if (key === 'style') node.style.cssText = value;
-    else if (value !== undefined && value !== false) node.setAttribute(key, value);
-  }
-  node.append(...children.filter((c) => c !== undefined && c !== null));
-  return node;
-}
-function s(tag, attributes = {}, text) {
-  const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  if (text !== undefined) node.textContent = text;
-  return node;
-}
-function fill(id, ...children) { $(id).replaceChildren(...children.filter(Boolean)); }
 const laneColor = (lane) => `hsl(${(lane * 137.5) % 360} var(--lane-s) var(--lane-l))`;
 const allModelled = record.kernels.every((k) => k.modelled_us);
 const cost = (kernel) => (allModelled ? kernel.modelled_us * kernel.launches : kernel.time_cycles ?? 0);
 const lanesOf = (mask) => [...Array(32).keys()].filter((lane) => (parseInt(mask, 16) >>> lane) & 1);
 const size = (d) => (d[2] > 1 ? d.join('×') : d[1] > 1 ? `${d[0]}×${d[1]}` : `${d[0]}`);
 const blocks = (d) => d[0] * d[1] * d[2];
-const bytes = (n) => (n >= 2 ** 20 ? `${+(n / 2 ** 20).toFixed(1)} MiB` : n >= 1024 ? `${+(n / 1024).toFixed(1)} KiB` : `${n} B`);
 
 // --- the kernel
 

@@ -1,16 +1,17 @@
 // ridge climb [operator…]: verifies every rung of a ladder, then times it beside the vendor's
-// library; on the software GPU it counts instructions instead. With no operator: one ladder of
-// every family.
+// library; on the software GPU it models the time, or counts instructions. With no operator: one
+// ladder of every family. With --from it runs nothing and shows records that are there.
 #include <unistd.h>
 
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "climb_merge.h"
+#include "climb_page.h"
 #include "climb_record.h"
 #include "climb_table.h"
 #include "families.h"
@@ -32,11 +33,12 @@ namespace fs = std::filesystem;
 struct ClimbFlags {
   std::vector<std::string> operators;
   CaseFlags of_case;
-  std::string rung, json, csv;
+  std::string rung, json, csv, html;
+  std::vector<std::string> from;  // records to show, in place of a run
   DeviceFlags device;
-  bool hot = false, quick = false, quiet = false;
+  bool hot = false, quick = false, quiet = false, instructions = false;
   bool tour() const { return operators.empty(); }
-  bool tables() const { return json != "-" && csv != "-"; }
+  bool tables() const { return json != "-" && csv != "-" && html != "-"; }
 };
 
 // --- listening ---
@@ -73,6 +75,14 @@ void note_step(Climb& climb, const Step& found) {
 
 // --- the verb ---
 
+Status write_page(const std::vector<MergedClimb>& climbs, const ClimbFlags& flags) {
+  if (flags.html.empty()) return Status::ok();
+  const Status written = write_text(to_page(climbs), flags.html);
+  if (written && !flags.quiet && flags.html != "-")
+    complain(fmt::format("the page is {}; any browser shows it", flags.html));
+  return written;
+}
+
 Status keep(const ClimbRecord& record, const ClimbFlags& flags) {
   // Where two of them can be found and compared later.
   const std::time_t now = std::time(nullptr);
@@ -89,15 +99,10 @@ Status keep(const ClimbRecord& record, const ClimbFlags& flags) {
         fmt::format("kept in {}; `ridge compare` sets two of them side by side", file.string()));
   if (!flags.json.empty())
     if (const Status written = write_record(to_json(record), flags.json); !written) return written;
-  if (flags.csv == "-") {
-    fmt::print("{}", to_csv(record));
-  } else if (!flags.csv.empty()) {
-    std::ofstream out(flags.csv);
-    out << to_csv(record);
-    out.close();
-    if (!out) return Error{kMissing, fmt::format("cannot write {}", flags.csv)};
-  }
-  return Status::ok();
+  if (!flags.csv.empty())
+    if (const Status written = write_text(to_csv(record), flags.csv); !written) return written;
+  const auto merged = merge({record});
+  return merged ? write_page(*merged, flags) : Status(merged.error());
 }
 
 int exit_code_of(const ClimbRecord& record) {
@@ -145,6 +150,7 @@ Expected<std::vector<Job>> jobs_of(const Catalogue& catalogue, const ClimbFlags&
   for (Job& job : jobs) {
     job.request.command = ladders::Command::measure;
     job.request.hot = flags.hot;
+    job.request.instructions = flags.instructions;
   }
   return jobs;
 }
@@ -195,7 +201,9 @@ class Climber {
         progress_.keep("no PyTorch beside ours: " + torch_->missing());
     }
     progress_.clear();
-    if (flags_.tables()) print_climb(climb, target_, record.roofs);
+    if (flags_.tables())
+      print_climb(merged_of(climb, record),
+                  {.software = target_.software, .instructions = flags_.instructions});
   }
   void hear(const ladders::Answer& answer, const Job& job) {
     if (const auto* roofs = std::get_if<ladders::RoofsAnswer>(&answer)) {
@@ -266,11 +274,16 @@ Status climb_named(Climber& climber, const std::vector<Job>& jobs, bool quiet) {
   return Status::ok();
 }
 
+Status check_files(const ClimbFlags& flags) {
+  const std::string files[] = {flags.json, flags.csv, flags.html};
+  if (std::ranges::count(files, "-") > 1)
+    return Error{kUsage, "--json, --csv and --html cannot both go to stdout: name a file"};
+  for (const std::string& file : files)
+    if (const Status fine = check_writable(file); !fine) return fine;
+  return Status::ok();
+}
+
 Expected<std::vector<Job>> prepare(const Target& target, const ClimbFlags& flags) {
-  if (flags.json == "-" && flags.csv == "-")
-    return Error{kUsage, "--json and --csv cannot both go to stdout"};
-  for (const std::string& file : {flags.json, flags.csv})
-    if (const Status fine = check_writable(file); !fine) return fine.error();
   const auto catalogue = Catalogue::ask(target);
   if (!catalogue) return catalogue.error();
   return jobs_of(*catalogue, flags);
@@ -291,10 +304,48 @@ int climb_on(const Target& target, const ClimbFlags& flags) {
   return wrong == kWrongResult ? wrong : status.code();
 }
 
+// --- records that are there ---
+
+bool is_asked_for(const Climb& climb, const ClimbFlags& flags) {
+  const CaseFlags& wanted = flags.of_case;
+  return (flags.tour() || std::ranges::count(flags.operators, climb.operator_) > 0) &&
+         (wanted.shape.empty() || wanted.shape == climb.shape) &&
+         (wanted.dtype.empty() || wanted.dtype == climb.dtype);
+}
+
+Status check_flags_of_records(const ClimbFlags& flags) {
+  const CaseFlags& of_case = flags.of_case;
+  if (!flags.json.empty() || !flags.csv.empty())
+    return Error{kUsage, "--from shows records; --json and --csv write one: leave out either"};
+  if (!flags.rung.empty() || flags.hot || flags.quick || !of_case.settings.empty() ||
+      !of_case.distribution.empty() || !of_case.seed.empty())
+    return Error{kUsage,
+                 "--from runs nothing: of the flags for a case, only --shape and --dtype choose "
+                 "among the climbs of a record"};
+  return check_files(flags);
+}
+
+int show_records(const ClimbFlags& flags) {
+  if (const Status fine = check_flags_of_records(flags); !fine) return failed(fine);
+  const auto climbs =
+      read_and_merge(flags.from, [&](const Climb& climb) { return is_asked_for(climb, flags); });
+  if (!climbs) return failed(climbs.error());
+  if (flags.html.empty())
+    for (const MergedClimb& climb : *climbs)
+      print_climb(climb, {.software = climb.is_counted(),
+                          .instructions = flags.instructions,
+                          .from_record = true});
+  const Status written = write_page(*climbs, flags);
+  return written ? int(kFine) : failed(written);
+}
+
+// --- the command line ---
+
 int climb_main(const Arguments& arguments) {
   ClimbFlags flags;
   CommandLine line("climb",
-                   "Climbs ladders of kernels: verifies each rung, then times or counts it.");
+                   "Climbs ladders of kernels: verifies each rung, then times it; on the software "
+                   "GPU, models its time.");
   line.add_arguments("OPERATOR", flags.operators,
                      "names from `ridge list`; without one: a tour of all families");
   flags.of_case.add_to(line);
@@ -306,17 +357,29 @@ int climb_main(const Arguments& arguments) {
   line.add_json(flags.json);
   line.add_option("--csv", flags.csv, "FILE",
                   "write one line per rung; - writes to stdout, in place of the table");
+  line.add_option("--html", flags.html, "FILE",
+                  "write a page with charts: the ladders as bars against their roofs, rooflines, "
+                  "all numbers; - writes to stdout, in place of the table");
+  line.add_option("--from", flags.from, "RECORD",
+                  "run nothing, show this record; given twice, a modelled and a measured record of "
+                  "the same cases stand side by side");
+  line.add_flag(
+      "--instructions", flags.instructions,
+      "on the software GPU: count instructions, too, and show them beside modelled times");
   line.add_quiet(flags.quiet);
   line.add_footer(
       "An operator's sizes and parameters are flags, too: ridge climb gemv --rows 4096 --alpha 2; "
-      "`ridge list OPERATOR` names them.\nRecords are kept in results/, for `ridge compare`.");
+      "`ridge list OPERATOR` names them.\nRecords are kept in results/, for `ridge compare` and "
+      "--from.");
   if (const auto done = line.parse(arguments)) return *done;
+  if (!flags.from.empty()) return show_records(flags);
   if (flags.tour()) {
     Status fine = flags.of_case.refused(line);
     if (fine && !flags.rung.empty())
       fine = Error{kUsage, "--rung belongs to an operator: ridge climb OPERATOR --rung NAME"};
     if (!fine) return failed(fine);
   }
+  if (const Status fine = check_files(flags); !fine) return failed(fine);
   const auto target = choose_target(flags.device);
   if (!target) return failed(target.error());
   return climb_on(*target, flags);

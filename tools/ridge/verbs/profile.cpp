@@ -111,17 +111,6 @@ int run_and_report(Command command, const ProfileFlags& flags) {
   return refused ? refused : report_end(outcome, flags.program);
 }
 
-Status write(const std::string& text, const std::string& file) {
-  if (file == "-") {
-    fmt::print("{}", text);
-    return Status::ok();
-  }
-  std::ofstream out(file);
-  out << text;
-  out.close();
-  return out ? Status::ok() : Status(Error{kMissing, fmt::format("cannot write {}", file)});
-}
-
 // `findings`: nullptr where nobody looked for hazards.
 Status show(const profile::Profile& profile, const Findings* findings, const ProfileFlags& flags,
             const Target& target) {
@@ -138,11 +127,11 @@ Status show(const profile::Profile& profile, const Findings* findings, const Pro
                          ? profile::to_text(profile, target.gpu, flags.top_lines)
                          : profile::to_text(record["against"], flags.against, flags.top_lines));
   if (!flags.csv.empty())
-    if (const Status written = write(profile::to_csv(profile), flags.csv); !written) return written;
+    if (const Status written = write_text(profile::to_csv(profile), flags.csv); !written) return written;
   if (!flags.json.empty())
     if (const Status written = write_record(record, flags.json); !written) return written;
   if (flags.html.empty()) return Status::ok();
-  if (const Status written = write(profile::to_page(record, profile), flags.html); !written)
+  if (const Status written = write_text(profile::to_page(record, profile), flags.html); !written)
     return written;
   if (!flags.program.quiet && flags.html != "-")
     complain(fmt::format("the page is {}; any browser shows it", flags.html));
