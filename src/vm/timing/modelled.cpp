@@ -9,9 +9,13 @@ namespace ridge::vm::timing {
 namespace {
 
 struct Modelling {
+  explicit Modelling(const GpuSpec& gpu)
+      : figures(model::figures_of(gpu)),
+        recorder([this](const LaunchTime& launch) { launches.push_back(launch); },
+                 {.sampled = true}, gpu, false) {}
+  const model::Figures figures;
   std::vector<LaunchTime> launches;
-  Timekeeper recorder{
-      [this](const LaunchTime& launch) { launches.push_back(launch); }, {.sampled = true}, false};
+  Timekeeper recorder;
 };
 std::unique_ptr<Modelling>& modelling() {
   static std::unique_ptr<Modelling> one;
@@ -20,8 +24,8 @@ std::unique_ptr<Modelling>& modelling() {
 
 }  // namespace
 
-void begin_modelling() {
-  modelling() = std::make_unique<Modelling>();
+void begin_modelling(const GpuSpec& gpu) {
+  modelling() = std::make_unique<Modelling>(gpu);
   add_observer(&modelling()->recorder);
 }
 
@@ -30,7 +34,7 @@ Modelled end_modelling(double flushed) {
   Timekeeper& recorder = modelling()->recorder;
   remove_observer(&recorder);
   Modelled all = {.launches = std::move(modelling()->launches)};
-  const model::Figures figures;
+  const model::Figures& figures = modelling()->figures;
   const auto works = [&](Timekeeper::Which which) {
     std::vector<model::Task> list = recorder.works(which);
     while (!list.empty() && list.back().kind == model::Task::Kind::synchronise)

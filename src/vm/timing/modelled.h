@@ -11,7 +11,7 @@ namespace ridge::vm::timing {
 
 // What is launched from here on is modelled, and runs only as far as that needs. The device is
 // idle at both calls.
-void begin_modelling();
+void begin_modelling(const GpuSpec& gpu);
 struct Modelled {
   std::vector<LaunchTime> launches;
   double us = 0, low_us = 0, high_us = 0;  // between two events, behind a fill of `flushed` bytes

@@ -58,6 +58,13 @@ void write_summary(std::FILE* out, const Timekeeper::Summary& summary) {
   std::fflush(out);
 }
 
+// As the runtime will have it, which complains of a name that it does not know.
+GpuSpec chosen_gpu() {
+  const char* const key = std::getenv("RIDGE_GPU");
+  const auto known = find_gpu(key ? key : "");
+  return known ? *known : all_gpus().front();
+}
+
 // Writes to a file as launches end.
 class Writer final : public Timekeeper {
  public:
@@ -66,7 +73,7 @@ class Writer final : public Timekeeper {
             [out](const LaunchTime& launch) {
               if (out) write_line(out, launch);
             },
-            {.sampled = sampled}, events),
+            {.sampled = sampled}, chosen_gpu(), events),
         out_(out) {}
   void finish() override {
     if (out_) write_summary(out_, summary());

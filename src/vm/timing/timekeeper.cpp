@@ -53,7 +53,7 @@ model::Task task_of(const Observer::Asked& asked) {
 
 }  // namespace
 
-Timekeeper::Timekeeper(Told told, Options options, bool events)
+Timekeeper::Timekeeper(Told told, Options options, const GpuSpec& gpu, bool events)
     : Recorder(
           [this, told = std::move(told)](const LaunchTime& launch) {
             note(launch);
@@ -61,7 +61,7 @@ Timekeeper::Timekeeper(Told told, Options options, bool events)
           },
           options),
       events_(events),
-      timeline_(model::Figures()) {}
+      timeline_(model::figures_of(gpu)) {}
 
 void Timekeeper::work_begins(const WorkOrderRef& order) {
   current = order ? Current{order->stream, order->number} : Current{};

@@ -25,7 +25,7 @@ struct Copies {
 class Timekeeper : public Recorder {
  public:
   // `events`: whether cudaEventElapsedTime follows the timeline.
-  Timekeeper(Told told, Options options, bool events);
+  Timekeeper(Told told, Options options, const GpuSpec& gpu, bool events);
 
   bool follows_host() const override { return true; }
   void asked(const WorkOrderRef& order, const Asked& asked) override;

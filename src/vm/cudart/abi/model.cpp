@@ -40,7 +40,7 @@ bool map_repeated(uint8_t* to, size_t bytes, const uint8_t* pattern, size_t peri
 extern "C" {
 
 __attribute__((visibility("default"))) void ridge_vm_model_begin() {
-  ridge::vm::timing::begin_modelling();
+  ridge::vm::timing::begin_modelling(runtime().gpu());
 }
 
 __attribute__((visibility("default"))) int ridge_vm_model_end(RidgeVmModelled* out) {
