@@ -386,6 +386,7 @@ if (record.climbs.length > 1) {
     $('index').append(more);
   }
 } else $('index').hidden = true;
+$('climbs').classList.toggle('many', record.climbs.length > 20);
 fill('climbs', ...record.climbs.map(climbSection));
 addEventListener('scroll', hideTip, {passive: true});
 if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
