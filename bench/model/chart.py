@@ -98,9 +98,11 @@ def scatter(rows, top):
 
 def legend(x, y, rows):
     out = [f'<path class="fitted" stroke-width="7" d="M{x} {y - 4}h0"/>', text(x + 10, y, "fitted families", "ink")]
+    x += 128
     if any(row["held"] for row in rows):
-        out += [f'<path class="held" d="M{x + 128} {y - 9}l5 5-5 5-5-5z"/>', text(x + 140, y, "held families, never fitted to", "ink")]
-    return out + [f'<path class="edge" d="M{x + 336} {y - 4}h26"/>', text(x + 370, y, f"± {100 * NEAR:.0f} %", "ink")]
+        out += [f'<path class="held" d="M{x} {y - 9}l5 5-5 5-5-5z"/>', text(x + 12, y, "held families, never fitted to", "ink")]
+        x += 208
+    return out + [f'<path class="edge" d="M{x} {y - 4}h26"/>', text(x + 34, y, f"± {100 * NEAR:.0f} %", "ink")]
 
 
 def by_bound(rows):

@@ -195,10 +195,11 @@ function roofline(c) {
   const draw = () => holder.replaceChildren(rooflinePicture(c, {x0, xOf, roofAt, others, opUnit, ridge: c.flops && roofs.peak > 0 && roofs.bytes > 0 ? roofs.peak / roofs.bytes : 0}, Math.max(280, Math.min(560, holder.clientWidth || 420))));
   new ResizeObserver(() => { if (holder.clientWidth !== holder.drawn) { holder.drawn = holder.clientWidth; draw(); } }).observe(holder);
   draw();
+  const unknown = !(roofs.bytes > 0) ? ' The record has no roofs.' : c.flops && !roofs.peak ? ' The record does not have the peak of the card’s units: the roof is that of its memory.' : '';
   panel.append(h('p', {class: 'hint'}, c.flops
-    ? `The case takes ${+x0.toPrecision(3)} operations per byte at least, so all its rungs stand above one another.${roofs.peak ? '' : ' The record does not have the peak of the card’s units: the roof is that of its memory.'}`
-    : `The case moves ${siBytes(x0)} and counts no operations, so the roof is flat: what memory moves.`,
-    others.length ? ' Circles: the fastest rung at other sizes.' : ''));
+    ? `The case takes ${+x0.toPrecision(3)} operations per byte at least, so all its rungs stand above one another.`
+    : `The case moves ${siBytes(x0)} and counts no operations, so its roof is flat: what memory moves.`,
+    unknown, others.length ? ' Circles: the fastest rung at other sizes.' : ''));
   return panel;
 }
 
@@ -207,11 +208,11 @@ function rooflinePicture(c, {x0, xOf, roofAt, others, opUnit, ridge}, W) {
   const xs = [x0, ...others.map(xOf), ...(ridge ? [ridge] : [])];
   const xr = [Math.log10(Math.min(...xs)) - 0.7, Math.log10(Math.max(...xs)) + (ridge ? 0.7 : 1.6)];
   const points = c.steps.flatMap((step, index) => KINDS.filter((kind) => step[kind]).map((kind) => ({step, index, kind, ...step[kind]})));
-  const roof = roofAt(x0), rates = [...points.map((p) => p.rate), ...others.map((one) => primary(best(one)).rate)];
+  const roof = roofAt(x0), rates = [...points.flatMap((p) => [p.low_us, p.high_us].map((us) => p.rate * p.us / us)), ...others.map((one) => primary(best(one)).rate)];
   const known = roof > 0 && isFinite(roof), highest = Math.max(...rates);
   // A roof that is far above everything is left out of the picture.
   const roofs = known ? [roof, roofAt(ridge || x0)].filter((v) => v < 10 * highest) : [];
-  const yr = [Math.log10(Math.min(...rates)) - 0.25, Math.log10(Math.max(highest, ...roofs)) + 0.2];
+  const yr = [Math.log10(Math.min(...rates)) - 0.2, Math.log10(Math.max(highest, ...roofs)) + 0.2];
   const x = (v) => left + (W - left - right) * (Math.log10(v) - xr[0]) / (xr[1] - xr[0]);
   const y = (v) => H - bottom - (H - bottom - top) * (Math.log10(v) - yr[0]) / (yr[1] - yr[0]);
   const svg = s('svg', {viewBox: `0 0 ${W} ${H}`, style: `max-width:${W}px`, role: 'img', 'aria-label': `roofline: ${points.map((p) => `${p.step.name} ${p.kind} ${rate(p.rate)} ${c.unit}`).join(', ')}`});
@@ -386,6 +387,7 @@ if (record.climbs.length > 1) {
     $('index').append(more);
   }
 } else $('index').hidden = true;
+$('climbs').classList.toggle('many', record.climbs.length > 20);
 fill('climbs', ...record.climbs.map(climbSection));
 addEventListener('scroll', hideTip, {passive: true});
 if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();

@@ -2,7 +2,8 @@
 // What all pages of --html share: the record, numbers as text, and how elements are made.
 const record = JSON.parse(document.getElementById('record').textContent);
 const $ = (id) => document.getElementById(id);
-const count = (n) => (n ?? 0).toLocaleString('en-US', {maximumFractionDigits: 0});
+const grouped = new Intl.NumberFormat('en-US', {maximumFractionDigits: 0});
+const count = (n) => grouped.format(n ?? 0);
 const percent = (f) => `${Math.round(100 * f)} %`;
 const sum = (list) => list.reduce((a, b) => a + b, 0);
 

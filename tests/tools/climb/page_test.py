@@ -170,7 +170,8 @@ class Page(unittest.TestCase):
             const texts = [...document.querySelectorAll(".roofline div > svg")].map((svg) => {
                 const frame = svg.getBoundingClientRect(), boxes = [...svg.querySelectorAll("text")].map((t) => t.getBoundingClientRect());
                 const hit = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3;
-                return [boxes.filter((b) => b.left < frame.left - 1 || b.right > frame.right + 1).length,
+                const marks = [...svg.querySelectorAll(".point, .whisker")].map((m) => m.getBoundingClientRect());
+                return [[...boxes, ...marks].filter((b) => b.left < frame.left - 1 || b.right > frame.right + 1 || b.top < frame.top || b.bottom > frame.bottom - 25 + 25 * boxes.includes(b)).length,
                         boxes.filter((a, i) => boxes.some((b, k) => k > i && hit(a, b))).length, Math.min(...boxes.map((b) => b.height))]; });
             const right = (e) => e.getBoundingClientRect().right;
             const out = [...document.querySelectorAll(".panel table, .panel .plot, .panel svg")].filter((e) => right(e) > right(e.closest(".panel")));
