@@ -21,6 +21,24 @@ const Instruction* comparison(const observe::Plan& plan, const observe::Step& st
   return is_whole ? entry.source : nullptr;
 }
 
+struct Range {  // of a loop's instructions
+  uint32_t first, last;
+  int32_t guard;  // the predicate of the branch back
+  uint32_t length() const { return last - first + 1; }
+  bool holds(const Range& r) const { return first <= r.first && r.last <= last; }
+};
+std::vector<Range> ranges_of(const Function& function) {
+  std::vector<Range> all;
+  const auto& body = function.instructions;
+  for (uint32_t i = 0; i < body.size(); ++i) {
+    if (!body[i].match || body[i].match->facts().flow != Flow::jump) continue;
+    for (const Operand& op : body[i].operands)
+      if (op.kind == Operand::Kind::label && op.target <= i)
+        all.push_back({op.target, i, body[i].guard});
+  }
+  return all;
+}
+
 int64_t value_of(const Loops::End& end, const Warp& w, uint32_t operand, uint32_t lane) {
   if (end.is_wide) return w.src<int64_t>(operand)[lane];
   if (end.is_signed) return w.src<int32_t>(operand)[lane];
@@ -31,19 +49,7 @@ int64_t value_of(const Loops::End& end, const Warp& w, uint32_t operand, uint32_
 
 Loops::Loops(const Code& code, const observe::Plan& plan) {
   const auto& body = code.function->instructions;
-  struct Range {
-    uint32_t first, last;
-    int32_t guard;  // the predicate of the branch back
-    uint32_t length() const { return last - first + 1; }
-    bool holds(const Range& r) const { return first <= r.first && r.last <= last; }
-  };
-  std::vector<Range> all;
-  for (uint32_t i = 0; i < body.size(); ++i) {
-    if (!body[i].match || body[i].match->facts().flow != Flow::jump) continue;
-    for (const Operand& op : body[i].operands)
-      if (op.kind == Operand::Kind::label && op.target <= i)
-        all.push_back({op.target, i, body[i].guard});
-  }
+  const std::vector<Range> all = ranges_of(*code.function);
   const auto tells = [&](const Range& loop) {
     return loop.guard >= 0 && std::ranges::none_of(all, [&](const Range& other) {
              if (&other == &loop) return false;
@@ -62,6 +68,20 @@ Loops::Loops(const Code& code, const observe::Plan& plan) {
       ends_[step] = {loop.length(), size_of(type) == 8, type == Type::s32 || type == Type::s64};
     }
   }
+}
+
+bool may_wait(const Code& code, const observe::Plan& plan) {
+  const std::vector<Range> loops = ranges_of(*code.function);
+  const Instruction* const first = code.function->instructions.data();
+  return std::ranges::any_of(plan.entries, [&](const observe::Entry& entry) {
+    if (!entry.match || !entry.source || entry.as_written.reach != observe::Reach::global) return false;
+    const bool asks = entry.as_written.action == observe::Action::atomic ||
+                      (entry.as_written.action == observe::Action::load &&
+                       entry.match->form.order != Order::weak);
+    const auto at = uint32_t(entry.source - first);
+    return asks && std::ranges::any_of(
+                       loops, [&](const Range& r) { return r.first <= at && at <= r.last; });
+  });
 }
 
 void Foreseen::note(const Loops::End& end, const Warp& w, const Inst* inst, double executed) {

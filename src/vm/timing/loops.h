@@ -33,6 +33,9 @@ class Loops {
   std::unordered_map<uint32_t, End> ends_;  // by decoded instruction
 };
 
+// Whether a block may wait for another one: a loop asks for what others write.
+bool may_wait(const Code& code, const observe::Plan& plan);
+
 // What a warp has seen of its loops.
 class Foreseen {
  public:

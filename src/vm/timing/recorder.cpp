@@ -260,6 +260,10 @@ void Recorder::Run::ask_l2() {
   for (PerWorker& worker : per_worker) {
     std::ranges::copy_if(worker.accesses, std::back_inserter(all),
                          [&](const L2Access& a) { return a.progress <= last; });
+    if (waves && !waves->may_wait())
+      std::ranges::copy_if(worker.own, std::back_inserter(all), [&](const L2Access& a) {
+        return a.progress <= last && model::is_sampled(a.line);
+      });
     own.insert(own.end(), worker.own.begin(), worker.own.end());
   }
   const auto when = [](const L2Access& a) { return std::pair(a.wave, a.progress); };
@@ -294,16 +298,28 @@ void Recorder::Run::ask_later(std::vector<L2Access>& own, uint32_t last) {
     auto& [before, later] = found[a.op];
     (a.progress <= last ? before : later).add(a, l2.access(a.line, a.sectors, a.writes));
   }
+  double written = 0, cut = 0;  // sectors of all of their blocks
+  for (const model::Work::Block& block : work.sm) cut += block.cut / (block.followed + 1);
+  for (const auto& [op, parts] : found) written += parts.first.dirtied + parts.second.dirtied;
+  const double followed = std::max(1.0, double(std::min<uint64_t>(per_sm, work.blocks)));
+  work.written_sectors =
+      uint64_t(written / followed * (1 + cut / std::max(1.0, double(work.sm.size()))) * 1e3);
+  work.blocks_run = 1000;
   for (const auto& [op, parts] : found) {
     const auto& [before, later] = parts;
     if (later.sectors == 0) continue;
     model::OpTraffic& traffic = work.traffic[op];
-    // The later ones count by their number.
-    const double scale = traffic.sectors && before.sectors ? double(traffic.sectors) / before.sectors : 1;
+    // The later ones count by their number. What other blocks bring for them is seen before only.
+    const bool is_shared = traffic.sectors && before.misses > 0;
+    const double shared =
+        is_shared ? double(traffic.misses) / double(traffic.sectors) * before.sectors / before.misses
+                  : 1;
+    const double scale =
+        traffic.sectors && before.sectors ? double(traffic.sectors) / before.sectors : 1;
     traffic.sectors += uint64_t(later.sectors * scale);
-    traffic.misses += uint64_t(later.misses * scale);
-    traffic.fetched += uint64_t(later.fetched * scale);
-    traffic.dirtied += uint64_t(later.dirtied * scale);
+    traffic.misses += uint64_t(later.misses * scale * shared);
+    traffic.fetched += uint64_t(later.fetched * scale * shared);
+    traffic.dirtied += uint64_t(later.dirtied * scale * shared);
   }
 }
 
@@ -327,7 +343,16 @@ const model::Work& Recorder::Run::finished() {
   std::vector<std::pair<uint64_t, size_t>> order(block.begin(), block.end());
   std::ranges::sort(order);
   std::vector<model::Work::Block> in_order;
+  double of_first = 0, of_second = 0, first = 0, second = 0;
   for (const auto& [number, at] : order) {
+    const bool is_first = number < wave();
+    (is_first ? of_first : of_second) += double(work.issued[number]);
+    (is_first ? first : second) += 1;
+  }
+  // Where blocks differ, those of the first wave do not stand for all.
+  const double ratio = second > 0 ? of_first / first / std::max(1.0, of_second / second) : 1;
+  for (const auto& [number, at] : order) {
+    if (number < wave() && (ratio < 0.5 || ratio > 2)) continue;
     in_order.push_back(std::move(work.sm[at]));
     in_order.back().issued = work.issued[number];
   }
@@ -386,30 +411,31 @@ std::vector<uint64_t> Recorder::choose(const GridRun& grid) {
   if (!options_.sampled || grid.launch->cooperative) return {};
   Run& run = run_of(grid);
   if (!run.waves) {
-    bool communicates = false;
+    bool waits = false;
     for (const auto& [function, code] : grid.code->functions)
-      communicates |= !observe::plan_of(*code).communicates.empty();
-    run.waves.emplace(run.work.blocks, run.wave(), run.sms, communicates);
+      waits |= may_wait(*code, observe::plan_of(*code));
+    run.waves.emplace(run.work.blocks, run.wave(), run.sms, waits);
   }
   double issued = 0;
   for (size_t i = 0; i < run.per_worker.size(); ++i) {
     run.block_begins(run.per_worker[i], run.workers[i], ~0ull);  // adds up the one before
     issued += run.per_worker[i].issued;
   }
-  if (run.per_worker.size() && !run.most_progress) run.limit_progress();
-  return run.waves->next(run.l2_has_enough || issued > kMostSampled, issued);
+  if (!run.most_progress && run.waves->is_following()) run.limit_progress();
+  return run.waves->next(run.l2_has_enough || issued > kMostSampled, run.work.issued);
 }
 
 // The blocks that were followed have run. The others need not come further than it takes to fill
 // the second cache, all of them together.
 void Recorder::Run::limit_progress() {
   uint32_t most = 0;
-  size_t lines = 0;
+  std::unordered_set<uint64_t> lines;
   for (const PerWorker& worker : per_worker) {
     most = std::max(most, worker.furthest);
-    lines += worker.lines.size();
+    for (const L2Access& access : worker.own)
+      if (model::is_sampled(access.line)) lines.insert(access.line);
   }
-  const double of_block = double(lines) * 128 * model::kSampledOne /
+  const double of_block = double(lines.size()) * 128 * model::kSampledOne /
                           double(std::max<size_t>(1, work.sm.size()));
   const double of_wave = of_block * double(std::min<uint64_t>(wave(), work.blocks));
   const double part = std::min(1.0, 1.2 * kL2Fills * l2_bytes / std::max(1.0, of_wave));

@@ -2,28 +2,30 @@
 
 #include <algorithm>
 
+#include "core/mix.h"
+
 namespace ridge::vm::timing {
 namespace {
 
-constexpr uint64_t kFew = 2;        // waves: all of their blocks run, if blocks communicate
+constexpr uint64_t kFew = 2;        // waves: all of their blocks run, if blocks may wait for others
 constexpr double kMostSpread = 128;  // blocks from all over the grid
 constexpr double kSpreadIssued = 2e6;  // their instructions, more or less
 
 }  // namespace
 
-Waves::Waves(uint64_t blocks, uint64_t wave, uint64_t sms, bool communicates)
+Waves::Waves(uint64_t blocks, uint64_t wave, uint64_t sms, bool may_wait)
     : blocks_(blocks),
       wave_(wave),
-      communicates_(communicates),
-      runs_all_(communicates && blocks <= kFew * wave),
-      second_(communicates ? 1 : blocks / wave / 2) {
-  if (communicates) return;
-  for (uint64_t block = 0; block < blocks; block += sms)
-    if (block / wave == 0 || block / wave == second_) single_.push_back(block);
+      sms_(sms),
+      may_wait_(may_wait),
+      runs_all_(may_wait && blocks <= kFew * wave),
+      second_(may_wait ? 1 : 0) {
+  if (may_wait) return;
+  for (uint64_t block = 0; block < std::min(blocks, wave); block += sms) single_.push_back(block);
 }
 
 bool Waves::is_whole(uint64_t block) const {
-  return communicates_ || std::ranges::binary_search(single_, block);
+  return may_wait_ || std::ranges::binary_search(single_, block);
 }
 
 std::vector<uint64_t> Waves::without_single(uint64_t from, uint64_t end) const {
@@ -33,36 +35,63 @@ std::vector<uint64_t> Waves::without_single(uint64_t from, uint64_t end) const {
   return chosen;
 }
 
-std::vector<uint64_t> Waves::next(bool enough, double issued) {
+// Blocks from all over the grid, one at a random place of each part.
+std::vector<uint64_t> Waves::spread(const std::vector<float>& issued) {
+  double each = 0;
+  for (const uint64_t block : single_) each += double(issued[block]) / double(single_.size());
+  const auto most = uint64_t(std::clamp(kSpreadIssued / std::max(1.0, each), 2.0, kMostSpread));
+  std::vector<uint64_t> chosen;
+  const double part = double(blocks_) / double(most);
+  for (uint64_t i = 0; i < most && blocks_ > 1; ++i) {
+    const double at = (double(i) + double(mixed(i + 1) >> 11) * 0x1p-53) * part;
+    const auto block = std::min(blocks_ - 1, uint64_t(at));
+    if (!std::ranges::binary_search(single_, block)) chosen.push_back(block);
+  }
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  return chosen;
+}
+
+// The blocks of one SM in the wave that half of the work lies before.
+std::vector<uint64_t> Waves::typical(const std::vector<float>& issued) {
+  double all = 0, before = 0;
+  for (const uint64_t block : single_) all += double(issued[block]);
+  for (const uint64_t block : single_) {
+    before += double(issued[block]);
+    second_ = block / wave_;
+    if (before >= all / 2) break;
+  }
+  std::vector<uint64_t> chosen;
+  if (second_ == 0) return chosen;
+  for (uint64_t block = second_ * wave_ / sms_ * sms_; block < std::min(blocks_, (second_ + 1) * wave_); block += sms_)
+    if (block / wave_ == second_ && !std::ranges::binary_search(single_, block))
+      chosen.push_back(block);
+  return chosen;
+}
+
+std::vector<uint64_t> Waves::next(bool enough, const std::vector<float>& issued) {
   if (runs_all_) {
     end_ = blocks_;
     return {};
   }
-  if (!communicates_ && stage_ == Stage::followed) {
+  const auto take = [&](std::vector<uint64_t> more) {
+    single_.insert(single_.end(), more.begin(), more.end());
+    std::ranges::sort(single_);
+    return more;
+  };
+  if (!may_wait_ && stage_ == Stage::first) {
     stage_ = Stage::spread;
-    end_ = std::min(wave_, blocks_);
     return single_;
   }
-  if (!communicates_ && stage_ == Stage::spread) {
+  if (!may_wait_ && stage_ == Stage::spread) {
+    stage_ = Stage::typical;
+    if (auto chosen = take(spread(issued)); !chosen.empty()) return chosen;
+  }
+  if (!may_wait_ && stage_ == Stage::typical) {
     stage_ = Stage::waves;
-    const double each = issued / double(std::max<size_t>(1, single_.size()));
-    const auto most = uint64_t(std::clamp(kSpreadIssued / std::max(1.0, each), 2.0, kMostSpread));
-    std::vector<uint64_t> spread;
-    for (uint64_t i = 1; i <= most && blocks_ > 1; ++i) {
-      const uint64_t block = (blocks_ - 1) * i / most;
-      if (!std::ranges::binary_search(single_, block)) spread.push_back(block);
-    }
-    std::vector<uint64_t> chosen = without_single(0, end_);
-    chosen.insert(chosen.end(), spread.begin(), spread.end());
-    single_.insert(single_.end(), spread.begin(), spread.end());
-    for (auto* list : {&single_, &chosen}) {
-      std::ranges::sort(*list);
-      list->erase(std::unique(list->begin(), list->end()), list->end());
-    }
-    if (!chosen.empty()) return chosen;
+    if (auto chosen = take(typical(issued)); !chosen.empty()) return chosen;
   }
   stage_ = Stage::waves;
-  while (end_ < blocks_ && (!enough || (communicates_ && end_ < kFew * wave_))) {
+  while (end_ < blocks_ && (!enough || end_ < (may_wait_ ? kFew : 1) * wave_)) {
     const uint64_t from = end_;
     end_ = std::min(blocks_, end_ + wave_);
     auto chosen = without_single(from, end_);

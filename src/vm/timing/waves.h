@@ -5,8 +5,8 @@
 // block on show what blocks share in the second cache: each block only as far as it takes to fill
 // that cache. Single blocks from all over the grid show whether blocks differ in their work.
 //
-// A kernel whose blocks learn from each other can rely on earlier blocks only (later ones might not
-// have started), so of such a kernel the first waves run, and all of their blocks to the end.
+// A kernel whose blocks wait for others can wait for earlier blocks only (later ones might not have
+// started), so of such a kernel the first waves run, and all of their blocks to the end.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,15 @@ namespace ridge::vm::timing {
 
 class Waves {
  public:
-  Waves(uint64_t blocks, uint64_t wave, uint64_t sms, bool communicates);
+  Waves(uint64_t blocks, uint64_t wave, uint64_t sms, bool may_wait);
 
   // Which blocks to run next, in ascending order. None at first: all of them. None later: enough.
-  // `issued`: instructions of the blocks that ran so far.
-  std::vector<uint64_t> next(bool enough, double issued);
+  // `issued`: instructions of each block that ran to its end so far, 0 of others.
+  std::vector<uint64_t> next(bool enough, const std::vector<float>& issued);
+  // Whether only blocks run now whose every instruction is written down.
+  bool is_following() const { return stage_ == Stage::spread; }
   bool runs_all() const { return runs_all_; }
+  bool may_wait() const { return may_wait_; }
   uint64_t end() const { return end_; }  // all blocks before it run, or have run
   // Whether the block is to run to its end.
   bool is_whole(uint64_t block) const;
@@ -32,11 +35,13 @@ class Waves {
 
  private:
   std::vector<uint64_t> without_single(uint64_t from, uint64_t end) const;
+  std::vector<uint64_t> spread(const std::vector<float>& issued);
+  std::vector<uint64_t> typical(const std::vector<float>& issued);
 
-  uint64_t blocks_, wave_;
-  bool communicates_, runs_all_;
+  uint64_t blocks_, wave_, sms_;
+  bool may_wait_, runs_all_;
   uint64_t second_, end_ = 0;
-  enum class Stage : uint8_t { followed, spread, waves } stage_ = Stage::followed;
+  enum class Stage : uint8_t { first, spread, typical, waves } stage_ = Stage::first;
   std::vector<uint64_t> single_;  // in ascending order
 };
 
