@@ -9,9 +9,20 @@
 
 namespace ridge::model {
 
+// Whether times were compared with those of the card; otherwise they are "unchecked on this card".
+// It has no default, so that nobody makes figures of nothing by `{}`.
+class Checked {
+ public:
+  constexpr Checked(bool is_checked) : is_checked_(is_checked) {}
+  constexpr operator bool() const { return is_checked_; }
+
+ private:
+  bool is_checked_;
+};
+
 // One field per rule of gpus.json, in the same order.
 struct Figures {
-  bool checked;  // on the card: times were compared. Otherwise they are "unchecked on this card".
+  Checked checked;
   double clock_ghz;
   int sms;
 
