@@ -4,25 +4,21 @@
 #pragma once
 
 #include <array>
+#include <string_view>
 
 #include "core/gpu_spec.h"
 
 namespace ridge::model {
 
-// Whether times were compared with those of the card; otherwise they are "unchecked on this card".
-// It has no default, so that nobody makes figures of nothing by `{}`.
-class Checked {
- public:
-  constexpr Checked(bool is_checked) : is_checked_(is_checked) {}
-  constexpr operator bool() const { return is_checked_; }
-
- private:
-  bool is_checked_;
+// Has no default, so that nobody makes figures of nothing: `Figures{}` does not compile.
+struct FromData {
+  explicit constexpr FromData(std::string_view) {}
 };
 
 // One field per rule of gpus.json, in the same order.
 struct Figures {
-  Checked checked;
+  FromData source;
+  bool checked;  // on the card: times were compared. Otherwise they are "unchecked on this card".
   double clock_ghz;
   int sms;
 

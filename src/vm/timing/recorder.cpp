@@ -127,7 +127,7 @@ struct Recorder::Tally {
 
 struct Recorder::Run {
   model::Work work;
-  std::optional<model::Figures> figures;  // of the GPU that is modelled
+  model::Figures figures = model::figures_of(all_gpus().front());  // of the GPU that is modelled
   uint32_t per_sm = 1, sms = 1;
   std::mutex mutex;
   std::unordered_map<const Code*, Function> functions;
@@ -265,7 +265,7 @@ Recorder::Run& Recorder::run_of(const GridRun& grid) {
       t.shared_bytes = grid.code->dynamic_shared_offset + launch.dynamic_shared;
     run->sms = uint32_t(grid.gpu->sm_count);
     run->figures = model::figures_of(*grid.gpu);
-    run->l2_bytes = run->figures->l2_bytes;
+    run->l2_bytes = run->figures.l2_bytes;
     run->per_sm = uint32_t(
         std::max(1, occupancy(*grid.gpu, {.block_threads = int(t.block_threads),
                                           .registers_per_thread = int(t.registers_per_thread),
@@ -290,7 +290,7 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
     f.plan = std::make_shared<const observe::Plan>(observe::plan_of(*code));
     f.first = code->insts.data();
     f.first_step = uint32_t(run.work.steps.size());
-    append_steps(run.work, *code, *f.plan, *run.figures);
+    append_steps(run.work, *code, *f.plan, run.figures);
     f.find_bodies();
     std::erase_if(f.bodies,
                   [&](const auto& one) { return is_long(run.work, f.first_step, one.second); });
@@ -430,7 +430,7 @@ void Recorder::end(const GridRun& grid) {
   }
   const model::Prediction time =
       run->as_before ? *run->as_before
-                     : model::predict(run->finished(), *run->figures, int(run->per_sm));
+                     : model::predict(run->finished(), run->figures, int(run->per_sm));
   const Dim3 &g = grid.launch->grid, &b = grid.launch->block;
   const std::lock_guard lock(mutex_);
   known_[run->shape].time = time;

@@ -107,11 +107,10 @@ int run_on(const Target& target, const RunFlags& flags) {
     else if (flags.json != "-")
       fmt::print("{}", modelled_table(kernels, std::string(target.gpu.name)));
     if (!flags.json.empty())
-      if (const Status written =
-              write_record({{"gpu", target.gpu.name},
-                            {"checked", bool(model::figures_of(target.gpu).checked)},
-                            {"kernels", kernels}},
-                           flags.json);
+      if (const Status written = write_record({{"gpu", target.gpu.name},
+                                               {"checked", model::figures_of(target.gpu).checked},
+                                               {"kernels", kernels}},
+                                              flags.json);
           !written)
         return failed(written);
   }
