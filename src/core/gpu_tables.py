@@ -123,7 +123,7 @@ def spec_row(key, entry):
 
 
 def figure_row(data, key, resolver):
-    lines = [f"    {{{json.dumps(key)},", f"     {{.source = FromData(\"gpus.json\"),", f"      .checked = {str(data['gpus'][key]['checked']).lower()},"]
+    lines = [f"    {{{json.dumps(key)},", f"     {{.checked = {str(data['gpus'][key]['checked']).lower()},"]
     for name in data["rules"]:
         value, origin = resolver.figure(name)
         check(key, name, value)

@@ -4,20 +4,13 @@
 #pragma once
 
 #include <array>
-#include <string_view>
 
 #include "core/gpu_spec.h"
 
 namespace ridge::model {
 
-// Has no default, so that nobody makes figures of nothing: `Figures{}` does not compile.
-struct FromData {
-  explicit constexpr FromData(std::string_view) {}
-};
-
 // One field per rule of gpus.json, in the same order.
 struct Figures {
-  FromData source;
   bool checked;  // on the card: times were compared. Otherwise they are "unchecked on this card".
   double clock_ghz;
   int sms;

@@ -127,7 +127,7 @@ struct Recorder::Tally {
 
 struct Recorder::Run {
   model::Work work;
-  model::Figures figures = model::figures_of(all_gpus().front());  // of the GPU that is modelled
+  model::Figures figures = {};  // of the GPU that is modelled
   uint32_t per_sm = 1, sms = 1;
   std::mutex mutex;
   std::unordered_map<const Code*, Function> functions;
