@@ -32,6 +32,7 @@ def recorded(families):
         record = json.loads(file.read_text())
         for climb in record.get("climbs", []):
             family = climb.get("family", file.stem)
+            if climb.get("same"): continue  # in place: no flag asks for that
             if not families or family in families:
                 yield family, climb
 

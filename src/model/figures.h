@@ -37,7 +37,8 @@ struct Figures {
   double l2_write_request;    // cycles per single sector
   double l2_write_completed;  // beyond that, if DRAM has the rest
   double dram_mix_loss;       // of that, where half is written
-  double dram_lone_bytes;     // a row of DRAM opened for two sectors
+  double dram_lone_bytes;     // a row of DRAM opened for two sectors, of which one is wanted
+  double dram_pair_bytes;     // the same, if both are wanted and the other half of the line is not
   double l1_bytes;            // with shared memory
   double l2_bytes;            // that all SMs can use at once
 

@@ -16,6 +16,7 @@ constexpr double kBusy = 0.6;  // a part of the GPU that is used less does not h
 constexpr double kBand = 0.18, kBandShort = 0.25;
 constexpr double kBandUnchecked = 2;  // times as wide on a card that nobody compared
 constexpr double kShortUs = 20;
+constexpr double kShortBlocks = 16;  // waves: what was in the L2 before matters
 
 std::string bound_of(const SmTime& sm, const Work& work, const Figures& figures, double us) {
   if (double(work.blocks) < figures.sms) return "idle";
@@ -77,13 +78,22 @@ Prediction predict(const Work& work, const Figures& figures, int resident) {
   Prediction out;
   const double blocks = blocks_of_busiest(work, figures, resident);
   const double whole = std::max(1.0, std::round(blocks));
-  out.sm = run_sm(work, figures, whole, resident, active);
-  out.sm.cycles *= blocks / whole;
   double followed = 0, cut = 0;  // steps
   for (const Work::Block& block : work.sm) followed += block.followed, cut += block.cut;
-  if (followed > 0) out.sm.cycles *= 1 + cut / followed;
+  const double more = blocks / whole * (followed > 0 ? 1 + cut / followed : 1);
+  const auto own_us = [&] { return out.sm.cycles / figures.clock_ghz * 1e-3; };
+  if (blocks < kShortBlocks * resident) {
+    Figures clean = figures;
+    clean.l2_dirty_bytes = 0;
+    out.sm = run_sm(work, clean, whole, resident, active);
+    out.sm.cycles *= more;
+    out.clean_us = own_us();
+  }
+  out.sm = run_sm(work, figures, whole, resident, active);
+  out.sm.cycles *= more;
   out.launch_us = figures.launch_us;
-  out.us = figures.launch_us + out.sm.cycles / figures.clock_ghz * 1e-3;
+  out.us = figures.launch_us + own_us();
+  if (out.clean_us == 0) out.clean_us = own_us();
   const double band =
       (out.us < kShortUs ? kBandShort : kBand) * (figures.checked ? 1 : kBandUnchecked);
   out.low_us = out.us * (1 - band);

@@ -83,7 +83,7 @@ double Memory::read(uint32_t op, double now, uint64_t line, int sectors) {
           missing && sectors == 1 ? figures_.l2_lone_miss : 1);
   if (!missing) return l2_ + figures_.l2_latency + figures_.l2_spread * distance_of(line);
   const double bytes = std::min(128.0, 32.0 * sectors * std::max(1.0, fetched_[op]));
-  const double later = slower(now, take_dram(now, bytes, sectors == 1, false));
+  const double later = slower(now, take_dram(now, bytes, sectors, false));
   return backlog() + figures_.dram_latency + figures_.dram_spread * distance_of(line) + later;
 }
 
@@ -116,14 +116,16 @@ double Memory::write(uint32_t op, double now, int sectors) {
   owed_[op] += dirtied_[op] * kept_writes_;
   if (owed_[op] >= 1) {
     owed_[op] -= 1;
-    slower(now, take_dram(now, 32.0 * sectors, is_lone, true));
+    slower(now, take_dram(now, 32.0 * sectors, sectors, true));
   }
   return l2_;
 }
 
 // Takes DRAM's time; returns it in bytes.
-double Memory::take_dram(double now, double bytes, bool is_lone, bool writes) {
-  const double cost = bytes + (is_lone ? figures_.dram_lone_bytes : 0);
+double Memory::take_dram(double now, double bytes, int sectors, bool writes) {
+  double cost = bytes;
+  if (sectors == 1) cost += figures_.dram_lone_bytes;
+  if (sectors == 2 && !writes) cost += figures_.dram_pair_bytes;
   double emptied = 0;  // cycles
   (writes ? written_ : read_) += cost;
   dram_bytes_ += bytes;
@@ -133,7 +135,8 @@ double Memory::take_dram(double now, double bytes, bool is_lone, bool writes) {
     emptied = bytes * share_ / figures_.dram_bytes_per_cycle;
   }
   const double part = written_ / (written_ + read_);
-  const double mixed = 1 - 4 * figures_.dram_mix_loss * part * (1 - part);
+  // A third of writes costs next to nothing; half of them or more cost all there is to lose.
+  const double mixed = 1 - figures_.dram_mix_loss * std::min(1.0, std::pow(2 * part, 3));
   const double cycles = (cost / dram_rate_ + emptied) / mixed;
   emptied_ += emptied / mixed;
   dram_ = std::max(dram_, now) + cycles;

@@ -36,7 +36,7 @@ class Memory {
  private:
   void take_l2(double now, int sectors, double least, double counts);
   bool is_missing(uint32_t op);
-  double take_dram(double now, double bytes, bool is_lone, bool writes);
+  double take_dram(double now, double bytes, int sectors, bool writes);
   double slower(double now, double cost);
 
   const Figures& figures_;

@@ -48,7 +48,7 @@ Modelled end_modelling(double flushed) {
   all.us = us(Timekeeper::Which::expected);
   all.low_us = us(Timekeeper::Which::low);
   all.high_us = us(Timekeeper::Which::high);
-  const std::vector<model::Task> list = works(Timekeeper::Which::expected);
+  const std::vector<model::Task> list = works(Timekeeper::Which::clean);
   all.graph_us =
       model::can_capture(list) ? model::per_graph_launch_us(list, figures, flushed) : all.us;
   modelling().reset();

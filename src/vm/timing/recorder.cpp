@@ -398,8 +398,9 @@ Recorder::Run& Recorder::run_of(const GridRun& grid) {
     const Known& known = known_[run->shape];
     if (known.launches >= kModelledLaunches) run->as_before = known.time;
     else t.issued.resize(t.blocks);
-    const uint64_t followed = 2ull * run->per_sm * (t.block_threads / kWarpSize + 1);  // warps
-    run->most_words = kMostWords / followed;
+    const uint64_t on_sm = (t.blocks + run->sms - 1) / run->sms;  // blocks
+    const uint64_t followed = std::min<uint64_t>(2ull * run->per_sm, on_sm);
+    run->most_words = kMostWords / (followed * (t.block_threads / kWarpSize + 1));
     t.sm.reserve(2 * run->per_sm + 2);  // so that they stay where they are
   }
   last = {grid.id, run.get()};

@@ -76,6 +76,7 @@ void Timekeeper::note(const LaunchTime& launch) {
   const model::Prediction& time = launch.time;
   times.us += time.own_us();
   times.low_us += std::max(0.0, time.low_us - time.launch_us);
+  times.clean_us += time.clean_us;
   times.high_us += time.high_us - time.launch_us;
   times.share = std::max(times.share, time.share);
   ++times.launches;
@@ -124,7 +125,12 @@ void Timekeeper::set_times(model::Task& task, const Key& key, Which which) const
   const auto found = times_.find(key);
   if (found == times_.end()) return;
   const Times& times = found->second;
-  task.us = which == Which::low ? times.low_us : which == Which::high ? times.high_us : times.us;
+  switch (which) {
+    case Which::expected: task.us = times.us; break;
+    case Which::low: task.us = times.low_us; break;
+    case Which::high: task.us = times.high_us; break;
+    case Which::clean: task.us = times.clean_us; break;
+  }
   task.share = times.share;
 }
 

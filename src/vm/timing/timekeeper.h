@@ -35,8 +35,9 @@ class Timekeeper : public Recorder {
   bool keeps_time() const override { return events_; }
   std::optional<double> elapsed_us(const Recorded& from, const Recorded& to) override;
 
-  // All that was asked for, with the kernels' times: the expected, the shortest or the longest.
-  enum class Which : uint8_t { expected, low, high };
+  // All that was asked for, with the kernels' times: the expected, the shortest or the longest, or
+  // the expected where the L2 has nothing to write back.
+  enum class Which : uint8_t { expected, low, high, clean };
   std::vector<model::Task> works(Which which);
   // From the first kernel, copy or fill to the end of the last, and the copies among them.
   struct Summary {
@@ -49,7 +50,7 @@ class Timekeeper : public Recorder {
   // A piece of work, or a node of a graph (else ~0).
   using Key = std::tuple<uint64_t, uint64_t, size_t>;  // stream, number, node
   struct Times {
-    double us = 0, low_us = 0, high_us = 0, share = 0;
+    double us = 0, low_us = 0, high_us = 0, clean_us = 0, share = 0;
     uint64_t launches = 0;
   };
   struct Place {  // on the timeline
