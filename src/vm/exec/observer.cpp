@@ -151,6 +151,7 @@ class Observers final : public Observer {
     tell(&Observer::asked, order, asked);
   }
   void node_begins(size_t node) override { tell(&Observer::node_begins, node); }
+  bool wants_host_calls() const override { return any(&Observer::wants_host_calls); }
   bool keeps_time() const override { return any(&Observer::keeps_time); }
   std::optional<double> elapsed_us(const Recorded& from, const Recorded& to) override {
     for (Observer* one : list)

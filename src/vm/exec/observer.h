@@ -168,6 +168,8 @@ class Observer {
   virtual std::optional<double> elapsed_us(const Recorded& /*from*/, const Recorded& /*to*/) {
     return std::nullopt;
   }
+  // Whether it matters where in the program each launch was asked for: that costs time.
+  virtual bool wants_host_calls() const { return true; }
   // Whether memory that is still allocated when the process ends is worth a finding.
   virtual bool looks_for_leaks() const { return false; }
 };

@@ -44,6 +44,7 @@ class Recorder : public Observer {
   void end(const GridRun& grid) override;
   bool ends_blocks() const override { return options_.sampled; }
   bool has_enough(const Block& block) override;
+  bool wants_host_calls() const override { return false; }
   void finish() override {}
 
   struct Branch {  // that the machine has not
