@@ -74,6 +74,7 @@ class Timeline {
   void wait(size_t number);  // the host does
   void wait_all();
   double host_us() const { return host_; }
+  const Figures& figures() const { return f_; }
 
  private:
   static constexpr size_t kNone = ~size_t(0);

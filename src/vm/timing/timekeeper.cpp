@@ -216,6 +216,9 @@ Timekeeper::Summary Timekeeper::summary() {
     ++sum->count;
     sum->bytes += copy.bytes;
     sum->us += span.end - span.begin;
+    // A kernel of the driver's does it, and begins as late as any other.
+    if (copy.way == model::Way::within_device || copy.way == model::Way::fill)
+      sum->us += model::copy_time(copy.way, 0, false, timeline_.figures()).fixed_us;
   }
   return summary;
 }
