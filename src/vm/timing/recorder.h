@@ -16,6 +16,7 @@
 #include "vm/exec/observer.h"
 #include "vm/observe/count.h"
 #include "vm/observe/plan.h"
+#include "vm/timing/known.h"
 
 namespace ridge::vm::timing {
 
@@ -65,11 +66,7 @@ class Recorder : public Observer {
   const Options options_;
   std::mutex mutex_;
   std::unordered_map<const GridRun*, std::unique_ptr<Run>> runs_;
-  struct Known {
-    uint64_t launches = 0;
-    model::Prediction time;
-  };
-  std::unordered_map<std::string, Known> known_;  // by kernel and shape
+  KnownLaunches known_;
 };
 
 }  // namespace ridge::vm::timing
