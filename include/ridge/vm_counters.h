@@ -21,7 +21,7 @@ void ridge_vm_counts(RidgeVmCounts* counts);
 struct RidgeVmModelled {
   double us, low_us, high_us;  // between two events, with a cold L2
   double graph_us;             // as one of many such works in a graph
-  char bound[16];              // "memory", "l2", …; of the longest launch
+  char bound[16];              // "memory", "l2", …; of the longest launch, or "link"
   char why[160];
 };
 void ridge_vm_model_begin(void);

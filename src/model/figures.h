@@ -77,6 +77,7 @@ struct Figures {
   double graph_us;              // a graph of one empty kernel between two events
   double graph_node_us;         // each further node of a chain
   double programmatic_node_us;  // starts of dependent nodes
+  double warm_us;  // that a node needs less than a kernel in a cold stream: its code is there
 
   // Copies and fills between two events: µs of an empty one, and bytes per µs.
   double to_device_us, to_device_bytes;

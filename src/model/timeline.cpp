@@ -92,6 +92,8 @@ size_t Timeline::add_graph(const Task& task, Op whole, const std::vector<size_t>
     Op op = op_of(node);
     op.graph = number;
     const bool is_free = node.kind == Task::Kind::marker || node.kind == Task::Kind::event;
+    if (op.kind == Task::Kind::kernel && !node.after.empty())
+      op.left = std::max(0.0, op.left - f_.warm_us);
     if (!is_free) {  // what it takes longer than a kernel, it does here, too
       const double gap = node.after.empty() ? f_.graph_us - f_.event_us : f_.graph_node_us;
       double& own = over_link(op.kind, op.way) ? op.fixed : op.gap;

@@ -5,7 +5,7 @@
 // - The host asks for one thing after another. A launch takes it launch_host_us, and nothing begins
 //   before it was asked for.
 // - In a stream a kernel begins launch_us - event_us after what was before it. In a graph it begins
-//   graph_node_us after the nodes that it depends on.
+//   graph_node_us after the nodes that it depends on, and takes warm_us less.
 // - A dependent launch begins while the kernel before it still runs, if that one lets it. What it
 //   does before it waits takes no time.
 // - One copy engine per direction; copies of one direction take turns. While both directions are
@@ -74,6 +74,7 @@ class Timeline {
   void wait(size_t number);  // the host does
   void wait_all();
   double host_us() const { return host_; }
+  const Figures& figures() const { return f_; }
 
  private:
   static constexpr size_t kNone = ~size_t(0);

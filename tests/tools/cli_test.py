@@ -581,62 +581,6 @@ class Programs(CliTest):
         self.assertIn("damaged or truncated", self.run_vm(program, code=2)[1])
 
 
-CLOCK = r"""
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
-
-__global__ void nothing() {}
-__global__ void wait(int turns, float* out) {
-  float x = threadIdx.x;
-  for (int i = 0; i < turns; ++i) x = x * 0.5f + 1;
-  if (x == 77) *out = x;
-}
-
-int main() {
-  cudaEvent_t begin, end;
-  cudaEventCreate(&begin), cudaEventCreate(&end);
-  const auto us = [&](int times, const std::function<void()>& work) {
-    cudaEventRecord(begin);
-    work();
-    cudaEventRecord(end);
-    cudaEventSynchronize(end);
-    float ms = -1;
-    cudaEventElapsedTime(&ms, begin, end);
-    return ms * 1e3 / times;
-  };
-  constexpr int kBytes = 2 << 20;
-  char *device, *pinned, *pageable = (char*)calloc(kBytes, 1);
-  cudaMalloc(&device, kBytes), cudaMallocHost(&pinned, kBytes);
-  std::printf("nothing %.3f\n", us(1, [] {}));
-  std::printf("launches %.3f\n", us(100, [] { for (int i = 0; i < 100; ++i) nothing<<<1, 32>>>(); }));
-  std::printf("pinned %.3f\n", us(1, [&] { cudaMemcpyAsync(device, pinned, kBytes, cudaMemcpyHostToDevice); }));
-  std::printf("pageable %.3f\n", us(1, [&] { cudaMemcpy(device, pageable, kBytes, cudaMemcpyHostToDevice); }));
-
-  cudaStream_t one, two;
-  cudaStreamCreate(&one), cudaStreamCreate(&two);
-  cudaEvent_t inside[2];
-  for (cudaEvent_t& event : inside) cudaEventCreate(&event);
-  cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal);
-  cudaEventRecordWithFlags(inside[0], one, cudaEventRecordExternal);
-  for (int i = 0; i < 32; ++i) nothing<<<1, 32, 0, one>>>();
-  cudaEventRecordWithFlags(inside[1], one, cudaEventRecordExternal);
-  cudaGraph_t graph;
-  cudaGraphExec_t exec;
-  cudaStreamEndCapture(one, &graph), cudaGraphInstantiate(&exec, graph, 0);
-  std::printf("graph %.3f\n", us(32, [&] { cudaGraphLaunch(exec, cudaStreamLegacy); }));
-  float ms = -1;
-  cudaEventElapsedTime(&ms, inside[0], inside[1]);
-  std::printf("in_graph %.3f\n", ms * 1e3 / 32);
-
-  // Each of 35 us or so; both streams at once.
-  std::printf("streams %.3f\n", us(1, [&] {
-    wait<<<1, 32, 0, one>>>(9000, (float*)device);
-    wait<<<1, 32, 0, two>>>(9000, (float*)device);
-  }));
-}
-"""
-
 TINY = """
 #include <cstdio>
 #include <cstdlib>
@@ -713,18 +657,6 @@ class Kernels(CliTest):
         self.assertGreater(times["t4"]["modelled_us"], times["h200"]["modelled_us"])
         def width(time): return time["modelled_high_us"] / time["modelled_low_us"]
         self.assertGreater(width(times["t4"]), width(times["h200"]))
-
-    def test_clock(self):
-        # What was measured on an H200 (bench/model/h200.json), in microseconds.
-        source = self.write("clock.cu", CLOCK)
-        out, _ = self.ridge("run", "--device", "vm", "--clock", "model", source)
-        times = {name: float(us) for name, us in (line.split() for line in out.splitlines())}
-        for name, us, off in (("nothing", 1.28, 0.1), ("launches", 3.7, 0.2), ("pinned", 42.2, 0.05),
-                              ("pageable", 155, 0.2), ("graph", 0.85, 0.4), ("streams", 40, 0.2)):
-            self.assertLess(abs(times[name] - us), off * us, f"{name}: {times}")
-        self.assertAlmostEqual(times["in_graph"], times["graph"], delta=0.2)
-        _, err = self.ridge("run", "--device", "vm", "--clock", "sun", source, code=2)
-        self.assertIn("--clock is model or host, not 'sun'", err)
 
     def test_trace(self):
         # Streams overlap when the host lets them; on a busy one not every time.

@@ -274,7 +274,9 @@ void Scheduler::settle() {
 
 void Scheduler::note_kernel(const StreamRef& stream, const Ticket& ticket,
                             const std::string& name) {
-  UnfinishedKernel kernel{name, observer() ? report::host_call() : report::HostCall{}};
+  Observer* const watching = observer();
+  const bool wants_call = watching && watching->wants_host_calls();
+  UnfinishedKernel kernel{name, wants_call ? report::host_call() : report::HostCall{}};
   const Lock lock(mutex_);
   stream->last_kernel = ticket;
   stream->kernel = std::move(kernel);

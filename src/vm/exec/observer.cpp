@@ -86,6 +86,17 @@ class Observers final : public Observer {
     for (uint32_t who = merged.told[size_t(inst - merged.first)]; who; who &= who - 1)
       list[size_t(std::countr_zero(who))]->before(w, inst);
   }
+  bool ends_blocks() const override { return any(&Observer::ends_blocks); }
+  bool has_enough(const Block& block) override {
+    const Wanted& wanted = launch_of(*block.grid).wanted;
+    const auto all_who_hear = [&](auto agrees) {
+      for (size_t k = 0; k < list.size(); ++k)
+        if (wants(wanted, k, block.index) && !agrees(*list[k])) return false;
+      return true;
+    };
+    return all_who_hear([](Observer& one) { return one.ends_blocks(); }) &&
+           all_who_hear([&](Observer& one) { return one.has_enough(block); });
+  }
   void finish() override { tell(&Observer::finish); }
 
   void block_begins(const Block& block) override { tell_of(block, &Observer::block_begins, block); }
@@ -140,6 +151,7 @@ class Observers final : public Observer {
     tell(&Observer::asked, order, asked);
   }
   void node_begins(size_t node) override { tell(&Observer::node_begins, node); }
+  bool wants_host_calls() const override { return any(&Observer::wants_host_calls); }
   bool keeps_time() const override { return any(&Observer::keeps_time); }
   std::optional<double> elapsed_us(const Recorded& from, const Recorded& to) override {
     for (Observer* one : list)

@@ -86,9 +86,9 @@ class Observer {
   // Before an instruction that w.mask's lanes are about to execute; one that waits for other lanes
   // of its warp may be met again. On a worker's own thread; launches may overlap.
   virtual void before(const Warp& w, const Inst* inst) = 0;
-  // Whether blocks may end before they are done. If so, turns of warps are short, and between two of
-  // them it is asked whether a block has done enough. Only an observer that watches alone is asked,
-  // and not about clusters.
+  // Whether blocks may end before they are done. If so, turns of warps are short, and between two
+  // of them it is asked whether a block has done enough. Not asked about clusters, nor about blocks
+  // that another observer hears of who does not end blocks.
   virtual bool ends_blocks() const { return false; }
   virtual bool has_enough(const Block&) { return false; }
   // The process ends: time to tell what was seen.
@@ -168,6 +168,8 @@ class Observer {
   virtual std::optional<double> elapsed_us(const Recorded& /*from*/, const Recorded& /*to*/) {
     return std::nullopt;
   }
+  // Whether it matters where in the program each launch was asked for: that costs time.
+  virtual bool wants_host_calls() const { return true; }
   // Whether memory that is still allocated when the process ends is worth a finding.
   virtual bool looks_for_leaks() const { return false; }
 };

@@ -1,5 +1,8 @@
 #include "vm/timing/modelled.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
 #include <memory>
 #include <utility>
 
@@ -20,6 +23,37 @@ struct Modelling {
 std::unique_ptr<Modelling>& modelling() {
   static std::unique_ptr<Modelling> one;
   return one;
+}
+
+// What takes longest: the kernels, or what goes one way over the link.
+void find_bound(Modelled& all, const std::vector<model::Task>& works,
+                const model::Figures& figures) {
+  using Kind = model::Task::Kind;
+  double kernels = 0;
+  std::array<double, 2> link = {}, bytes = {};  // to the device, to the host
+  const auto add = [&](const model::Task& task) {
+    if (task.kind == Kind::kernel) kernels += task.us;
+    if (task.kind != Kind::copy || task.way > model::Way::to_host) return;
+    const auto time = model::copy_time(task.way, task.bytes, task.is_pageable, figures);
+    link[size_t(task.way)] += time.fixed_us + time.bytes_us;
+    bytes[size_t(task.way)] += task.bytes;
+  };
+  for (const model::Task& task : works) {
+    add(task);
+    for (const model::Task& node : task.nodes) add(node);
+  }
+  const size_t way = link[1] > link[0];
+  if (link[way] > kernels) {
+    std::array<char, 80> text;
+    std::snprintf(text.data(), text.size(), "%.1f MB go to the %s at %.1f GB/s", bytes[way] / 1e6,
+                  way ? "host" : "device", bytes[way] / link[way] / 1e3);
+    all.bound = "link";
+    all.why = text.data();
+    return;
+  }
+  const auto longest = std::ranges::max_element(
+      all.launches, {}, [](const LaunchTime& launch) { return launch.time.us; });
+  if (longest != all.launches.end()) all.bound = longest->time.bound;
 }
 
 }  // namespace
@@ -51,6 +85,7 @@ Modelled end_modelling(double flushed) {
   const std::vector<model::Task> list = works(Timekeeper::Which::clean);
   all.graph_us =
       model::can_capture(list) ? model::per_graph_launch_us(list, figures, flushed) : all.us;
+  find_bound(all, list, figures);
   modelling().reset();
   return all;
 }

@@ -15,7 +15,9 @@ void begin_modelling(const GpuSpec& gpu);
 struct Modelled {
   std::vector<LaunchTime> launches;
   double us = 0, low_us = 0, high_us = 0;  // between two events, behind a fill of `flushed` bytes
-  double graph_us = 0;  // as one of many in a graph; like `us` if none can hold it
+  std::string bound = {},
+              why = {};  // of the longest launch; "link" if copies take longer than the kernels
+  double graph_us = 0;   // as one of many in a graph; like `us` if none can hold it
 };
 Modelled end_modelling(double flushed);
 

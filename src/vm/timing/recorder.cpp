@@ -28,7 +28,6 @@ constexpr double kL2Fills = 3;
 constexpr double kMostSampled = 15e6;  // machine instructions of blocks that nobody has to run
 constexpr uint32_t kLeastProgress = 4;
 constexpr size_t kMostOwn = 1 << 20;  // accesses of followed blocks
-constexpr uint64_t kModelledLaunches = 3;  // of one kernel and shape; later ones take as long
 
 // Lanes of an atomic that reach the memory: ptxas may have one do the work of all.
 uint32_t lanes_of(const observe::Touch& touch, uint32_t mask) {
@@ -176,7 +175,7 @@ struct Recorder::Run {
   std::vector<PerWorker> per_worker;
   std::unordered_map<uint64_t, size_t> block;  // its place in work.sm
   size_t most_words = 0;                       // of the stream of one warp
-  std::string shape;                           // by which launches are known again
+  std::string shape, scalars;                  // by which launches are known again
   std::optional<model::Prediction> as_before;  // no need to look at this one
   std::optional<Waves> waves;                  // if not all blocks have to run
 
@@ -395,9 +394,9 @@ Recorder::Run& Recorder::run_of(const GridRun& grid) {
                         .blocks_per_sm));
     run->shape = t.kernel + ' ' + std::to_string(t.blocks) + ' ' + std::to_string(t.block_threads) +
                  ' ' + std::to_string(t.shared_bytes);
-    const Known& known = known_[run->shape];
-    if (known.launches >= kModelledLaunches) run->as_before = known.time;
-    else t.issued.resize(t.blocks);
+    run->scalars = scalars_of(grid);
+    run->as_before = known_.find(run->shape, run->scalars);
+    if (!run->as_before) t.issued.resize(t.blocks);
     const uint64_t on_sm = (t.blocks + run->sms - 1) / run->sms;  // blocks
     const uint64_t followed = std::min<uint64_t>(2ull * run->per_sm, on_sm);
     run->most_words = kMostWords / (followed * (t.block_threads / kWarpSize + 1));
@@ -643,8 +642,7 @@ void Recorder::end(const GridRun& grid) {
       sec(grid.start, t0), sec(t0, t1), sec(t1, t2), words, run->work.sm.size(), time.us, time.bound.c_str(), time.sm.issue, time.sm.lsu, time.sm.l2, time.sm.l2_of_peak, time.sm.dram, time.sm.dram_of_peak, time.sm.l1_hits, time.sm.replayed, time.sm.extrapolated, miss/std::max(1.0,sect), sect);
   }
   const std::lock_guard lock(mutex_);
-  known_[run->shape].time = time;
-  ++known_[run->shape].launches;
+  if (!run->as_before) known_.add(run->shape, run->scalars, time);
   told_({run->work.kernel, grid.launch->grid, grid.launch->block, time});
 }
 

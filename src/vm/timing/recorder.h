@@ -16,6 +16,7 @@
 #include "vm/exec/observer.h"
 #include "vm/observe/count.h"
 #include "vm/observe/plan.h"
+#include "vm/timing/known.h"
 
 namespace ridge::vm::timing {
 
@@ -44,6 +45,7 @@ class Recorder : public Observer {
   void end(const GridRun& grid) override;
   bool ends_blocks() const override { return options_.sampled; }
   bool has_enough(const Block& block) override;
+  bool wants_host_calls() const override { return false; }
   void finish() override {}
 
   struct Branch {  // that the machine has not
@@ -64,11 +66,7 @@ class Recorder : public Observer {
   const Options options_;
   std::mutex mutex_;
   std::unordered_map<const GridRun*, std::unique_ptr<Run>> runs_;
-  struct Known {
-    uint64_t launches = 0;
-    model::Prediction time;
-  };
-  std::unordered_map<std::string, Known> known_;  // by kernel and shape
+  KnownLaunches known_;
 };
 
 }  // namespace ridge::vm::timing

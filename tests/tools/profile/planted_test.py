@@ -7,11 +7,14 @@ import io
 import json
 import os
 import re
+import sys
 import unittest
 from pathlib import Path
 
-from browser import Browser, missing_browser
 from ridge_profile import HERE, ProfileTest
+
+sys.path.insert(0, str(HERE.parent))
+from browser import Browser, missing_browser  # noqa: E402
 
 SOURCES = [HERE / "planted.cu", HERE / "planted_work.cu"]
 

@@ -58,8 +58,12 @@ class Listener : public Observer {
     chooses.erase(chooses.begin());
     return next;
   }
+  bool watches(const GridRun&) override { return watches_launches; }
+  bool ends_blocks() const override { return has_enough_of_blocks; }
+  bool has_enough(const Block&) override { return true; }
   void finish() override {}
 
+  bool has_enough_of_blocks = false, watches_launches = true;
   uint64_t heard = 0, warps = 0, threads = 0;
   std::map<uint64_t, uint64_t> heard_of;       // by block
   std::vector<std::vector<uint64_t>> chooses;  // which blocks, by round
@@ -165,6 +169,27 @@ TEST_F(Observed, EachHearsOfTheBlocksThatItChose) {
   EXPECT_EQ(second.blocks, (std::vector<uint64_t>{2, 4, 5}));
   EXPECT_EQ(first.heard, 2u * 3);
   EXPECT_EQ(first.warps, second.warps);  // three blocks each
+}
+TEST_F(Observed, BlocksEndEarlyIfAllWhoHearOfThemHaveEnough) {
+  const uint64_t of_two_blocks = run(2);
+  Listener first("a", events, is_store, false), second("b", events, is_barrier, false);
+  first.chooses = {{1, 2}};
+  first.has_enough_of_blocks = true;
+  second.chooses = {{2}};
+  const uint64_t instructions = run(8);
+  EXPECT_LT(instructions, of_two_blocks);  // block 1 ended early, block 2 did not
+  EXPECT_GT(instructions, of_two_blocks / 2);
+  EXPECT_EQ(second.heard, 2u);
+}
+TEST_F(Observed, WhoDoesNotWatchALaunchHearsOfItsEndsOnly) {
+  Listener first("a", events, is_barrier, true);
+  first.watches_launches = false;
+  run();
+  EXPECT_EQ(events, "a begins, a ends, ");
+  EXPECT_EQ(first.heard, 0u);
+  Listener second("b", events, is_barrier, true);  // who does decides for all
+  run();
+  EXPECT_EQ(second.heard, 2u * 2);
 }
 TEST_F(Observed, AnswersMayDifferFromBlockToBlock) {
   for (const bool beside_others : {false, true}) {

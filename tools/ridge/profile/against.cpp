@@ -208,6 +208,7 @@ json kernel_json(const Pair& pair) {
               {"grid", {member(before, "grid"), member(after, "grid")}},
               {"block", {member(before, "block"), member(after, "block")}},
               {"launches", {number_of(before, "launches"), number_of(after, "launches")}},
+              {"modelled_us", {number_of(before, "modelled_us"), number_of(after, "modelled_us")}},
               {"time_cycles", {cycles_before, cycles_after}},
               {"counters", counters_of(pair)},
               {"lines", json::array()}};

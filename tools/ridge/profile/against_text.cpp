@@ -115,7 +115,10 @@ std::string kernel_text(const json& kernel, size_t top) {
     if (change.before == 0 && change.after == 0) return;
     rows.push_back({name, whole(change.before), whole(change.after), coloured(change)});
   };
-  add("cycles, by the model", Change(kernel["time_cycles"]));
+  if (const Change us(kernel["modelled_us"]); us.before > 0 && us.after > 0)
+    rows.push_back({"µs of one launch, modelled", fmt::format("{:.1f}", us.before),
+                    fmt::format("{:.1f}", us.after), coloured(us)});
+  add("cycles, by the plain model", Change(kernel["time_cycles"]));
   for (const auto& [name, change] : changes_of(kernel["counters"])) add(name, change);
   add("registers", Change(kernel["resources"]["registers"]));
   add("bytes of shared memory", Change(kernel["resources"]["static_shared"]));

@@ -113,11 +113,12 @@ std::string to_string(const Size& size);  // "8×8", "64"
 // One launch, by the model of time (docs/model.md): between two events, with a cold L2.
 struct ModelledTime {
   double us = 0, low_us = 0, high_us = 0;
-  double own_us = 0;   // without what an empty launch takes
-  std::string bound;   // "l2"
-  std::string why;     // in a few words, where the model says more
-  double busiest = 0;  // how much of its peak the busiest part of the GPU reaches
-  double reached = 0;  // the same of the part that is the bound; 0: not known
+  double own_us = 0;    // without what an empty launch takes
+  std::string bound;    // "l2"
+  std::string why;      // in a few words, where the model says more
+  double busiest = 0;   // how much of its peak the busiest part of the GPU reaches
+  double reached = 0;   // the same of the part that is the bound; 0: not known
+  bool checked = true;  // the figures of the GPU were measured
   uint64_t launches = 0;
 };
 

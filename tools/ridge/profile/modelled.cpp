@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "model/figures.h"
 #include "profile/time.h"
 
 namespace ridge::tools::profile {
@@ -47,6 +48,7 @@ void read_modelled_times(Profile& profile, std::istream& wire) {
     add(time.own_us, "own_us");
     time.bound = launch.value("bound", "");
     time.why = launch.value("why", "");
+    time.checked = launch.value("checked", true);
     time.busiest = 0;
     if (const auto shares = launch.find("shares"); shares != launch.end()) {
       for (const json& share : *shares) time.busiest = std::max(time.busiest, share.get<double>());
@@ -74,9 +76,10 @@ std::string bound_text(const ModelledTime& time) {
 
 std::string modelled_text(const Kernel& kernel, const GpuSpec& gpu) {
   if (!kernel.modelled) return "";
-  return fmt::format("modelled for {}: {}{} ({}), bound by {}", gpu.name,
-                     short_time(kernel.modelled->us), kernel.launches > 1 ? " per launch" : "",
-                     limits(*kernel.modelled), bound_text(*kernel.modelled));
+  const ModelledTime& time = *kernel.modelled;
+  return fmt::format("modelled for {}: {}{} ({}), bound by {}{}", gpu.name, short_time(time.us),
+                     kernel.launches > 1 ? " per launch" : "", limits(time), bound_text(time),
+                     time.checked ? "" : fmt::format(" ({})", model::kUnchecked));
 }
 
 double saved_us(const Kernel& kernel, double part) {

@@ -122,6 +122,7 @@ json kernel_json(const Kernel& kernel, const GpuSpec& gpu) {
     out["modelled_low_us"] = kernel.modelled->low_us;
     out["modelled_high_us"] = kernel.modelled->high_us;
     out["bound"] = kernel.modelled->bound;
+    out["checked"] = kernel.modelled->checked;
     out["modelled"] = modelled_text(kernel, gpu);
   }
   out["time_cycles"] = total;

@@ -85,9 +85,6 @@ bool let_read_machine_code(Command& command) {
   return true;
 }
 
-// The model of time knows the figures of this GPU.
-bool has_model(const Target& target) { return target.gpu.key == "h200"; }
-
 // What the ladders program says is for us; a user's program speaks to the user.
 int run_and_report(Command command, const ProfileFlags& flags) {
   int refused = 0;
@@ -186,7 +183,7 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
   fs::create_directory(scratch / "ptx", error);  // without it there are no PTX lines
   command->environment.emplace_back("RIDGE_PROFILE", scratch / "launches.json");
   command->environment.emplace_back("RIDGE_PROFILE_PTX", scratch / "ptx");
-  if (has_model(target)) command->environment.emplace_back("RIDGE_MODEL", scratch / "times.json");
+  command->environment.emplace_back("RIDGE_MODEL", scratch / "times.json");
   if (flags.check) command->environment.emplace_back("RIDGE_CHECK", scratch / "findings.json");
   // A rung at a real size would take too long, and its blocks are much alike. A check needs all of
   // them, because other blocks read what a block writes.

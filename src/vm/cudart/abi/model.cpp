@@ -51,10 +51,8 @@ __attribute__((visibility("default"))) int ridge_vm_model_end(RidgeVmModelled* o
   out->low_us = all.low_us;
   out->high_us = all.high_us;
   out->graph_us = all.graph_us;
-  const auto longest =
-      std::ranges::max_element(all.launches, {}, [](const auto& launch) { return launch.time.us; });
-  if (longest != all.launches.end())
-    std::snprintf(out->bound, sizeof out->bound, "%s", longest->time.bound.c_str());
+  std::snprintf(out->bound, sizeof out->bound, "%s", all.bound.c_str());
+  std::snprintf(out->why, sizeof out->why, "%s", all.why.c_str());
   return int(all.launches.size());
 }
 
