@@ -60,6 +60,21 @@ struct Figures {
   // by table_lookup of bench/model/programs.
   double constant_word = 10.7;
 
+  // Asynchronous copies and products.
+  double bulk_issue = 310;  // cycles until who asked may wait again: bulk.read_by_in_flight_2K
+  double bulk_bytes_per_cycle = 112;       // most that one SM gets: bulk.latency_by_bytes
+  double bulk_store_bytes_per_cycle = 64;  // read from shared memory: bulk.write_by_bytes
+  double mbarrier_arrive = 30;  // cycles until an arrival counts: mbarrier.cycles_by_threads
+  double mbarrier_wake = 10;    // from the last signal to who waits: bulk.latency_by_bytes
+  double mbarrier_turn = 4.2;   // cycles per warp that arrives: mbarrier.cycles_by_threads
+  double product_latency = 68;  // after the tensor core is done: wgmma.*.latency
+  double product_queue = 128;   // cycles of products that wait there: wgmma.*.rate_by_warpgroups
+
+  // Clusters.
+  double cluster_barrier = 350;           // from the last arrival on: cluster.barrier_by_size
+  double cluster_latency = 200;           // cluster.shared_latency_by_size
+  double cluster_bytes_per_cycle = 15.5;  // between SMs: cluster.shared_load_16_by_size
+
   // Queues.
   double lsu_queue = 64;        // cycles of work that the memory pipe takes in advance
   double store_backlog = 1500;  // cycles by which stores may run ahead of the memory

@@ -27,6 +27,7 @@ double between(const std::array<double, 6>& at, const std::array<double, 6>& val
 Memory::Memory(const Work& work, const Figures& figures, double active_sms) : figures_(figures) {
   share_ = std::max(1.0, active_sms) / figures.sms;
   l2_rate_ = std::min(figures.port_bytes_per_cycle, figures.l2_bytes_per_cycle / share_);
+  bulk_rate_ = std::min(figures.bulk_bytes_per_cycle, figures.l2_bytes_per_cycle / share_);
   dram_rate_ = std::min(figures.port_bytes_per_cycle, figures.dram_bytes_per_cycle / share_);
   dirty_left_ = figures.l2_dirty_bytes / std::max(1.0, active_sms);
   const double written = double(work.written_sectors) * 32 * double(work.blocks) /
@@ -62,8 +63,8 @@ Memory::Memory(const Work& work, const Figures& figures, double active_sms) : fi
   owed_.resize(misses_.size());
 }
 
-void Memory::take_l2(double now, int sectors, double least, double counts) {
-  const double cycles = std::max(32.0 * sectors / l2_rate_, least);
+void Memory::take_l2(double now, int sectors, double rate, double least, double counts) {
+  const double cycles = std::max(32.0 * sectors / rate, least);
   l2_ = std::max(l2_, now) + cycles;
   l2_busy_ += cycles;
   l2_bytes_ += 32.0 * sectors * counts;
@@ -78,10 +79,18 @@ bool Memory::is_missing(uint32_t op) {
 }
 
 double Memory::read(uint32_t op, double now, uint64_t line, int sectors) {
+  return answer(op, now, line, sectors, l2_rate_, figures_.l2_spread);
+}
+double Memory::read_bulk(uint32_t op, double now, uint64_t line, int sectors) {
+  return answer(op, now, line, sectors, bulk_rate_, 0);
+}
+
+double Memory::answer(uint32_t op, double now, uint64_t line, int sectors, double rate,
+                      double spread) {
   const bool missing = is_missing(op);
-  take_l2(now, sectors, figures_.l2_request * share_,
+  take_l2(now, sectors, rate, figures_.l2_request * share_,
           missing && sectors == 1 ? figures_.l2_lone_miss : 1);
-  if (!missing) return l2_ + figures_.l2_latency + figures_.l2_spread * distance_of(line);
+  if (!missing) return l2_ + figures_.l2_latency + spread * distance_of(line);
   const double bytes = std::min(128.0, 32.0 * sectors * std::max(1.0, fetched_[op]));
   const double later = slower(now, take_dram(now, bytes, sectors == 1, false));
   return backlog() + figures_.dram_latency + figures_.dram_spread * distance_of(line) + later;
@@ -112,7 +121,8 @@ double Memory::write(uint32_t op, double now, int sectors) {
       times > 1.01 ? std::clamp((times * misses_[op] - 1) / (times - 1), 0.0, 1.0) : 0;
   const double each =
       figures_.l2_write_request + (is_missing(op) ? in_parts * figures_.l2_write_completed : 0);
-  take_l2(now, sectors, is_lone ? each * share_ : 0, is_lone ? figures_.l2_lone_write : 1);
+  take_l2(now, sectors, l2_rate_, is_lone ? each * share_ : 0,
+          is_lone ? figures_.l2_lone_write : 1);
   owed_[op] += dirtied_[op] * kept_writes_;
   if (owed_[op] >= 1) {
     owed_[op] -= 1;

@@ -12,8 +12,10 @@
 #include "core/text.h"
 #include "model/launch.h"
 #include "vm/exec/grid.h"
+#include "vm/timing/async.h"
 #include "vm/timing/lines.h"
 #include "vm/timing/ops.h"
+#include "vm/timing/spins.h"
 
 namespace ridge::vm::timing {
 namespace {
@@ -62,6 +64,7 @@ struct Recorder::Function {
   // By branch that the machine has not: the instructions that it goes through instead, switched
   // off.
   std::unordered_map<uint32_t, std::vector<uint32_t>> bodies;
+  Spins spins;
 
   void find_bodies();
 };
@@ -101,11 +104,22 @@ struct L2Access {
   bool writes;
 };
 
-struct PerWorker {
+// Of each warp of a block.
+struct PerBlock {
   uint64_t block = ~0ull;
-  std::array<Recorder::Branch, 32> branch = {};  // that each of its warps came to last
-  std::array<uint32_t, 32> progress = {};        // accesses of each warp of the block
-  uint64_t counted = ~0ull;                      // the block that runs
+  std::array<Recorder::Branch, 32> branch = {};  // that it came to last
+  std::array<uint32_t, 32> progress = {};        // its accesses
+  struct Spin {
+    uint32_t step = ~0u;  // that asks whether a wait is over
+    uint16_t loop = Spins::kNone;
+    size_t words = 0;  // of the stream before it was asked
+  };
+  std::array<Spin, 32> spin = {};
+};
+
+struct PerWorker {
+  std::array<PerBlock, 16> of_rank;  // blocks of a cluster take turns
+  uint64_t counted = ~0ull;          // the block that runs
   std::vector<L2Access> accesses;
   std::unordered_set<uint64_t> lines;                                // different ones among them
   uint64_t blocks = 0;                                               // that they are of
@@ -137,6 +151,7 @@ struct Recorder::Run {
   std::unordered_map<uint64_t, uint64_t> owner;  // the followed block that touched a line first
   std::string shape;                             // by which launches are known again
   std::optional<model::Prediction> as_before;    // no need to look at this one
+  AsyncWork async;
 
   uint64_t wave() const { return uint64_t(per_sm) * sms; }
   void ask_l2();
@@ -152,6 +167,12 @@ struct Recorder::Run {
   double l2_bytes = 0;
   void note(PerWorker& worker, const L2Access& access);
   void note_owners(const Lines& lines, uint64_t block);
+  AsyncWork::Stream stream_of(const Block& block, uint32_t warp);
+  AsyncWork::FindStream streams() {
+    return [this](const Block& block, uint32_t warp) { return stream_of(block, warp); };
+  }
+  void add_bulk(PerWorker& worker, const observe::Touch& touch, const Warp& w, const Inst* inst,
+                uint32_t op);
   void block_begins(PerWorker& worker, std::unordered_map<const Code*, Tally>& tallies,
                     uint64_t block);
 };
@@ -161,6 +182,47 @@ void Recorder::Run::note_owners(const Lines& lines, uint64_t block) {
   for (uint32_t i = 0; i < lines.count; ++i)
     if (owner.try_emplace(lines.at[i].first, block).first->second != block)
       work.common_lines.insert(lines.at[i].first);
+}
+
+AsyncWork::Stream Recorder::Run::stream_of(const Block& of, uint32_t warp) {
+  if (!is_followed(of.index)) return {};
+  const std::lock_guard lock(mutex);
+  const auto [known, is_new] = block.try_emplace(of.index, work.sm.size());
+  if (is_new) work.sm.emplace_back().warps.resize(of.warps.size());
+  model::Work::Block& found = work.sm[known->second];
+  std::vector<uint32_t>& words = found.warps[warp];
+  return words.size() < most_words ? AsyncWork::Stream{&found, &words} : AsyncWork::Stream{};
+}
+
+// What the copy engine moves.
+void Recorder::Run::add_bulk(PerWorker& worker, const observe::Touch& touch, const Warp& w,
+                             const Inst* inst, uint32_t op) {
+  const BulkLines lines = bulk_lines(touch, w, inst);
+  const bool writes = touch.bulk == Bulk::store;
+  const uint32_t progress = worker.of_rank[w.block->rank].progress[w.index];
+  for (const auto& [line, sectors] : lines.at) {
+    if (model::is_sampled(line) && !l2_has_enough)
+      note(worker,
+           {line, uint32_t(w.block->index / wave()), progress, op, uint8_t(sectors), writes});
+    if (writes) worker.stored[op].second += std::popcount(sectors);
+  }
+  if (writes) worker.stored[op].first += double(lines.bytes);
+  const AsyncWork::Stream stream = stream_of(*w.block, w.index);
+  if (!stream) return;
+  const auto bytes = uint32_t(lines.peer_bytes + lines.bytes);
+  if (lines.peer_bytes) {
+    stream.words->insert(stream.words->end(), {0, 1, bytes, 0});
+    return;
+  }
+  stream.words->insert(stream.words->end(), {bytes, uint32_t(lines.at.size())});
+  for (const auto& [line, sectors] : lines.at) {
+    stream.words->push_back(uint32_t(line));
+    stream.words->push_back(uint32_t(line >> 32 & 0xfff) | sectors << 28);
+  }
+  const std::lock_guard lock(mutex);
+  for (const auto& [line, sectors] : lines.at)
+    if (owner.try_emplace(line, w.block->index).first->second != w.block->index)
+      work.common_lines.insert(line);
 }
 
 // Adds up what the worker's block before has issued.
@@ -289,10 +351,12 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
     f.first = code->insts.data();
     f.first_step = uint32_t(run.work.steps.size());
     append_steps(run.work, *code, *f.plan);
+    f.spins = spins_of(*code, *f.plan);
     f.find_bodies();
     std::erase_if(f.bodies,
                   [&](const auto& one) { return is_long(run.work, f.first_step, one.second); });
   }
+  run.async.begin(run.work);
   run.workers.resize(workers);
   run.per_worker.resize(workers);
   for (PerWorker& worker : run.per_worker) worker.stored.resize(run.work.ops.size());
@@ -306,7 +370,9 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
       if (run.as_before) continue;
       tally.executed.resize(code->insts.size());
       for (size_t k = 0; k < code->insts.size(); ++k)
-        tally.issues.push_back(issues_of(run.work, run.work.steps[function.first_step + k]));
+        tally.issues.push_back(function.spins.at[k].loop == Spins::kNone
+                                   ? issues_of(run.work, run.work.steps[function.first_step + k])
+                                   : 0);  // how often it is asked says nothing
     }
 }
 
@@ -347,6 +413,17 @@ void Recorder::pass_by(std::vector<uint32_t>& stream, Branch& before, const Func
   before = found == function.bodies.end() ? Branch{} : Branch{&found->second, w.mask};
 }
 
+// Which barrier, how the warp comes there, and for how many threads it is.
+void Recorder::add_barrier(std::vector<uint32_t>& stream, const observe::Plan& plan,
+                           const observe::Step& step, const Warp& w, const Inst* inst) {
+  const Facts& facts = plan.entries[step.entry].match->facts();
+  const auto lane = size_t(std::countr_zero(w.mask));
+  const uint32_t sources = wide(inst).flags & 3, waits = facts.sync != Sync::block_arrive;
+  const uint32_t id = w.src<uint32_t>(inst->a)[lane] & 15;
+  const uint32_t threads = sources > 1 ? w.src<uint32_t>(inst->b)[lane] : w.block->threads;
+  stream.insert(stream.end(), {id << 1 | waits, 1, threads, 0});
+}
+
 void Recorder::before(const Warp& w, const Inst* inst) {
   Run& run = run_of(*w.worker->grid);
   Tally& tally = this->tally(w);
@@ -355,12 +432,13 @@ void Recorder::before(const Warp& w, const Inst* inst) {
   const uint32_t number = f.first_step + uint32_t(inst - f.first);
   const model::Step& step = run.work.steps[number];
   PerWorker& worker = *tally.worker;
-  if (worker.block != w.block->index) {
-    worker.block = w.block->index;
-    worker.progress.fill(0);
-    worker.branch.fill({});
-  }
-  if (from.kind == observe::Step::Kind::touches) ++worker.progress[w.index];
+  PerBlock& here = worker.of_rank[w.block->rank];
+  if (here.block != w.block->index) here = {.block = w.block->index};
+  const Spins::At spins = f.spins.at[size_t(inst - f.first)];
+  PerBlock::Spin& spin = here.spin[w.index];
+  const bool again = spins.asks && spin.step == number && spin.loop == spins.loop;
+  if (spin.loop != spins.loop) spin = {};
+  if (from.kind == observe::Step::Kind::touches) ++here.progress[w.index];
   std::vector<uint32_t>* stream = nullptr;
   if (run.is_followed(w.block->index)) {
     const std::lock_guard lock(run.mutex);
@@ -370,14 +448,28 @@ void Recorder::before(const Warp& w, const Inst* inst) {
     stream = &block.warps[w.index];
     if (stream->size() >= run.most_words) stream = nullptr;
     ++(stream ? block.followed : block.cut);
-    if (stream) pass_by(*stream, worker.branch[w.index], f, w, uint32_t(inst - f.first));
-    if (stream && step.ops) stream->push_back(number);
+    if (stream) pass_by(*stream, here.branch[w.index], f, w, uint32_t(inst - f.first));
+    if (stream && again) stream->resize(std::min(stream->size(), spin.words));
+    if (stream && spins.asks && !again) spin = {number, spins.loop, stream->size()};
+    // A wait is written down when it is over.
+    const model::Op::Kind kind =
+        step.ops ? run.work.ops[step.op].kind : model::Op::Kind::arithmetic;
+    if (stream && step.ops && kind != model::Op::Kind::wait_phase) stream->push_back(number);
+    if (stream && kind == model::Op::Kind::named_barrier)
+      add_barrier(*stream, *f.plan, from, w, inst);
     if (stream && reads_constants(run.work, step))
       stream->insert(stream->end(), {words_of(w, inst), 0});
   }
-  if (from.kind != observe::Step::Kind::touches) return;
+  if (step.ops && run.work.ops[step.op].kind == model::Op::Kind::signal)
+    run.async.arrive(w, inst, f.plan->entries[from.entry].match->form.space == Space::generic,
+                     run.streams());
+  if (from.kind != observe::Step::Kind::touches || (again && !stream)) return;
   for (uint32_t k = from.touch; k < from.touch + from.touches; ++k) {
     const observe::Touch& touch = f.plan->touches[k];
+    if (is_bulk(touch)) {
+      run.add_bulk(worker, touch, w, inst, step.op + op_of(from, touch));
+      continue;
+    }
     Lines lines;
     lines.wants_turns = stream;
     collect(lines, touch, w, inst);
@@ -388,7 +480,7 @@ void Recorder::before(const Warp& w, const Inst* inst) {
     for (uint32_t i = 0; i < lines.count; ++i) {
       const auto [line, sectors] = lines.at[i];
       if (model::is_sampled(line) && !run.l2_has_enough)
-        run.note(worker, {line, uint32_t(w.block->index / run.wave()), worker.progress[w.index], op,
+        run.note(worker, {line, uint32_t(w.block->index / run.wave()), here.progress[w.index], op,
                           uint8_t(sectors), writes});
     }
     if (touch.action == Action::store && lines.count) {
@@ -409,6 +501,10 @@ void Recorder::before(const Warp& w, const Inst* inst) {
     observe::Counters counters;
     observe::count_touch(counters, tally.memory[k], touch, w, inst);
     const auto wavefronts = uint32_t(counters.wavefronts);
+    if (counters.peer_bytes) {
+      stream->insert(stream->end(), {wavefronts, 1, uint32_t(counters.peer_bytes), 0});
+      continue;
+    }
     stream->push_back(takes_turns ? lanes_of(touch, w.mask) : std::max(lines.turns, wavefronts));
     stream->push_back(lines.count);
     if (lines.count) run.note_owners(lines, w.block->index);
@@ -444,6 +540,27 @@ void Recorder::end(const GridRun& grid) {
       time.high_us, in_quotes(time.bound).c_str(), sm.dram_of_peak, sm.l2_of_peak, sm.lsu, sm.issue,
       sm.atomics);
   std::fflush(out_);
+}
+
+void Recorder::copy_starts(const Warp& w, const AsyncEntry& entry) {
+  Run& run = run_of(*w.worker->grid);
+  if (!run.as_before) run.async.started(w, entry, run.streams());
+}
+
+void Recorder::phase_completes(const Block& block, uint32_t offset) {
+  Run& run = run_of(*block.grid);
+  if (!run.as_before && run.is_followed(block.index)) run.async.completes(block, offset);
+}
+
+void Recorder::phase_asked(const Warp& w, const Inst* inst, const uint32_t* barriers,
+                           uint32_t over) {
+  Run& run = run_of(*w.worker->grid);
+  if (run.as_before || over != w.mask) return;
+  const AsyncWork::Stream stream = run.stream_of(*w.block, w.index);
+  const Tally& tally = this->tally(w);
+  if (!stream || !tally.function) return;
+  stream.words->push_back(tally.function->first_step + uint32_t(inst - tally.function->first));
+  run.async.waited(w, barriers, stream);
 }
 
 }  // namespace ridge::vm::timing

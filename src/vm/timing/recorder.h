@@ -30,6 +30,10 @@ class Recorder : public Observer {
   void before(const Warp& w, const Inst* inst) override;
   void end(const GridRun& grid) override;
   void finish() override {}
+  void copy_starts(const Warp& w, const AsyncEntry& entry) override;
+  void phase_completes(const Block& block, uint32_t offset) override;
+  void phase_asked(const Warp& w, const Inst* inst, const uint32_t* barriers,
+                   uint32_t over) override;
 
   struct Branch {  // that the machine has not
     const std::vector<uint32_t>* body = nullptr;
@@ -42,6 +46,8 @@ class Recorder : public Observer {
   struct Run;
   static void pass_by(std::vector<uint32_t>& stream, Branch& before, const Function& function,
                       const Warp& w, uint32_t step);
+  static void add_barrier(std::vector<uint32_t>& stream, const observe::Plan& plan,
+                          const observe::Step& step, const Warp& w, const Inst* inst);
   Tally& tally(const Warp& w);
   Run& run_of(const GridRun& grid);
 
