@@ -8,7 +8,8 @@
 namespace ridge::model {
 
 struct Figures {
-  double clock_ghz = 1.98;  // clock.sm
+  double clock_ghz = 1.98;         // clock.sm
+  double tensor_clock_ghz = 1.57;  // with all tensor cores at work: sustained.bf16.clock
   int sms = 132;
 
   // Cycles until an answer comes.
@@ -39,6 +40,7 @@ struct Figures {
   double dram_peak_bytes_per_ns = 4810;
   double l2_peak_bytes_per_ns = 4310;  // to and from the SMs; half of it crosses the L2 twice
   double l2_lone_miss = 2, l2_lone_write = 1.5;  // what a lone sector counts there
+  double l2_bulk_hit = 0.34;                     // and what a bulk copy does that finds its data
 
   // Atomics on global memory of the whole GPU, by how many different words they go to:
   // atomic.red_u32_by_addresses, atomic.red_f32_by_addresses.
@@ -62,7 +64,10 @@ struct Figures {
 
   // Asynchronous copies and products.
   double bulk_issue = 310;  // cycles until who asked may wait again: bulk.read_by_in_flight_2K
-  double bulk_bytes_per_cycle = 112;       // most that one SM gets: bulk.latency_by_bytes
+  double bulk_bytes_per_cycle = 112;  // most that one SM gets: bulk.latency_by_bytes
+  // From the L2 to all SMs at once, as one SM's share: measured by wgmma_4_stages of
+  // bench/model/programs, where blocks share their tiles.
+  double bulk_l2_bytes_per_cycle = 50;
   double bulk_store_bytes_per_cycle = 64;  // read from shared memory: bulk.write_by_bytes
   double mbarrier_arrive = 30;  // cycles until an arrival counts: mbarrier.cycles_by_threads
   double mbarrier_wake = 10;    // from the last signal to who waits: bulk.latency_by_bytes

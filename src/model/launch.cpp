@@ -32,6 +32,12 @@ std::string bound_of(const SmTime& sm, const Work& work, const Figures& figures,
   return us < 1.25 * figures.launch_us ? "launch" : "latency";
 }
 
+// Tensor cores draw so much power that the clock falls.
+double clock_of(const SmTime& sm, const Figures& figures) {
+  const double used = std::min(1.0, sm.pipes[size_t(Pipe::tensor)]);
+  return figures.clock_ghz - (figures.clock_ghz - figures.tensor_clock_ghz) * used;
+}
+
 // Blocks go to the SM that is free first. The work of the SM that gets the most, as a multiple of
 // the mean block of those that were replayed.
 double blocks_of_busiest(const Work& work, const Figures& figures, int resident) {
@@ -72,8 +78,9 @@ Prediction predict(const Work& work, const Figures& figures, int resident) {
   double followed = 0, cut = 0;  // steps
   for (const Work::Block& block : work.sm) followed += block.followed, cut += block.cut;
   if (followed > 0) out.sm.cycles *= 1 + cut / followed;
-  out.us = figures.launch_us + out.sm.cycles / figures.clock_ghz * 1e-3;
-  const double band = out.us < kShortUs ? kBandShort : kBand;
+  out.us = figures.launch_us + out.sm.cycles / clock_of(out.sm, figures) * 1e-3;
+  const double band = std::min(0.9, (out.us < kShortUs ? kBandShort : kBand) * work.band);
+  out.notes = work.notes;
   out.low_us = out.us * (1 - band);
   out.high_us = out.us * (1 + band);
   out.bound = bound_of(out.sm, work, figures, out.us);

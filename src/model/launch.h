@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "model/figures.h"
 #include "model/sm.h"
@@ -11,9 +12,10 @@ namespace ridge::model {
 
 struct Prediction {
   double us = 0, low_us = 0, high_us = 0;  // between two events, with a cold L2
-  std::string bound;  // memory, l2, l1_shared, issue, fma, fp64, sfu, tensor, atomics,
-                      // latency, idle, launch
-  SmTime sm;          // of the SM that has the most blocks
+  std::string bound;               // memory, l2, l1_shared, issue, fma, fp64, sfu, tensor, atomics,
+                                   // latency, idle, launch
+  SmTime sm;                       // of the SM that has the most blocks
+  std::vector<std::string> notes;  // why the band is wider than usual
 };
 
 // `resident`: blocks that an SM holds at a time.

@@ -27,7 +27,7 @@ double between(const std::array<double, 6>& at, const std::array<double, 6>& val
 Memory::Memory(const Work& work, const Figures& figures, double active_sms) : figures_(figures) {
   share_ = std::max(1.0, active_sms) / figures.sms;
   l2_rate_ = std::min(figures.port_bytes_per_cycle, figures.l2_bytes_per_cycle / share_);
-  bulk_rate_ = std::min(figures.bulk_bytes_per_cycle, figures.l2_bytes_per_cycle / share_);
+  bulk_rate_ = std::min(figures.bulk_bytes_per_cycle, figures.bulk_l2_bytes_per_cycle / share_);
   dram_rate_ = std::min(figures.port_bytes_per_cycle, figures.dram_bytes_per_cycle / share_);
   dirty_left_ = figures.l2_dirty_bytes / std::max(1.0, active_sms);
   const double written = double(work.written_sectors) * 32 * double(work.blocks) /
@@ -79,18 +79,26 @@ bool Memory::is_missing(uint32_t op) {
 }
 
 double Memory::read(uint32_t op, double now, uint64_t line, int sectors) {
-  return answer(op, now, line, sectors, l2_rate_, figures_.l2_spread);
+  return answer(op, now, line, sectors, {l2_rate_, figures_.l2_spread, 1});
 }
 double Memory::read_bulk(uint32_t op, double now, uint64_t line, int sectors) {
-  return answer(op, now, line, sectors, bulk_rate_, 0);
+  return answer(op, now, line, sectors, {bulk_rate_, 0, figures_.l2_bulk_hit});
+}
+double Memory::receive(double now, double bytes) {
+  const double cycles = bytes / bulk_rate_;
+  l2_ = std::max(l2_, now) + cycles;
+  l2_busy_ += cycles;
+  l2_bytes_ += bytes * figures_.l2_bulk_hit;
+  return l2_ + figures_.l2_latency;
 }
 
-double Memory::answer(uint32_t op, double now, uint64_t line, int sectors, double rate,
-                      double spread) {
+double Memory::answer(uint32_t op, double now, uint64_t line, int sectors, const Way& way) {
   const bool missing = is_missing(op);
-  take_l2(now, sectors, rate, figures_.l2_request * share_,
-          missing && sectors == 1 ? figures_.l2_lone_miss : 1);
-  if (!missing) return l2_ + figures_.l2_latency + spread * distance_of(line);
+  take_l2(now, sectors, way.rate, figures_.l2_request * share_,
+          !missing       ? way.hit
+          : sectors == 1 ? figures_.l2_lone_miss
+                         : 1);
+  if (!missing) return l2_ + figures_.l2_latency + way.spread * distance_of(line);
   const double bytes = std::min(128.0, 32.0 * sectors * std::max(1.0, fetched_[op]));
   const double later = slower(now, take_dram(now, bytes, sectors == 1, false));
   return backlog() + figures_.dram_latency + figures_.dram_spread * distance_of(line) + later;

@@ -21,6 +21,8 @@ class Memory {
   // The same by the copy engine: its way into the SM is wider, and a copy from the L2 does not wait
   // for the furthest line (bulk.latency_by_bytes).
   double read_bulk(uint32_t op, double now, uint64_t line, int sectors);
+  // What another SM has asked for on behalf of this one, too: when it is there.
+  double receive(double now, double bytes);
   // The same for a store: when the second cache has it.
   double write(uint32_t op, double now, int sectors);
   // An atomic of so many lanes on some sectors of a line: when its result is there.
@@ -38,7 +40,11 @@ class Memory {
 
  private:
   void take_l2(double now, int sectors, double rate, double least, double counts);
-  double answer(uint32_t op, double now, uint64_t line, int sectors, double rate, double spread);
+  struct Way {
+    double rate, spread;  // bytes per cycle; cycles
+    double hit;           // what a byte counts that is in the L2
+  };
+  double answer(uint32_t op, double now, uint64_t line, int sectors, const Way& way);
   bool is_missing(uint32_t op);
   double take_dram(double now, double bytes, bool is_lone, bool writes);
   double slower(double now, double cost);

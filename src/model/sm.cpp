@@ -158,7 +158,8 @@ class Sm {
       return pipe_[scheduler][size_t(Pipe::tensor)] - f_.product_queue;
     if (op.pipe != Pipe::lsu) return pipe_[scheduler][size_t(pipe_of(scheduler, op))];
     const bool stores = op.kind == Op::Kind::store || op.kind == Op::Kind::reduction;
-    return std::max(lsu_ - f_.lsu_queue, stores ? memory_.backlog() - f_.store_backlog : 0);
+    const double behind = std::max(peers_, stores ? memory_.backlog() : 0);
+    return std::max(lsu_ - f_.lsu_queue, behind - f_.store_backlog);
   }
 
   void issue(int w, double now) {
@@ -217,7 +218,8 @@ class Sm {
       case Op::Kind::named_barrier: return meet(b, w, barrier_turn(now));
       case Op::Kind::cluster_arrive:
         ++ws.cluster_arrivals;
-        if (b.cluster.arrive(now, b.left, f_.cluster_barrier)) let_cluster_go(ws.block);
+        if (b.cluster.arrive(std::max(now, peers_), b.left, f_.cluster_barrier))
+          let_cluster_go(ws.block);
         return true;
       case Op::Kind::cluster_wait:
         if (b.cluster.is_open(ws.cluster_arrivals)) {
@@ -329,11 +331,9 @@ class Sm {
         return mbarrier_ + f_.mbarrier_arrive;
       case Op::Kind::lands: signal(ws, ws.loaded); break;
       case Op::Kind::arrived: signal(ws, now + f_.cluster_latency); break;
-      case Op::Kind::delivered: {
-        const double way = f_.l2_latency + payload[0] / f_.bulk_bytes_per_cycle;
-        signal(ws, std::max(ws.loaded, now + way));
+      case Op::Kind::delivered:
+        signal(ws, std::max(ws.loaded, memory_.receive(now, payload[0])));
         break;
-      }
       default: break;
     }
     return now;

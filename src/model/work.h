@@ -10,7 +10,9 @@
 //   bulk_load, bulk_store    the bytes; the lines
 //   signal, wait_phase       0; per mbarrier its address in shared memory and the phase's number
 //   lands                    the same, for the warp's last bulk load
-//   delivered, arrived       the same from another block of the cluster: bytes; the mbarrier
+//   delivered                the same for a copy that another block of the cluster has asked for
+//                            (multicast): its bytes; the mbarrier
+//   arrived                  the same for arrivals and stores of other blocks of the cluster
 //   named_barrier            which, and whether the warp waits (1) or only arrives (0); one pair:
 //                            the threads it is for, nothing
 //

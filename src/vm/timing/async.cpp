@@ -170,7 +170,11 @@ void AsyncWork::started(const Warp& w, const AsyncEntry& entry, const FindStream
   if (!loads && entry.kind != AsyncEntry::Kind::peer_store) return;
   for (const Told& told : once<Told>(entry.lanes, entry.barrier, entry.size))
     if (const Block* owner = owner_of(w, told.barrier))
-      tell(find(*owner, w.index), loads && owner == w.block ? lands_ : delivered_, *owner, told);
+      tell(find(*owner, w.index),
+           !loads             ? arrived_
+           : owner == w.block ? lands_
+                              : delivered_,
+           *owner, told);
 }
 
 }  // namespace ridge::vm::timing

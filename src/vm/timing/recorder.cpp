@@ -14,6 +14,7 @@
 #include "vm/exec/grid.h"
 #include "vm/timing/async.h"
 #include "vm/timing/lines.h"
+#include "vm/timing/notes.h"
 #include "vm/timing/ops.h"
 #include "vm/timing/spins.h"
 
@@ -118,8 +119,9 @@ struct PerBlock {
 };
 
 struct PerWorker {
-  std::array<PerBlock, 16> of_rank;  // blocks of a cluster take turns
-  uint64_t counted = ~0ull;          // the block that runs
+  std::array<PerBlock, 16> of_rank;     // blocks of a cluster take turns
+  std::array<uint64_t, 16> begun = {};  // by rank: the block that runs, counted from 1
+  uint64_t counted = ~0ull;             // the block that runs
   std::vector<L2Access> accesses;
   std::unordered_set<uint64_t> lines;                                // different ones among them
   uint64_t blocks = 0;                                               // that they are of
@@ -237,7 +239,6 @@ void Recorder::Run::block_begins(PerWorker& worker, std::unordered_map<const Cod
       }
   if (worker.counted < work.issued.size()) work.issued[worker.counted] += float(issued);
   worker.counted = block;
-  worker.blocks += !l2_has_enough && block != ~0ull;
 }
 
 void Recorder::Run::note(PerWorker& worker, const L2Access& access) {
@@ -352,6 +353,7 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
     f.first_step = uint32_t(run.work.steps.size());
     append_steps(run.work, *code, *f.plan);
     f.spins = spins_of(*code, *f.plan);
+    add_notes(run.work, *code, f.spins);
     f.find_bodies();
     std::erase_if(f.bodies,
                   [&](const auto& one) { return is_long(run.work, f.first_step, one.second); });
@@ -398,6 +400,11 @@ Observer::Watch Recorder::watch(const Warp& w) {
   if (!tally.function || run.as_before) return {nullptr, tally.nothing.data()};
   if (tally.worker->counted != block)
     run.block_begins(*tally.worker, run.workers[w.worker->index], block);
+  uint64_t& begun = tally.worker->begun[w.block->rank];
+  if (begun != block + 1) {
+    begun = block + 1;
+    tally.worker->blocks += !run.l2_has_enough;
+  }
   Watch::Executed* const executed = tally.executed.data();
   if (run.is_followed(block)) return {executed, nullptr};
   return {executed, run.l2_has_enough ? tally.nothing.data() : tally.function->plan->told.data()};
@@ -502,7 +509,11 @@ void Recorder::before(const Warp& w, const Inst* inst) {
     observe::count_touch(counters, tally.memory[k], touch, w, inst);
     const auto wavefronts = uint32_t(counters.wavefronts);
     if (counters.peer_bytes) {
-      stream->insert(stream->end(), {wavefronts, 1, uint32_t(counters.peer_bytes), 0});
+      // Each lane of an atomic goes by itself, and is answered.
+      constexpr uint32_t kBothWays = 64;
+      const bool by_lanes = touch.action == Action::reduction || touch.action == Action::atomic;
+      const auto bytes = uint32_t(counters.peer_bytes);  // 8 per lane of an atomic
+      stream->insert(stream->end(), {wavefronts, 1, by_lanes ? bytes / 8 * kBothWays : bytes, 0});
       continue;
     }
     stream->push_back(takes_turns ? lanes_of(touch, w.mask) : std::max(lines.turns, wavefronts));
@@ -530,15 +541,19 @@ void Recorder::end(const GridRun& grid) {
   known_[run->shape].time = time;
   ++known_[run->shape].launches;
   const model::SmTime& sm = time.sm;
+  std::string notes;
+  for (const std::string& note : time.notes)
+    notes += (notes.empty() ? ", \"notes\": [" : ", ") + in_quotes(note);
+  if (!notes.empty()) notes += "]";
   std::fprintf(
       out_,
       "{\"name\": %s, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"modelled_us\": %.3f, "
       "\"modelled_low_us\": %.3f, \"modelled_high_us\": %.3f, \"bound\": %s, \"shares\": "
       "{\"memory\": %.3f, \"l2\": %.3f, \"l1_shared\": %.3f, \"issue\": %.3f, \"atomics\": "
-      "%.3f}}\n",
+      "%.3f}%s}\n",
       in_quotes(run->work.kernel).c_str(), g.x, g.y, g.z, b.x, b.y, b.z, time.us, time.low_us,
       time.high_us, in_quotes(time.bound).c_str(), sm.dram_of_peak, sm.l2_of_peak, sm.lsu, sm.issue,
-      sm.atomics);
+      sm.atomics, notes.c_str());
   std::fflush(out_);
 }
 
