@@ -75,6 +75,9 @@ struct Figures {
   double product_latency = 68;  // after the tensor core is done: wgmma.*.latency
   double product_queue = 128;   // cycles of products that wait there: wgmma.*.rate_by_warpgroups
 
+  // What a warp waits for at a fence: fence.block, fence.device, fence.system.
+  double fence_block = 42, fence_device = 514, fence_system = 1149;
+
   // Clusters.
   double cluster_barrier = 350;           // from the last arrival on: cluster.barrier_by_size
   double cluster_latency = 200;           // cluster.shared_latency_by_size

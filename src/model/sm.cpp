@@ -174,7 +174,8 @@ class Sm {
       for (uint32_t i = 0; i < op.reads; ++i)
         done = std::max(done, ws.ready[t_.registers[op.registers + i]]);
     } else {
-      slot_[s] = ws.time = now + double(op.issues);
+      slot_[s] = now + double(op.issues);
+      ws.time = now + std::max(double(op.issues), double(op.stall));
       issued_ += double(op.issues);
       if (is_asynchronous(op.kind)) {
         done = start(op, ws, now);
@@ -325,7 +326,7 @@ class Sm {
         if (payload) store_bulk(ws, now);
         break;
       case Op::Kind::signal:
-        mbarrier_ = std::max(mbarrier_, now) + f_.mbarrier_turn;
+        mbarrier_ = std::max(mbarrier_, now + double(op.stall)) + f_.mbarrier_turn;
         if (payload)
           signal(ws, std::max(mbarrier_, op.newest ? ws.copies.last() : 0) + f_.mbarrier_arrive);
         return mbarrier_ + f_.mbarrier_arrive;

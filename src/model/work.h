@@ -73,7 +73,8 @@ struct Op {
   bool is_float = false;     // of atomics
   bool only_read = false;    // wait_bulk: until the stores have read their source
   uint8_t newest =
-      0;  // of waits: so many groups may still be under way; 255: all, committed or not
+      0;            // of waits: so many groups may still be under way; 255: all, committed or not
+  float stall = 0;  // cycles that the warp itself takes: of fences
   float operands = 0;  // of products: cycles that shared memory takes to bring them
   // What ptxas does not move instructions across: a branch, a barrier; `repeats`: the branch of a
   // short loop, which it unrolls so often.

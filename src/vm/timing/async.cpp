@@ -124,7 +124,10 @@ void AsyncWork::completes(const Block& block, uint32_t offset) {
 void AsyncWork::tell(Stream to, uint32_t step, const Block& owner, const Told& told) {
   if (!to) return;
   const uint32_t offset = offset_of(told.barrier), phase = phase_of(owner, offset);
-  to.words->insert(to.words->end(), {step, told.bytes, 1, offset, phase});
+  const std::initializer_list<uint32_t> words = {step, told.bytes, 1, offset, phase};
+  const size_t at = to.asks_at ? std::min(*to.asks_at, to.words->size()) : to.words->size();
+  to.words->insert(to.words->begin() + ptrdiff_t(at), words);
+  if (to.asks_at) *to.asks_at = at + words.size();
   ++to.block->signals[model::phase_key(offset, phase)];
 }
 

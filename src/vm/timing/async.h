@@ -35,6 +35,8 @@ class AsyncWork {
   struct Stream {
     model::Work::Block* block = nullptr;
     std::vector<uint32_t>* words = nullptr;
+    // Of a warp that asks again and again: where that begins, since it will be taken back.
+    size_t* asks_at = nullptr;
     explicit operator bool() const { return words; }
   };
   using FindStream = std::function<Stream(const Block&, uint32_t warp)>;

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "model/async.h"
+#include "model/figures.h"
 #include "vm/observe/registers.h"
 
 namespace ridge::vm::timing {
@@ -359,7 +360,7 @@ class Translator {
   }
 
   // A memory instruction without an access of the machine in this step.
-  static Cost no_access(Op& op, const observe::Entry& entry) {
+  Cost no_access(Op& op, const observe::Entry& entry) const {
     if (is_operand(*entry.match)) return kFree;
     const Sync sync = entry.match->facts().sync;
     if (sync == Sync::token_arrive || sync == Sync::token_wait || sync == Sync::copy_arrive) {
@@ -367,11 +368,21 @@ class Translator {
       op.newest = sync == Sync::copy_arrive ? model::Groups::kAll : 0;
       op.accesses = 1;
       op.ends = true;
+      // What other SMs are to see has to be written before.
+      const Form& form = entry.match->form;
+      if (form.has("release") && form.has("cluster")) op.stall = float(figures_.fence_device);
       return {1, Pipe::lsu, 1, 20};
     }
     if (entry.as_written.reach == Reach::none) return {1, Pipe::lsu, 1, 30};
     op.reads = op.writes = 0;  // another access brings it
     return kFree;
+  }
+
+  float fence(const Form& form) const {
+    if (form.has("mbarrier_init")) return 0;
+    if (form.has("sys")) return float(figures_.fence_system);
+    const bool is_wide = form.has("gpu") || form.has("gl") || form.has("cluster");
+    return float(is_wide ? figures_.fence_device : figures_.fence_block);
   }
 
   // Barriers of blocks and clusters, and the groups of asynchronous work.
@@ -415,6 +426,7 @@ class Translator {
   Cost others(Op& op, const Instruction& ins) const {
     const Facts& facts = ins.match->facts();
     op.ends = facts.flow != Flow::next || facts.sync != Sync::none || facts.fences;
+    if (facts.sync == Sync::fence) op.stall = fence(ins.match->form);
     if (synchronises(op, ins)) return {1, Pipe::control, 1, 0};
     if (predicated_.contains(&ins)) {
       op.ends = false;
@@ -432,6 +444,7 @@ class Translator {
   }
 
   model::Work& work_;
+  const model::Figures figures_;
   const Function& function_;
   const observe::Plan& plan_;
   const uint32_t first_register_;

@@ -170,8 +170,15 @@ struct Recorder::Run {
   void note(PerWorker& worker, const L2Access& access);
   void note_owners(const Lines& lines, uint64_t block);
   AsyncWork::Stream stream_of(const Block& block, uint32_t warp);
-  AsyncWork::FindStream streams() {
-    return [this](const Block& block, uint32_t warp) { return stream_of(block, warp); };
+  // Those of the blocks that the worker runs.
+  AsyncWork::FindStream streams(PerWorker& worker) {
+    return [&](const Block& block, uint32_t warp) {
+      AsyncWork::Stream stream = stream_of(block, warp);
+      PerBlock& here = worker.of_rank[block.rank];
+      PerBlock::Spin& spin = here.spin[warp];
+      if (here.block == block.index && spin.loop != Spins::kNone) stream.asks_at = &spin.words;
+      return stream;
+    };
   }
   void add_bulk(PerWorker& worker, const observe::Touch& touch, const Warp& w, const Inst* inst,
                 uint32_t op);
@@ -469,7 +476,7 @@ void Recorder::before(const Warp& w, const Inst* inst) {
   }
   if (step.ops && run.work.ops[step.op].kind == model::Op::Kind::signal)
     run.async.arrive(w, inst, f.plan->entries[from.entry].match->form.space == Space::generic,
-                     run.streams());
+                     run.streams(worker));
   if (from.kind != observe::Step::Kind::touches || (again && !stream)) return;
   for (uint32_t k = from.touch; k < from.touch + from.touches; ++k) {
     const observe::Touch& touch = f.plan->touches[k];
@@ -559,7 +566,7 @@ void Recorder::end(const GridRun& grid) {
 
 void Recorder::copy_starts(const Warp& w, const AsyncEntry& entry) {
   Run& run = run_of(*w.worker->grid);
-  if (!run.as_before) run.async.started(w, entry, run.streams());
+  if (!run.as_before) run.async.started(w, entry, run.streams(run.per_worker[w.worker->index]));
 }
 
 void Recorder::phase_completes(const Block& block, uint32_t offset) {
