@@ -130,7 +130,7 @@ double Memory::write(uint32_t op, double now, int sectors) {
   const double request = times > 1.01 ? figures_.l2_write_request : figures_.l2_request;
   const double each = request + (is_missing(op) ? in_parts * figures_.l2_write_completed : 0);
   take_l2(now, sectors, l2_rate_, is_lone ? each * share_ : 0,
-          is_lone ? figures_.l2_lone_write : 1);
+          is_lone && times > 1.01 ? figures_.l2_lone_write : 1);
   owed_[op] += dirtied_[op] * kept_writes_;
   if (owed_[op] >= 1) {
     owed_[op] -= 1;
