@@ -13,6 +13,7 @@ namespace ridge::model {
 struct Figures {
   bool checked;  // on the card: times were compared. Otherwise they are "unchecked on this card".
   double clock_ghz;
+  double tensor_clock_ghz;  // with all tensor cores at work
   int sms;
 
   // Cycles until an answer comes.
@@ -44,6 +45,7 @@ struct Figures {
 
   double l2_peak_bytes_per_ns;         // 100 % for Nsight Compute: to and from the SMs
   double l2_lone_miss, l2_lone_write;  // what a lone sector counts there
+  double l2_bulk_hit;                  // and what a bulk copy does that finds its data
 
   // Atomics on global memory of the whole GPU, by how many different words they go to.
   std::array<double, 6> atomic_words;
@@ -61,6 +63,25 @@ struct Figures {
 
   // Constant memory serves one word at a time to all lanes: cycles for each further one.
   double constant_word;
+
+  // Asynchronous copies and products.
+  double bulk_issue;            // cycles until who asked may wait again
+  double bulk_bytes_per_cycle;  // most that one SM gets
+  double bulk_l2_bytes_per_cycle;     // from the L2 to all SMs at once, as one SM's share
+  double bulk_store_bytes_per_cycle;  // read from shared memory
+  double mbarrier_arrive;             // cycles until an arrival counts
+  double mbarrier_wake;               // from the last signal to who waits
+  double mbarrier_turn;               // cycles per warp that arrives
+  double product_latency;             // after the tensor core is done
+  double product_queue;               // cycles of products that wait there
+
+  // What a warp waits for at a fence.
+  double fence_block, fence_device, fence_system;
+
+  // Clusters.
+  double cluster_barrier;  // from the last arrival on
+  double cluster_latency;
+  double cluster_bytes_per_cycle;  // between SMs
 
   // Queues.
   double lsu_queue;        // cycles of work that the memory pipe takes in advance

@@ -43,6 +43,12 @@ double share_of(const SmTime& sm, const Work& work, const Figures& figures, int 
   return std::clamp(std::max(double(work.blocks) / room, used * active), 0.001, 1.0);
 }
 
+// Tensor cores draw so much power that the clock falls.
+double clock_of(const SmTime& sm, const Figures& figures) {
+  const double used = std::min(1.0, sm.pipes[size_t(Pipe::tensor)]);
+  return figures.clock_ghz - (figures.clock_ghz - figures.tensor_clock_ghz) * used;
+}
+
 // Blocks go to the SM that is free first. The work of the SM that gets the most, as a multiple of
 // the mean block of those that were replayed.
 double blocks_of_busiest(const Work& work, const Figures& figures, int resident) {
@@ -81,7 +87,7 @@ Prediction predict(const Work& work, const Figures& figures, int resident) {
   double followed = 0, cut = 0;  // steps
   for (const Work::Block& block : work.sm) followed += block.followed, cut += block.cut;
   const double more = blocks / whole * (followed > 0 ? 1 + cut / followed : 1);
-  const auto own_us = [&] { return out.sm.cycles / figures.clock_ghz * 1e-3; };
+  const auto own_us = [&] { return out.sm.cycles / clock_of(out.sm, figures) * 1e-3; };
   if (blocks < kShortBlocks * resident) {
     Figures clean = figures;
     clean.l2_dirty_bytes = 0;
@@ -95,7 +101,9 @@ Prediction predict(const Work& work, const Figures& figures, int resident) {
   out.us = figures.launch_us + own_us();
   if (out.clean_us == 0) out.clean_us = own_us();
   const double band =
-      (out.us < kShortUs ? kBandShort : kBand) * (figures.checked ? 1 : kBandUnchecked);
+      std::min(0.9, (out.us < kShortUs ? kBandShort : kBand) * work.band *
+                        (figures.checked ? 1 : kBandUnchecked));
+  out.notes = work.notes;
   out.low_us = out.us * (1 - band);
   out.high_us = out.us * (1 + band);
   out.checked = figures.checked;

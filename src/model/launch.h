@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "model/figures.h"
 #include "model/sm.h"
@@ -18,6 +19,7 @@ struct Prediction {
                       // latency, idle, launch
   bool checked = true;  // Figures::checked
   SmTime sm;          // of the SM that has the most blocks
+  std::vector<std::string> notes;  // why the band is wider than usual
 
   double own_us() const { return us - launch_us; }  // from its start to its end
 };

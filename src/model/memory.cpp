@@ -27,6 +27,7 @@ double between(const std::array<double, 6>& at, const std::array<double, 6>& val
 Memory::Memory(const Work& work, const Figures& figures, double active_sms) : figures_(figures) {
   share_ = std::max(1.0, active_sms) / figures.sms;
   l2_rate_ = std::min(figures.port_bytes_per_cycle, figures.l2_bytes_per_cycle / share_);
+  bulk_rate_ = std::min(figures.bulk_bytes_per_cycle, figures.bulk_l2_bytes_per_cycle / share_);
   dram_rate_ = std::min(figures.port_bytes_per_cycle, figures.dram_bytes_per_cycle / share_);
   dirty_left_ = figures.l2_dirty_bytes / std::max(1.0, active_sms);
   const double written = double(work.written_sectors) * 32 * double(work.blocks) /
@@ -62,8 +63,8 @@ Memory::Memory(const Work& work, const Figures& figures, double active_sms) : fi
   owed_.resize(misses_.size());
 }
 
-void Memory::take_l2(double now, int sectors, double least, double counts) {
-  const double cycles = std::max(32.0 * sectors / l2_rate_, least);
+void Memory::take_l2(double now, int sectors, double rate, double least, double counts) {
+  const double cycles = std::max(32.0 * sectors / rate, least);
   l2_ = std::max(l2_, now) + cycles;
   l2_busy_ += cycles;
   l2_bytes_ += 32.0 * sectors * counts;
@@ -78,10 +79,26 @@ bool Memory::is_missing(uint32_t op) {
 }
 
 double Memory::read(uint32_t op, double now, uint64_t line, int sectors) {
+  return answer(op, now, line, sectors, {l2_rate_, figures_.l2_spread, 1});
+}
+double Memory::read_bulk(uint32_t op, double now, uint64_t line, int sectors) {
+  return answer(op, now, line, sectors, {bulk_rate_, 0, figures_.l2_bulk_hit});
+}
+double Memory::receive(double now, double bytes) {
+  const double cycles = bytes / bulk_rate_;
+  l2_ = std::max(l2_, now) + cycles;
+  l2_busy_ += cycles;
+  l2_bytes_ += bytes * figures_.l2_bulk_hit;
+  return l2_ + figures_.l2_latency;
+}
+
+double Memory::answer(uint32_t op, double now, uint64_t line, int sectors, const Way& way) {
   const bool missing = is_missing(op);
-  take_l2(now, sectors, figures_.l2_request * share_,
-          missing && sectors == 1 ? figures_.l2_lone_miss : 1);
-  if (!missing) return l2_ + figures_.l2_latency + figures_.l2_spread * distance_of(line);
+  take_l2(now, sectors, way.rate, figures_.l2_request * share_,
+          !missing       ? way.hit
+          : sectors == 1 ? figures_.l2_lone_miss
+                         : 1);
+  if (!missing) return l2_ + figures_.l2_latency + way.spread * distance_of(line);
   const double bytes = std::min(128.0, 32.0 * sectors * std::max(1.0, fetched_[op]));
   const double later = slower(now, take_dram(now, bytes, sectors, false));
   return backlog() + figures_.dram_latency + figures_.dram_spread * distance_of(line) + later;
@@ -110,9 +127,10 @@ double Memory::write(uint32_t op, double now, int sectors) {
   const double times = whole_after_[op];
   const double in_parts =
       times > 1.01 ? std::clamp((times * misses_[op] - 1) / (times - 1), 0.0, 1.0) : 0;
-  const double each =
-      figures_.l2_write_request + (is_missing(op) ? in_parts * figures_.l2_write_completed : 0);
-  take_l2(now, sectors, is_lone ? each * share_ : 0, is_lone ? figures_.l2_lone_write : 1);
+  const double request = times > 1.01 ? figures_.l2_write_request : figures_.l2_request;
+  const double each = request + (is_missing(op) ? in_parts * figures_.l2_write_completed : 0);
+  take_l2(now, sectors, l2_rate_, is_lone ? each * share_ : 0,
+          is_lone && times > 1.01 ? figures_.l2_lone_write : 1);
   owed_[op] += dirtied_[op] * kept_writes_;
   if (owed_[op] >= 1) {
     owed_[op] -= 1;

@@ -18,6 +18,11 @@ class Memory {
 
   // Some sectors of a line that op `op` reads; returns when they are there.
   double read(uint32_t op, double now, uint64_t line, int sectors);
+  // The same by the copy engine: its way into the SM is wider, and a copy from the L2 does not wait
+  // for the furthest line (bulk.latency_by_bytes).
+  double read_bulk(uint32_t op, double now, uint64_t line, int sectors);
+  // What another SM has asked for on behalf of this one, too: when it is there.
+  double receive(double now, double bytes);
   // The same for a store: when the second cache has it.
   double write(uint32_t op, double now, int sectors);
   // An atomic of so many lanes on some sectors of a line: when its result is there.
@@ -34,14 +39,19 @@ class Memory {
   double dram_busy() const { return dram_busy_; }  // cycles
 
  private:
-  void take_l2(double now, int sectors, double least, double counts);
+  void take_l2(double now, int sectors, double rate, double least, double counts);
+  struct Way {
+    double rate, spread;  // bytes per cycle; cycles
+    double hit;           // what a byte counts that is in the L2
+  };
+  double answer(uint32_t op, double now, uint64_t line, int sectors, const Way& way);
   bool is_missing(uint32_t op);
   double take_dram(double now, double bytes, int sectors, bool writes);
   double slower(double now, double cost);
 
   const Figures& figures_;
   double share_ = 1;  // of the GPU's SMs that are active
-  double l2_rate_ = 0, dram_rate_ = 0;
+  double l2_rate_ = 0, bulk_rate_ = 0, dram_rate_ = 0;
   double kept_writes_ = 1;                 // the part of the writes that reaches DRAM
   std::vector<double> misses_, dirtied_;   // by op: of each sector
   std::vector<double> fetched_;            // by op: sectors that DRAM brings for a missing one

@@ -5,6 +5,20 @@
 namespace ridge::model {
 namespace {
 
+// Whether what the access of such an op names is lines of memory.
+bool is_memory(Op::Kind kind) {
+  switch (kind) {
+    case Op::Kind::load:
+    case Op::Kind::store:
+    case Op::Kind::atomic:
+    case Op::Kind::reduction:
+    case Op::Kind::copy:
+    case Op::Kind::bulk_load:
+    case Op::Kind::bulk_store: return true;
+    default: return false;
+  }
+}
+
 // Calls `use` with every line that a stream touches.
 template <class Use>
 void each_line(const Work& work, const std::vector<uint32_t>& stream, Use use) {
@@ -15,8 +29,9 @@ void each_line(const Work& work, const std::vector<uint32_t>& stream, Use use) {
     for (uint32_t k = step.op; k < step.op + step.ops; ++k)
       for (int a = 0; a < work.ops[k].accesses; ++a) {
         const uint32_t lines = stream[at + 1];
-        for (uint32_t i = 0; i < lines; ++i)
-          use(uint64_t(stream[at + 3 + 2 * i] & 0xfff) << 32 | stream[at + 2 + 2 * i]);
+        for (uint32_t i = 0; is_memory(work.ops[k].kind) && i < lines; ++i)
+          if (stream[at + 3 + 2 * i] >> 28)  // else: bytes of another SM
+            use(uint64_t(stream[at + 3 + 2 * i] & 0xfff) << 32 | stream[at + 2 + 2 * i]);
         at += 2 + 2 * lines;
       }
   }

@@ -189,5 +189,27 @@ TEST(Launch, UncheckedFiguresWidenTheBand) {
   EXPECT_NEAR(other.us - other.low_us, 2 * (one.us - one.low_us), 1e-9);
 }
 
+TEST(Launch, NotesWidenTheBand) {
+  WorkMaker make;
+  make.blocks(1, std::vector(32, repeat(make.fma(1, 1), 2000)));
+  const Prediction usual = predict(make.work, {}, 2);
+  make.work.notes = {"waits for other blocks"};
+  make.work.band = 3;
+  const Prediction guessed = predict(make.work, {}, 2);
+  EXPECT_EQ(guessed.notes, make.work.notes);
+  EXPECT_EQ(guessed.us, usual.us);
+  EXPECT_LT(guessed.low_us, usual.low_us);
+  EXPECT_GT(guessed.high_us, usual.high_us);
+}
+
+TEST(Launch, TensorCoresSlowTheClock) {
+  const auto time = [&](Pipe pipe) {
+    WorkMaker mine;
+    mine.blocks(1, std::vector(16, repeat(mine.add({.pipe = pipe, .busy = 16}, {}, {}), 4000)));
+    return predict(mine.work, {}, 1).us;
+  };
+  EXPECT_GT(time(Pipe::tensor), 1.15 * time(Pipe::alu));
+}
+
 }  // namespace
 }  // namespace ridge::model

@@ -35,7 +35,7 @@ struct WorkMaker {
     return add({.kind = Op::Kind::barrier, .pipe = Pipe::control, .ends = true}, {}, {});
   }
   void blocks(size_t count, const std::vector<std::vector<uint32_t>>& warps) {
-    for (size_t i = 0; i < count; ++i) work.sm.push_back({warps});
+    for (size_t i = 0; i < count; ++i) work.sm.emplace_back().warps = warps;
   }
   // The words behind a load: one whole line.
   static void line(std::vector<uint32_t>& stream, uint32_t number) {

@@ -237,9 +237,9 @@ Fault Engine::run(const Launch& launch, Dependence* dependence) {
   grid.blocks = launch.grid.count();
   grid.cluster_size = uint32_t(launch.cluster.count());
   grid.observer = observer();
-  if (grid.observer && grid.cluster_size == 1) {  // blocks of a cluster need each other
+  if (grid.observer && (grid.cluster_size == 1 || grid.observer->chooses_clusters())) {
     grid.chosen = grid.observer->choose(grid);
-    if (!grid.chosen.empty()) grid.blocks = grid.chosen.size();
+    if (!grid.chosen.empty()) grid.blocks = grid.chosen.size() * grid.cluster_size;
   }
   grid.clusters = grid.blocks / grid.cluster_size;
   grid.shared_bytes = grid.code->static_shared;
@@ -287,7 +287,8 @@ Fault Engine::run(const Launch& launch, Dependence* dependence) {
     grid.has_run.resize(launch.grid.count());
     for (const uint64_t block : grid.chosen) grid.has_run[block] = true;
     grid.chosen = grid.observer->choose(grid);
-    grid.blocks = grid.clusters = grid.chosen.size();
+    grid.clusters = grid.chosen.size();
+    grid.blocks = grid.clusters * grid.cluster_size;
     grid.next = 0;
     if (grid.blocks) impl_->run_on_all(grid);
   }

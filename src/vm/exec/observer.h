@@ -57,6 +57,9 @@ class Observer {
     (void)grid;
     return {};
   }
+  // Whether it may choose clusters of a launch that has some: numbers of clusters then, not of
+  // blocks. Only an observer that watches alone is asked.
+  virtual bool chooses_clusters() const { return false; }
   // Whether an access outside every allocation ends the launch even where a GPU lets it pass.
   virtual bool wants_exact_bounds() const { return false; }
   // Before the first block and after the last, on the launching thread.

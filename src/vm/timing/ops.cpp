@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "model/async.h"
+#include "model/figures.h"
 #include "vm/observe/registers.h"
 
 namespace ridge::vm::timing {
@@ -293,7 +295,7 @@ class Translator {
     if (entry.match && entry.source) {
       const Facts& facts = entry.match->facts();
       add_registers(op, *entry.source);
-      if (entry.tensor.operations) cost = product(entry.tensor);
+      if (entry.tensor.operations) cost = product(op, entry.tensor);
       else if (op.accesses) cost = access(op, entry);
       else if (facts.access != AccessKind::none) cost = no_access(op, entry);
       else cost = others(op, *entry.source);
@@ -356,13 +358,19 @@ class Translator {
     return of_sm() / Figures::kSchedulers;
   }
 
-  Cost product(const TensorWork& work) const {
+  Cost product(Op& op, const TensorWork& work) const {
     double rate = tensor_rate(work);
     if (work.sparse) rate *= 2;
     const auto cycles = float(double(work.operations) / rate);
-    // Products of a warpgroup that add to the same sums follow each other without a gap.
+    if (work.by_warpgroup) {
+      // Who needs the sums waits for the product's group, not for a register; products that add to
+      // the same sums follow each other without a gap.
+      op.kind = Op::Kind::product;
+      op.operands = float(work.shared_bytes) / 128 / 4;  // each warp brings a quarter
+      op.writes = 0;
+    }
     return {float(std::max(1u, work.instructions)), Pipe::tensor, cycles,
-            work.by_warpgroup ? cycles : cycles + 18.4f};
+            work.by_warpgroup ? 0 : cycles + 18.4f};
   }
 
   static Cost access(Op& op, const observe::Entry& entry) {
@@ -377,6 +385,14 @@ class Translator {
       case Action::atomic: op.kind = Op::Kind::atomic; break;
       case Action::copy: op.kind = Op::Kind::copy; break;
     }
+    using Touch = observe::Touch;
+    if (entry.as_written.kind == Touch::Kind::bulk ||
+        entry.as_written.kind == Touch::Kind::tensor) {
+      op.ends = true;
+      if (entry.as_written.reach == Reach::bulk)
+        op.kind = op.kind == Op::Kind::load ? Op::Kind::bulk_load : Op::Kind::bulk_store;
+      return {1, Pipe::lsu, 1, 0};
+    }
     op.is_float = is_f(form.type()) || form.type() == Type::f64;
     op.is_shared = entry.as_written.reach == Reach::shared;
     op.bypasses_l1 = form.bypasses_l1 || form.order != Order::weak;
@@ -384,18 +400,74 @@ class Translator {
   }
 
   // A memory instruction without an access of the machine in this step.
-  static Cost no_access(Op& op, const observe::Entry& entry) {
+  Cost no_access(Op& op, const observe::Entry& entry) const {
     if (is_operand(*entry.match)) return kFree;
+    const Sync sync = entry.match->facts().sync;
+    if (sync == Sync::token_arrive || sync == Sync::token_wait || sync == Sync::copy_arrive) {
+      op.kind = sync == Sync::token_wait ? Op::Kind::wait_phase : Op::Kind::signal;
+      op.newest = sync == Sync::copy_arrive ? model::Groups::kAll : 0;
+      op.accesses = 1;
+      op.ends = true;
+      // What other SMs are to see has to be written before.
+      const Form& form = entry.match->form;
+      if (form.has("release") && form.has("cluster")) op.stall = float(pipes_.figures.fence_device);
+      return {1, Pipe::lsu, 1, 20};
+    }
     if (entry.as_written.reach == Reach::none) return {1, Pipe::lsu, 1, 30};
     op.reads = op.writes = 0;  // another access brings it
     return kFree;
   }
 
+  float fence(const Form& form) const {
+    if (form.has("mbarrier_init")) return 0;
+    if (form.has("sys")) return float(pipes_.figures.fence_system);
+    const bool is_wide = form.has("gpu") || form.has("gl") || form.has("cluster");
+    return float(is_wide ? pipes_.figures.fence_device : pipes_.figures.fence_block);
+  }
+
+  // Barriers of blocks and clusters, and the groups of asynchronous work.
+  static bool synchronises(Op& op, const Instruction& ins) {
+    using Kind = Op::Kind;
+    const bool has_value = !ins.operands.empty() && ins.operands[0].kind == Operand::Kind::imm;
+    op.newest = has_value ? uint8_t(std::min<uint64_t>(ins.operands[0].bits, 254)) : 0;
+    switch (ins.match->facts().sync) {
+      case Sync::block:
+      case Sync::block_arrive:
+        op.kind = is_of_whole_block(ins) ? Kind::barrier : Kind::named_barrier;
+        op.accesses = op.kind == Kind::named_barrier;
+        return true;
+      case Sync::cluster_arrive: op.kind = Kind::cluster_arrive; return true;
+      case Sync::cluster: op.kind = Kind::cluster_wait; return true;
+      case Sync::copy_commit: op.kind = Kind::commit_copies; return true;
+      case Sync::copy_wait:
+        op.kind = Kind::wait_copies;
+        if (!has_value) op.newest = model::Groups::kAll;
+        return true;
+      case Sync::bulk_commit: op.kind = Kind::commit_bulk; return true;
+      case Sync::bulk_wait:
+        op.kind = Kind::wait_bulk;
+        op.only_read = ins.match->form.has("read");
+        return true;
+      case Sync::product_fence: op.kind = Kind::fence_products; return true;
+      case Sync::product_commit: op.kind = Kind::commit_products; return true;
+      case Sync::product_wait: op.kind = Kind::wait_products; return true;
+      default: return false;
+    }
+  }
+  // __syncthreads and its kind; others name a barrier, and perhaps how many threads meet there.
+  static bool is_of_whole_block(const Instruction& ins) {
+    const Facts& facts = ins.match->facts();
+    if (facts.sync == Sync::block_arrive || facts.counted) return false;
+    return std::ranges::all_of(ins.operands, [](const Operand& op) {
+      return op.kind != Operand::Kind::imm || op.bits == 0;
+    });
+  }
+
   Cost others(Op& op, const Instruction& ins) const {
     const Facts& facts = ins.match->facts();
     op.ends = facts.flow != Flow::next || facts.sync != Sync::none || facts.fences;
-    if (facts.sync == Sync::block || facts.sync == Sync::block_arrive) op.kind = Op::Kind::barrier;
-    if (facts.sync == Sync::copy_wait) op.kind = Op::Kind::wait_copies;
+    if (facts.sync == Sync::fence) op.stall = fence(ins.match->form);
+    if (synchronises(op, ins)) return {1, Pipe::control, 1, 0};
     if (predicated_.contains(&ins)) {
       op.ends = false;
       return kFree;

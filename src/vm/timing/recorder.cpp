@@ -12,9 +12,12 @@
 #include "core/occupancy.h"
 #include "model/launch.h"
 #include "vm/exec/grid.h"
+#include "vm/timing/async.h"
 #include "vm/timing/lines.h"
 #include "vm/timing/loops.h"
+#include "vm/timing/notes.h"
 #include "vm/timing/ops.h"
+#include "vm/timing/spins.h"
 #include "vm/timing/waves.h"
 
 namespace ridge::vm::timing {
@@ -71,6 +74,7 @@ struct Recorder::Function {
   // By branch that the machine has not: the instructions that it goes through instead, switched
   // off.
   std::unordered_map<uint32_t, std::vector<uint32_t>> bodies;
+  Spins spins;
 
   void find_bodies();
   void find_for_l2();
@@ -124,24 +128,20 @@ struct L2Access {
   bool writes;
 };
 
-struct PerWorker {
+// Of each warp of a block.
+struct PerBlock {
   uint64_t block = ~0ull;
-  model::Work::Block* followed = nullptr;  // the same, if it is one of those
-  double issued = 0;
-  // The block has ended before it was done: so much is left, for what it has done; -1: nobody knows.
-  double left = 0;
-  std::array<Foreseen, 32> loops = {};           // of each of its warps
-  std::array<double, 32> executed = {};          // instructions of each of its warps
-  std::array<Recorder::Branch, 32> branch = {};  // that each of its warps came to last
-  std::array<uint32_t, 32> progress = {};        // accesses of each warp of the block
-  uint32_t furthest = 0;                         // of all blocks
-  uint64_t counted = ~0ull;                      // the block that runs
-  std::vector<L2Access> accesses;
-  std::vector<L2Access> own;  // of the followed blocks of the first wave: all of them
-  std::unordered_set<uint64_t> lines;                                // different ones among them
-  uint64_t blocks = 0;                                               // that they are of
-  std::unordered_map<uint32_t, std::unordered_set<uint64_t>> words;  // by op, of atomics
-  std::vector<std::pair<double, double>> stored;                     // by op: bytes, sectors
+  model::Work::Block* followed = nullptr;        // the same, if it is one of those
+  std::array<Foreseen, 32> loops = {};
+  std::array<double, 32> executed = {};          // instructions
+  std::array<Recorder::Branch, 32> branch = {};  // that it came to last
+  std::array<uint32_t, 32> progress = {};        // its accesses
+  struct Spin {
+    uint32_t step = ~0u;  // that asks whether a wait is over
+    uint16_t loop = Spins::kNone;
+    size_t words = 0;  // of the stream before it was asked
+  };
+  std::array<Spin, 32> spin = {};
 
   // Of the warps that have not ended.
   uint32_t least_progress(const Block& of) const {
@@ -150,6 +150,22 @@ struct PerWorker {
       if (!w.fragments.empty()) least = std::min(least, progress[w.index]);
     return least;
   }
+};
+
+struct PerWorker {
+  std::array<PerBlock, 16> of_rank;     // blocks of a cluster take turns
+  std::array<uint64_t, 16> begun = {};  // by rank: the block that runs, counted from 1
+  uint64_t counted = ~0ull;             // the block that runs
+  double issued = 0;
+  // The block has ended before it was done: so much is left, for what it has done; -1: nobody knows.
+  double left = 0;
+  uint32_t furthest = 0;  // progress of all blocks
+  std::vector<L2Access> accesses;
+  std::vector<L2Access> own;  // of the followed blocks of the first wave: all of them
+  std::unordered_set<uint64_t> lines;                                // different ones among them
+  uint64_t blocks = 0;                                               // that they are of
+  std::unordered_map<uint32_t, std::unordered_set<uint64_t>> words;  // by op, of atomics
+  std::vector<std::pair<double, double>> stored;                     // by op: bytes, sectors
 };
 
 }  // namespace
@@ -178,6 +194,7 @@ struct Recorder::Run {
   std::string shape, scalars;                  // by which launches are known again
   std::optional<model::Prediction> as_before;  // no need to look at this one
   std::optional<Waves> waves;                  // if not all blocks have to run
+  AsyncWork async;
 
   uint64_t wave() const { return uint64_t(per_sm) * sms; }
   void ask_l2();
@@ -195,12 +212,25 @@ struct Recorder::Run {
   std::atomic<bool> l2_has_enough = false;
   double l2_bytes = 0;
   bool is_for_l2(uint64_t block) const {
-    return !l2_has_enough && (!waves || block < waves->end());
+    return !l2_has_enough && (!waves || block < waves->end() * work.cluster);
   }
   void note(PerWorker& worker, const L2Access& access);
   // Accesses of each warp after which blocks that nobody follows end; 0: not known yet.
   uint32_t most_progress = 0;
   void limit_progress();
+  AsyncWork::Stream stream_of(const Block& block, uint32_t warp);
+  // Those of the blocks that the worker runs.
+  AsyncWork::FindStream streams(PerWorker& worker) {
+    return [&](const Block& block, uint32_t warp) {
+      AsyncWork::Stream stream = stream_of(block, warp);
+      PerBlock& here = worker.of_rank[block.rank];
+      PerBlock::Spin& spin = here.spin[warp];
+      if (here.block == block.index && spin.loop != Spins::kNone) stream.asks_at = &spin.words;
+      return stream;
+    };
+  }
+  void add_bulk(PerWorker& worker, const observe::Touch& touch, const Warp& w, const Inst* inst,
+                uint32_t op);
   void block_begins(PerWorker& worker, std::unordered_map<const Code*, Tally>& tallies,
                     uint64_t block);
 };
@@ -212,6 +242,45 @@ model::Work::Block* Recorder::Run::follow(const Warp& w) {
   const auto [known, is_new] = block.try_emplace(w.block->index, work.sm.size());
   if (is_new) work.sm.emplace_back().warps.resize(w.block->warps.size());
   return &work.sm[known->second];
+}
+
+AsyncWork::Stream Recorder::Run::stream_of(const Block& of, uint32_t warp) {
+  if (!is_followed(of.index)) return {};
+  const std::lock_guard lock(mutex);
+  const auto [known, is_new] = block.try_emplace(of.index, work.sm.size());
+  if (is_new) work.sm.emplace_back().warps.resize(of.warps.size());
+  model::Work::Block& found = work.sm[known->second];
+  std::vector<uint32_t>& words = found.warps[warp];
+  return words.size() < most_words ? AsyncWork::Stream{&found, &words} : AsyncWork::Stream{};
+}
+
+// What the copy engine moves.
+void Recorder::Run::add_bulk(PerWorker& worker, const observe::Touch& touch, const Warp& w,
+                             const Inst* inst, uint32_t op) {
+  const BulkLines lines = bulk_lines(touch, w, inst);
+  const bool writes = touch.bulk == Bulk::store;
+  const uint32_t progress = worker.of_rank[w.block->rank].progress[w.index];
+  for (const auto& [line, sectors] : lines.at) {
+    const L2Access access = {line, uint32_t(w.block->index / wave()), progress, op, uint8_t(sectors),
+                             writes};
+    if (model::is_sampled(line) && is_for_l2(w.block->index)) note(worker, access);
+    if (worker.of_rank[w.block->rank].followed && access.wave == 0 && worker.own.size() < kMostOwn)
+      worker.own.push_back(access);
+    if (writes) worker.stored[op].second += std::popcount(sectors);
+  }
+  if (writes) worker.stored[op].first += double(lines.bytes);
+  const AsyncWork::Stream stream = stream_of(*w.block, w.index);
+  if (!stream) return;
+  const auto bytes = uint32_t(lines.peer_bytes + lines.bytes);
+  if (lines.peer_bytes) {
+    stream.words->insert(stream.words->end(), {0, 1, bytes, 0});
+    return;
+  }
+  stream.words->insert(stream.words->end(), {bytes, uint32_t(lines.at.size())});
+  for (const auto& [line, sectors] : lines.at) {
+    stream.words->push_back(uint32_t(line));
+    stream.words->push_back(uint32_t(line >> 32 & 0xfff) | sectors << 28);
+  }
 }
 
 // Adds up what the worker's block before has issued.
@@ -229,7 +298,6 @@ void Recorder::Run::block_begins(PerWorker& worker, std::unordered_map<const Cod
   worker.issued += issued;
   worker.left = 0;
   worker.counted = block;
-  worker.blocks += block != ~0ull && is_for_l2(block);
 }
 
 void Recorder::Run::note(PerWorker& worker, const L2Access& access) {
@@ -268,7 +336,7 @@ void Recorder::Run::ask_l2() {
   const auto when = [](const L2Access& a) { return std::pair(a.wave, a.progress); };
   std::ranges::stable_sort(all, {}, when);
   model::Cache l2(uint64_t(l2_bytes) / model::kSampledOne, 16);
-  const bool is_whole = !l2_has_enough && (!waves || waves->end() >= work.blocks);
+  const bool is_whole = !l2_has_enough && (!waves || waves->end() * work.cluster >= work.blocks);
   const size_t first = is_whole ? 0 : all.size() / 2;
   for (size_t i = 0; i < all.size(); ++i) {
     const L2Access& a = all[i];
@@ -411,10 +479,13 @@ std::vector<uint64_t> Recorder::choose(const GridRun& grid) {
   if (!options_.sampled || grid.launch->cooperative) return {};
   Run& run = run_of(grid);
   if (!run.waves) {
-    bool waits = false;
+    // Of clusters the first waves run, as of kernels whose blocks wait for each other.
+    const uint64_t size = grid.cluster_size;
+    bool waits = size > 1;
     for (const auto& [function, code] : grid.code->functions)
       waits |= may_wait(*code, observe::plan_of(*code));
-    run.waves.emplace(run.work.blocks, run.wave(), run.sms, waits);
+    run.waves.emplace(run.work.blocks / size, std::max<uint64_t>(1, run.wave() / size), run.sms,
+                      waits);
   }
   double issued = 0;
   for (size_t i = 0; i < run.per_worker.size(); ++i) {
@@ -448,22 +519,24 @@ bool Recorder::has_enough(const Block& block) {
   if (!run.waves || run.waves->runs_all()) return false;
   PerWorker& worker = run.per_worker[block.warps.front().worker->index];
   if (worker.counted != block.index) return false;
+  const PerBlock& here = worker.of_rank[block.rank];
   if (!run.waves->is_whole(block.index)) {
-    const bool is_enough = worker.block == block.index && worker.least_progress(block) >= run.most_progress;
+    const bool is_enough =
+        here.block == block.index && here.least_progress(block) >= run.most_progress;
     if (is_enough || !run.is_for_l2(block.index)) worker.left = -1;
     return worker.left < 0;
   }
-  if (!worker.followed || worker.block != block.index) return false;
+  if (!here.followed || here.block != block.index) return false;
   double left = 0, done = 0;
   for (const Warp& w : block.warps) {
     double of_warp = 0;
-    done += worker.executed[w.index];
-    if (!w.fragments.empty() && (worker.followed->warps[w.index].size() < run.most_words ||
-                                 !worker.loops[w.index].knows(of_warp)))
+    done += here.executed[w.index];
+    if (!w.fragments.empty() && (here.followed->warps[w.index].size() < run.most_words ||
+                                 !here.loops[w.index].knows(of_warp)))
       return false;
     left += of_warp;
   }
-  worker.followed->cut += left;
+  here.followed->cut += left;
   worker.left = left / std::max(1.0, done);
   return true;
 }
@@ -482,12 +555,15 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
     f.first = code->insts.data();
     f.first_step = uint32_t(run.work.steps.size());
     append_steps(run.work, *code, *f.plan, run.figures);
+    f.spins = spins_of(*code, *f.plan);
+    add_notes(run.work, *code, f.spins);
     f.find_bodies();
     if (options_.sampled) f.loops = Loops(*code, *f.plan);
     f.find_for_l2();
     std::erase_if(f.bodies,
                   [&](const auto& one) { return is_long(run.work, f.first_step, one.second); });
   }
+  run.async.begin(run.work);
   for (PerWorker& worker : run.per_worker) worker.stored.resize(run.work.ops.size());
   for (size_t i = 0; i < workers; ++i)
     for (const auto& [code, function] : run.functions) {
@@ -499,7 +575,9 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
       tally.memory.resize(function.plan->touches.size());
       tally.executed.resize(code->insts.size());
       for (size_t k = 0; k < code->insts.size(); ++k)
-        tally.issues.push_back(issues_of(run.work, run.work.steps[function.first_step + k]));
+        tally.issues.push_back(function.spins.at[k].loop == Spins::kNone
+                                   ? issues_of(run.work, run.work.steps[function.first_step + k])
+                                   : 0);  // how often it is asked says nothing
     }
 }
 
@@ -525,6 +603,11 @@ Observer::Watch Recorder::watch(const Warp& w) {
   if (!tally.function || run.as_before) return {nullptr, tally.nothing.data()};
   if (tally.worker->counted != block)
     run.block_begins(*tally.worker, run.workers[w.worker->index], block);
+  uint64_t& begun = tally.worker->begun[w.block->rank];
+  if (begun != block + 1) {
+    begun = block + 1;
+    tally.worker->blocks += run.is_for_l2(block);
+  }
   Watch::Executed* const executed = tally.executed.data();
   if (run.is_followed(block)) return {executed, nullptr};
   return {executed,
@@ -541,6 +624,17 @@ void Recorder::pass_by(std::vector<uint32_t>& stream, Branch& before, const Func
   before = found == function.bodies.end() ? Branch{} : Branch{&found->second, w.mask};
 }
 
+// Which barrier, how the warp comes there, and for how many threads it is.
+void Recorder::add_barrier(std::vector<uint32_t>& stream, const observe::Plan& plan,
+                           const observe::Step& step, const Warp& w, const Inst* inst) {
+  const Facts& facts = plan.entries[step.entry].match->facts();
+  const auto lane = size_t(std::countr_zero(w.mask));
+  const uint32_t sources = wide(inst).flags & 3, waits = facts.sync != Sync::block_arrive;
+  const uint32_t id = w.src<uint32_t>(inst->a)[lane] & 15;
+  const uint32_t threads = sources > 1 ? w.src<uint32_t>(inst->b)[lane] : w.block->threads;
+  stream.insert(stream.end(), {id << 1 | waits, 1, threads, 0});
+}
+
 void Recorder::before(const Warp& w, const Inst* inst) {
   Tally& tally = this->tally(w);
   Run& run = *tally.run;
@@ -549,34 +643,47 @@ void Recorder::before(const Warp& w, const Inst* inst) {
   const uint32_t number = f.first_step + uint32_t(inst - f.first);
   const model::Step& step = run.work.steps[number];
   PerWorker& worker = *tally.worker;
-  if (worker.block != w.block->index) {
-    worker.block = w.block->index;
-    worker.followed = run.follow(w);
-    worker.progress.fill(0);
-    worker.branch.fill({});
-    worker.executed.fill(0);
-    for (Foreseen& loops : worker.loops) loops.clear();
-  }
-  const bool is_for_l2 = run.is_for_l2(worker.block);
+  PerBlock& here = worker.of_rank[w.block->rank];
+  if (here.block != w.block->index) here = {.block = w.block->index, .followed = run.follow(w)};
+  const bool is_for_l2 = run.is_for_l2(here.block);
+  const Spins::At spins = f.spins.at[size_t(inst - f.first)];
+  PerBlock::Spin& spin = here.spin[w.index];
+  const bool again = spins.asks && spin.step == number && spin.loop == spins.loop;
+  if (spin.loop != spins.loop) spin = {};
   std::vector<uint32_t>* stream = nullptr;
-  if (worker.followed) {
-    model::Work::Block& block = *worker.followed;
+  if (here.followed) {
+    model::Work::Block& block = *here.followed;
     stream = &block.warps[w.index];
     if (stream->size() >= run.most_words) stream = nullptr;
     ++(stream ? block.followed : block.cut);
     if (const Loops::End* end = f.loops.at(uint32_t(inst - f.first)))
-      worker.loops[w.index].note(*end, w, inst, worker.executed[w.index]);
-    worker.executed[w.index] += 1;
-    if (stream) pass_by(*stream, worker.branch[w.index], f, w, uint32_t(inst - f.first));
-    if (stream && step.ops) stream->push_back(number);
+      here.loops[w.index].note(*end, w, inst, here.executed[w.index]);
+    here.executed[w.index] += 1;
+    if (stream) pass_by(*stream, here.branch[w.index], f, w, uint32_t(inst - f.first));
+    if (stream && again) stream->resize(std::min(stream->size(), spin.words));
+    if (stream && spins.asks && !again) spin = {number, spins.loop, stream->size()};
+    // A wait is written down when it is over.
+    const model::Op::Kind kind =
+        step.ops ? run.work.ops[step.op].kind : model::Op::Kind::arithmetic;
+    if (stream && step.ops && kind != model::Op::Kind::wait_phase) stream->push_back(number);
+    if (stream && kind == model::Op::Kind::named_barrier)
+      add_barrier(*stream, *f.plan, from, w, inst);
     if (stream && reads_constants(run.work, step))
       stream->insert(stream->end(), {words_of(w, inst), 0});
   }
-  if (from.kind != observe::Step::Kind::touches || (!is_for_l2 && !worker.followed)) return;
-  worker.progress[w.index] += f.for_l2[size_t(inst - f.first)];
-  worker.furthest = std::max(worker.furthest, worker.progress[w.index]);
+  if (step.ops && run.work.ops[step.op].kind == model::Op::Kind::signal)
+    run.async.arrive(w, inst, f.plan->entries[from.entry].match->form.space == Space::generic,
+                     run.streams(worker));
+  if (from.kind != observe::Step::Kind::touches || (again && !stream)) return;
+  if (!is_for_l2 && !here.followed) return;
+  here.progress[w.index] += f.for_l2[size_t(inst - f.first)];
+  worker.furthest = std::max(worker.furthest, here.progress[w.index]);
   for (uint32_t k = from.touch; k < from.touch + from.touches; ++k) {
     const observe::Touch& touch = f.plan->touches[k];
+    if (is_bulk(touch)) {
+      run.add_bulk(worker, touch, w, inst, step.op + op_of(from, touch));
+      continue;
+    }
     Lines lines;
     lines.wants_turns = stream;
     collect(lines, touch, w, inst);
@@ -586,10 +693,10 @@ void Recorder::before(const Warp& w, const Inst* inst) {
                         touch.action == Action::atomic;
     for (uint32_t i = 0; i < lines.count; ++i) {
       const auto [line, sectors] = lines.at[i];
-      const L2Access access = {line, uint32_t(w.block->index / run.wave()), worker.progress[w.index],
+      const L2Access access = {line, uint32_t(w.block->index / run.wave()), here.progress[w.index],
                                op,   uint8_t(sectors), writes};
       if (is_for_l2 && model::is_sampled(line)) run.note(worker, access);
-      if (worker.followed && access.wave == 0 && worker.own.size() < kMostOwn)
+      if (here.followed && access.wave == 0 && worker.own.size() < kMostOwn)
         worker.own.push_back(access);
     }
     if (touch.action == Action::store && lines.count) {
@@ -610,6 +717,14 @@ void Recorder::before(const Warp& w, const Inst* inst) {
     observe::Counters counters;
     observe::count_touch(counters, tally.memory[k], touch, w, inst);
     const auto wavefronts = uint32_t(counters.wavefronts);
+    if (counters.peer_bytes) {
+      // Each lane of an atomic goes by itself, and is answered.
+      constexpr uint32_t kBothWays = 64;
+      const bool by_lanes = touch.action == Action::reduction || touch.action == Action::atomic;
+      const auto bytes = uint32_t(counters.peer_bytes);  // 8 per lane of an atomic
+      stream->insert(stream->end(), {wavefronts, 1, by_lanes ? bytes / 8 * kBothWays : bytes, 0});
+      continue;
+    }
     stream->push_back(takes_turns ? lanes_of(touch, w.mask) : std::max(lines.turns, wavefronts));
     stream->push_back(lines.count);
     for (uint32_t i = 0; i < lines.count; ++i) {
@@ -644,6 +759,27 @@ void Recorder::end(const GridRun& grid) {
   const std::lock_guard lock(mutex_);
   if (!run->as_before) known_.add(run->shape, run->scalars, time);
   told_({run->work.kernel, grid.launch->grid, grid.launch->block, time});
+}
+
+void Recorder::copy_starts(const Warp& w, const AsyncEntry& entry) {
+  Run& run = run_of(*w.worker->grid);
+  if (!run.as_before) run.async.started(w, entry, run.streams(run.per_worker[w.worker->index]));
+}
+
+void Recorder::phase_completes(const Block& block, uint32_t offset) {
+  Run& run = run_of(*block.grid);
+  if (!run.as_before && run.is_followed(block.index)) run.async.completes(block, offset);
+}
+
+void Recorder::phase_asked(const Warp& w, const Inst* inst, const uint32_t* barriers,
+                           uint32_t over) {
+  Run& run = run_of(*w.worker->grid);
+  if (run.as_before || over != w.mask) return;
+  const AsyncWork::Stream stream = run.stream_of(*w.block, w.index);
+  const Tally& tally = this->tally(w);
+  if (!stream || !tally.function) return;
+  stream.words->push_back(tally.function->first_step + uint32_t(inst - tally.function->first));
+  run.async.waited(w, barriers, stream);
 }
 
 }  // namespace ridge::vm::timing

@@ -38,6 +38,7 @@ class Recorder : public Observer {
   Recorder(Told told, Options options);
   ~Recorder() override;
   std::vector<uint64_t> choose(const GridRun& grid) override;
+  bool chooses_clusters() const override { return options_.sampled; }
   void begin(const GridRun& grid, unsigned workers) override;
   bool watches(const GridRun& grid) override;
   Watch watch(const Warp& w) override;
@@ -47,6 +48,10 @@ class Recorder : public Observer {
   bool has_enough(const Block& block) override;
   bool wants_host_calls() const override { return false; }
   void finish() override {}
+  void copy_starts(const Warp& w, const AsyncEntry& entry) override;
+  void phase_completes(const Block& block, uint32_t offset) override;
+  void phase_asked(const Warp& w, const Inst* inst, const uint32_t* barriers,
+                   uint32_t over) override;
 
   struct Branch {  // that the machine has not
     const std::vector<uint32_t>* body = nullptr;
@@ -59,6 +64,8 @@ class Recorder : public Observer {
   struct Run;
   static void pass_by(std::vector<uint32_t>& stream, Branch& before, const Function& function,
                       const Warp& w, uint32_t step);
+  static void add_barrier(std::vector<uint32_t>& stream, const observe::Plan& plan,
+                          const observe::Step& step, const Warp& w, const Inst* inst);
   Tally& tally(const Warp& w);
   Run& run_of(const GridRun& grid);
 

@@ -18,16 +18,20 @@ void write_line(std::FILE* out, const LaunchTime& launch) {
   const Dim3 &g = launch.grid, &b = launch.block;
   const model::Prediction& time = launch.time;
   const model::SmTime& sm = time.sm;
+  std::string notes;
+  for (const std::string& note : time.notes)
+    notes += (notes.empty() ? ", \"notes\": [" : ", ") + in_quotes(note);
+  if (!notes.empty()) notes += "]";
   std::fprintf(
       out,
       "{\"name\": %s, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"own_us\": %.3f, "
       "\"modelled_us\": %.3f, "
       "\"modelled_low_us\": %.3f, \"modelled_high_us\": %.3f, \"checked\": %s, \"bound\": %s, \"shares\": "
       "{\"memory\": %.3f, \"l2\": %.3f, \"l1_shared\": %.3f, \"issue\": %.3f, \"atomics\": "
-      "%.3f}}\n",
+      "%.3f}%s}\n",
       in_quotes(launch.kernel).c_str(), g.x, g.y, g.z, b.x, b.y, b.z, time.own_us(), time.us,
       time.low_us, time.high_us, time.checked ? "true" : "false", in_quotes(time.bound).c_str(), sm.dram_of_peak, sm.l2_of_peak,
-      sm.lsu, sm.issue, sm.atomics);
+      sm.lsu, sm.issue, sm.atomics, notes.c_str());
   std::fflush(out);
 }
 
