@@ -89,8 +89,11 @@ Prediction predict(const Work& work, const Figures& figures, int resident) {
   const double more = blocks / whole * (followed > 0 ? 1 + cut / followed : 1);
   const auto own_us = [&] { return out.sm.cycles / clock_of(out.sm, figures) * 1e-3; };
   if (blocks < kShortBlocks * resident) {
+    // What such a launch wrote before this one, and what is still in the L2.
+    const double written = double(work.written_sectors) * 32 * double(work.blocks) /
+                           std::max(1.0, double(work.blocks_run));
     Figures clean = figures;
-    clean.l2_dirty_bytes = 0;
+    clean.l2_dirty_bytes = std::min(figures.l2_dirty_bytes, written);
     out.sm = run_sm(work, clean, whole, resident, active);
     out.sm.cycles *= more;
     out.clean_us = own_us();

@@ -14,7 +14,7 @@ struct Prediction {
   double us = 0, low_us = 0, high_us = 0;  // between two events, with a cold L2
   double launch_us = 0;                    // of that: an empty launch
   double share = 1;                        // of the GPU: what other streams do not get of it
-  double clean_us = 0;  // from its start to its end, if nothing has to leave the L2 for it
+  double clean_us = 0;  // from its start to its end, if a launch like it was the last to use the L2
   std::string bound;  // memory, l2, l1_shared, issue, fma, fp64, sfu, tensor, atomics,
                       // latency, idle, launch
   bool checked = true;  // Figures::checked

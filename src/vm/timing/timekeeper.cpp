@@ -138,9 +138,10 @@ void Timekeeper::set_times(model::Task& task, const Key& key, Which which) const
 // differs more from machine to machine than the link does.
 constexpr double kBand = 0.07, kBandPageable = 0.2;
 void widen(model::Task& task, Timekeeper::Which which) {
-  if (task.kind != Kind::copy || which == Timekeeper::Which::expected) return;
+  if (task.kind != Kind::copy) return;
   const double band = task.is_pageable ? kBandPageable : kBand;
-  task.bytes *= which == Timekeeper::Which::low ? 1 - band : 1 + band;
+  if (which == Timekeeper::Which::low) task.bytes *= 1 - band;
+  if (which == Timekeeper::Which::high) task.bytes *= 1 + band;
 }
 
 model::Task Timekeeper::with_times(size_t index, Which which) const {
@@ -178,7 +179,7 @@ bool Timekeeper::is_known(size_t index) const {
 // Puts entries on the timeline, all of them or those whose times are known.
 void Timekeeper::advance(bool all) {
   while (!journal_.empty() && (all || is_known(on_timeline_))) {
-    const model::Task task = with_times(on_timeline_, Which::expected);
+    const model::Task task = with_times(on_timeline_, Which::clean);  // nobody flushes the L2
     timeline_.add(task);
     if (task.kind == Kind::kernel || task.kind == Kind::copy || task.kind == Kind::graph)
       works_.push_back(on_timeline_);
