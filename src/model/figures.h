@@ -40,7 +40,7 @@ struct Figures {
   double dram_peak_bytes_per_ns = 4810;
   double l2_peak_bytes_per_ns = 4310;  // to and from the SMs; half of it crosses the L2 twice
   double l2_lone_miss = 2, l2_lone_write = 1.5;  // what a lone sector counts there
-  double l2_bulk_hit = 0.25;                     // and what a bulk copy does that finds its data
+  double l2_bulk_hit = 0.1;                      // and what a bulk copy does that finds its data
 
   // Atomics on global memory of the whole GPU, by how many different words they go to:
   // atomic.red_u32_by_addresses, atomic.red_f32_by_addresses.
