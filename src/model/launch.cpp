@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/why.h"
+
 namespace ridge::model {
 namespace {
 
@@ -111,6 +113,7 @@ Prediction predict(const Work& work, const Figures& figures, int resident) {
   out.high_us = out.us * (1 + band);
   out.checked = figures.checked;
   out.bound = bound_of(out.sm, work, figures, out.us);
+  out.why = why(out.bound, out.sm, work, figures);
   out.share = share_of(out.sm, work, figures, resident);
   return out;
 }

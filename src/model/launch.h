@@ -17,6 +17,7 @@ struct Prediction {
   double clean_us = 0;  // from its start to its end, if a launch like it was the last to use the L2
   std::string bound;  // memory, l2, l1_shared, issue, fma, fp64, sfu, tensor, atomics,
                       // latency, idle, launch
+  std::string why;      // what holds it up, in a few words
   bool checked = true;  // Figures::checked
   SmTime sm;          // of the SM that has the most blocks
   std::vector<std::string> notes;  // why the band is wider than usual

@@ -10,6 +10,7 @@
 
 #include "core/number.h"
 #include "layout.h"
+#include "modelled.h"
 #include "process.h"
 #include "suggest.h"
 #include "verb.h"
@@ -34,6 +35,8 @@ Status ask_ladders(const Target& target, const ladders::Request& request,
                    const std::function<void(const ladders::Answer&)>& heard) {
   Status said;
   Command command = ladders_command(target, request);
+  if (target.software && request.command == ladders::Command::measure)
+    ask_for_registers(command.environment);
   command.line = [&](const std::string& line) {
     const auto answer = ladders::read_answer(line);
     if (!answer) return;

@@ -1,6 +1,7 @@
 #include "modelled.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <utility>
@@ -8,8 +9,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "layout.h"
 #include "model/figures.h"
 #include "terminal.h"
+#include "toolkit.h"
 
 namespace ridge::tools {
 namespace {
@@ -44,6 +47,17 @@ std::string text_of_copies(const nlohmann::json& copy) {
 }
 
 }  // namespace
+
+void ask_for_registers(Environment& environment) {
+  const auto toolkit = find_toolkit();
+  if (!toolkit) return;
+  const std::filesystem::path ptxas = toolkit->root / "bin" / "ptxas";
+  std::error_code error;
+  if (!std::filesystem::exists(ptxas, error)) return;
+  environment.emplace_back("RIDGE_PTXAS", ptxas);
+  if (const auto cache = cache_folder("registers"))
+    environment.emplace_back("RIDGE_PTXAS_CACHE", *cache);
+}
 
 nlohmann::json read_modelled(const std::string& path) {
   nlohmann::json summary = {{"copies", nlohmann::json::array()}};

@@ -53,7 +53,10 @@ void find_bound(Modelled& all, const std::vector<model::Task>& works,
   }
   const auto longest = std::ranges::max_element(
       all.launches, {}, [](const LaunchTime& launch) { return launch.time.us; });
-  if (longest != all.launches.end()) all.bound = longest->time.bound;
+  if (longest == all.launches.end()) return;
+  all.bound = longest->time.bound;
+  all.why = longest->time.why;
+  for (const std::string& note : longest->time.notes) all.why += "; " + note;
 }
 
 }  // namespace

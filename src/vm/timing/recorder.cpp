@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <chrono>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -741,21 +740,9 @@ void Recorder::end(const GridRun& grid) {
     run = std::move(runs_.at(&grid));
     runs_.erase(&grid);
   }
-  const auto t0 = std::chrono::steady_clock::now();
-  if (!run->as_before) run->finished();
-  const auto t1 = std::chrono::steady_clock::now();
-  const model::Prediction time = run->as_before
-                                     ? *run->as_before
-                                     : model::predict(run->work, run->figures, int(run->per_sm));
-  const auto t2 = std::chrono::steady_clock::now();
-  if (std::getenv("RIDGE_MODEL_DEBUG")) {
-    const auto sec = [](auto a, auto b) { return std::chrono::duration<double>(b - a).count(); };
-    size_t words = 0; for (auto& b : run->work.sm) for (auto& w : b.warps) words += w.size();
-    double sect=0, miss=0; for (auto& t : run->work.traffic) sect += t.sectors, miss += t.misses;
-    std::fprintf(stderr, "MODEL %s blocks %llu threads %u regs %u shared %u per_sm %u l2blocks %llu waves_end %llu run %.2fs finish %.2fs predict %.2fs words %zu sm_blocks %zu us %.1f %s issue %.2f lsu %.2f l2 %.2f(%.2f) dram %.2f(%.2f) l1hit %.2f repl %.0f extr %.0f l2miss %.2f sectors %.3g\n",
-      run->work.kernel.c_str(), (unsigned long long)run->work.blocks, run->work.block_threads, run->work.registers_per_thread, run->work.shared_bytes, run->per_sm, (unsigned long long)run->work.blocks_run, (unsigned long long)(run->waves ? run->waves->end() : 0),
-      sec(grid.start, t0), sec(t0, t1), sec(t1, t2), words, run->work.sm.size(), time.us, time.bound.c_str(), time.sm.issue, time.sm.lsu, time.sm.l2, time.sm.l2_of_peak, time.sm.dram, time.sm.dram_of_peak, time.sm.l1_hits, time.sm.replayed, time.sm.extrapolated, miss/std::max(1.0,sect), sect);
-  }
+  const model::Prediction time =
+      run->as_before ? *run->as_before
+                     : model::predict(run->finished(), run->figures, int(run->per_sm));
   const std::lock_guard lock(mutex_);
   if (!run->as_before) known_.add(run->shape, run->scalars, time);
   told_({run->work.kernel, grid.launch->grid, grid.launch->block, time});

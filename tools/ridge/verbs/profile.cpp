@@ -17,6 +17,7 @@
 #include "process.h"
 #include "profile/against.h"
 #include "profile/metrics.h"
+#include "modelled.h"
 #include "profile/modelled.h"
 #include "profile/page.h"
 #include "profile/read.h"
@@ -184,6 +185,7 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
   command->environment.emplace_back("RIDGE_PROFILE", scratch / "launches.json");
   command->environment.emplace_back("RIDGE_PROFILE_PTX", scratch / "ptx");
   command->environment.emplace_back("RIDGE_MODEL", scratch / "times.json");
+  ask_for_registers(command->environment);
   if (flags.check) command->environment.emplace_back("RIDGE_CHECK", scratch / "findings.json");
   // A rung at a real size would take too long, and its blocks are much alike. A check needs all of
   // them, because other blocks read what a block writes.

@@ -94,6 +94,7 @@ int run_on(const Target& target, const RunFlags& flags) {
   const fs::path times = scratch / "times.json";
   if (flags.model) command->environment.emplace_back("RIDGE_MODEL", times);
   if (flags.clock == "model") command->environment.emplace_back("RIDGE_CLOCK", "model");
+  if (flags.model || flags.clock == "model") ask_for_registers(command->environment);
 
   trace.begin();
   const Outcome outcome = run(*command);
