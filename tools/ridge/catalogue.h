@@ -30,7 +30,7 @@ inline const std::vector<CatalogueGroup>& catalogue() {
        {"conv1d", "conv2d", "conv3d", "causal_conv1d", "pool", "jacobi", "fft"}},
       {"Matrix times vector", {"gemv", "gemv_t", "gemv_quantised"}},
       {"Matrix times matrix",
-       {"gemm_f32", "gemm_16bit", "gemm_epilogues", "gemm_batched", "gemm_int8", "gemm_fp8",
+       {"gemm", "gemm_epilogues", "gemm_int8", "gemm_fp8",
         "gemm_weight_only", "gemm_block_scaled", "gemm_grouped", "einsum"}},
       {"Softmax, norms, losses",
        {"softmax", "layer_norm", "rms_norm", "batch_norm", "group_norm", "cross_entropy",
