@@ -48,7 +48,7 @@ class Layout {
  public:
   static constexpr int kMostParts = 16;
 
-  RIDGE_ON_BOTH constexpr Layout() = default;
+  constexpr Layout() = default;
   // One mode of one part.
   RIDGE_ON_BOTH constexpr Layout(int64_t size, int64_t stride) {
     begin_mode();

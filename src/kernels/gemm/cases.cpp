@@ -98,13 +98,13 @@ using Names = std::vector<std::string>;
 const std::vector<Names> kTransposes = {{}, {"a"}, {"b"}, {"a", "b"}};
 
 // Around the tiles of the rungs (32, 64, 128, and 8, 16 or 32 deep), in every transposition.
-std::vector<Case> sizes(Dtype dtype, const Shapes& shapes) {
+std::vector<Case> sizes(Dtype dtype, const Shapes& shapes, int misalignment = 1) {
   std::vector<Case> cases;
   for (const auto& shape : shapes)
     for (const Names& transposed : kTransposes)
       cases.push_back({.dtype = dtype,
                        .shape = shape,
-                       .misalignment = int(cases.size() / 2 % 2),
+                       .misalignment = int(cases.size() / 2 % 2) * misalignment,
                        .transposed = transposed});
   return cases;
 }
@@ -151,6 +151,22 @@ std::vector<Case> tests() {
   for (const Dtype dtype : {Dtype::f16, Dtype::bf16}) {
     append(cases, demands(dtype));
     append(cases, sizes(dtype, {{3, 5, 7}, {65, 63, 33}}));
+    // What the copy engine can reach, around tiles of 64 by 256, 128 by 256, 64 deep.
+    constexpr int kAligned = 8;  // elements: 16 bytes
+    append(cases, sizes(dtype, {{8, 8, 8}, {72, 264, 72}, {136, 256, 328}}, kAligned));
+    append(cases,
+           {{.dtype = dtype, .shape = {3, 72, 40, 24}, .padding = 8},
+            {.dtype = dtype,
+             .shape = {2, 136, 264, 72},
+             .padding = 8,
+             .padding_skew = 8,
+             .transposed = {"b"},
+             .parameters = {{"alpha", 1.5}, {"beta", -0.5}}},
+            {.dtype = dtype, .shape = {130, 300, 200}, .specials = true, .transposed = {"a"}},
+            {.dtype = dtype,
+             .shape = {200, 304, 136},
+             .transposed = {"a", "b"},
+             .formats = {{"d", Dtype::f32}}}});
     Case wide = {.dtype = dtype, .shape = {33, 40, 48}, .formats = {{"d", Dtype::f32}}};
     cases.push_back(wide);
     wide.parameters = {{"alpha", 1.5}, {"beta", -0.5}};

@@ -33,8 +33,9 @@ struct Matrix {
   }
 };
 template <class T>
-__device__ __forceinline__ Matrix<T> matrix(const Matrices& all, int64_t rows, int64_t cols) {
-  return {static_cast<const T*>(all.data) + blockIdx.y * all.batch_step, all.row_step, all.col_step,
+__device__ __forceinline__ Matrix<T> matrix(const Matrices& all, int64_t rows, int64_t cols,
+                                            int64_t batch = blockIdx.y) {
+  return {static_cast<const T*>(all.data) + batch * all.batch_step, all.row_step, all.col_step,
           rows, cols};
 }
 template <class T>
@@ -54,9 +55,9 @@ struct Results {
   int64_t d_step;
   float alpha, beta;
 
-  __device__ __forceinline__ explicit Results(const Args& args)
-      : d(static_cast<T*>(args.d) + blockIdx.y * args.d_batch_step),
-        c(matrix<T>(args.c, args.m, args.n)),
+  __device__ __forceinline__ explicit Results(const Args& args, int64_t batch = blockIdx.y)
+      : d(static_cast<T*>(args.d) + batch * args.d_batch_step),
+        c(matrix<T>(args.c, args.m, args.n, batch)),
         d_step(args.d_step),
         alpha(args.alpha),
         beta(args.beta) {}
