@@ -37,6 +37,11 @@ struct WgmmaOperand {
     return made;
   }
 
+  // From 64 to 64 rows or columns. Layouts are evaluated in constants only: at run time they would
+  // be loops with divisions.
+  static constexpr int kBytesPerBox = kBox * kDepth * 2;
+  static_assert(kWidth == kBox || 2 * layout()(kBox, 0) == kBytesPerBox);
+
   // Brings rows or columns x … of the levels k … to `shared`, which is a multiple of 1024 bytes.
   // With several blocks, to the same place in each of them.
   static __device__ __forceinline__ void load(void* shared, const CUtensorMap* map, int x, int k,
@@ -46,24 +51,24 @@ struct WgmmaOperand {
       else ptx::tma_load_multicast(to, map, fast, slow, batch, barrier, blocks);
     };
     if constexpr (kIsTurned) {
-      constexpr layouts::Layout kLayout = layout();
 #pragma unroll
       for (int i = 0; i < kWidth / kBox; ++i)
-        box(static_cast<char*>(shared) + 2 * kLayout(i * kBox, 0), x + i * kBox, k);
+        box(static_cast<char*>(shared) + i * kBytesPerBox, x + i * kBox, k);
     } else {
       box(shared, k, x);
     }
   }
 
-  // Of the tile's rows or columns x … and levels k …
+  // Of the tile's rows or columns x … and levels k …, multiples of 64 and of 16.
   static __device__ __forceinline__ uint64_t descriptor(const void* shared, int x, int k) {
-    constexpr layouts::Layout kLayout = layout();
+    constexpr int kPerStep = 2 * int(layout()(0, kStepDepth));
     // From 64 to 64 elements along the width; used only where the width is contiguous.
-    constexpr auto kLeading = uint32_t(kIsTurned && kWidth > kBox ? 2 * kLayout(kBox, 0) : 16);
+    constexpr uint32_t kLeading = kIsTurned ? kBytesPerBox : 16;
     // From 8 to 8 elements along the dimension that is not contiguous.
-    constexpr auto kStride = uint32_t(2 * (kIsTurned ? kLayout(0, 8) : kLayout(8, 0)));
-    return ptx::wgmma_descriptor(static_cast<const char*>(shared) + 2 * kLayout(x, k), kLeading,
-                                 kStride);
+    constexpr uint32_t kStride = 2 * uint32_t(kIsTurned ? layout()(0, 8) : layout()(8, 0));
+    return ptx::wgmma_descriptor(
+        static_cast<const char*>(shared) + x / kBox * kBytesPerBox + k / kStepDepth * kPerStep,
+        kLeading, kStride);
   }
 
   // The map of matrices whose contiguous dimension is `fast` long, the other one `slow`. Pitches in

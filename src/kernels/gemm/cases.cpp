@@ -130,6 +130,9 @@ std::vector<Case> demands(Dtype dtype) {
       {.shape = {20, 33, 17}, .skew = 1, .parameters = {{"alpha", 0}, {"beta", 1}}},
       {.shape = {3, 17, 19, 23}, .padding = 1, .parameters = both},
       {.shape = {2, 2, 36, 20, 12}, .transposed = {"b"}},
+      {.shape = {1, 1, 70}, .step = 2},
+      {.shape = {70, 1, 1}, .step = 2},
+      {.shape = {1, 70, 1}, .step = 2},
       {.shape = {31, 29, 18}, .specials = true},
       {.shape = {31, 29, 18}, .specials = true, .transposed = {"a", "b"}, .parameters = both}};
   for (Case& c : cases) c.dtype = dtype;

@@ -27,26 +27,35 @@ inline bool is_copied_by_tma(const void* data, int64_t pitch, int64_t lines, int
          (lines <= 1 || (pitch > 0 && is_multiple_of_16(pitch * bytes))) &&
          (batch <= 1 || (batch_step > 0 && is_multiple_of_16(batch_step * bytes)));
 }
-inline bool is_along_width(const Matrices& x, bool is_a) {
-  return (is_a ? x.row_step : x.col_step) == 1;
+// An operand as tiles see it: a's rows or b's columns are its width, k is its depth.
+struct Operand {
+  const void* data;
+  int64_t width, depth, width_step, depth_step, batch_step;
+
+  // A matrix of one line may be contiguous both ways; its depth is preferred.
+  bool is_turned() const { return depth_step != 1; }
+  bool is_contiguous() const { return depth_step == 1 || width_step == 1; }
+  int64_t lines() const { return is_turned() ? depth : width; }
+  int64_t pitch() const { return is_turned() ? depth_step : width_step; }  // from line to line
+};
+inline Operand operand_a(const Args& a) {
+  return {a.a.data, a.m, a.k, a.a.row_step, a.a.col_step, a.a.batch_step};
 }
-// Elements from line to line, where the contiguous dimension is a line.
-inline int64_t pitch_of(const Matrices& x) { return x.row_step == 1 ? x.col_step : x.row_step; }
+inline Operand operand_b(const Args& a) {
+  return {a.b.data, a.n, a.k, a.b.col_step, a.b.row_step, a.b.batch_step};
+}
 
 inline Support supports_operands(const Args& a, const DeviceInfo& device) {
   if (a.dtype == Dtype::f32) return "multiplies f16 and bf16";
   if (device.major != 9) return "wgmma needs a Hopper GPU";
   if (a.k == 0) return "there is nothing to multiply";
-  if (a.a.row_step != 1 && a.a.col_step != 1) return "one row or column of a has a step of its own";
-  if (a.b.row_step != 1 && a.b.col_step != 1) return "one row or column of b has a step of its own";
   constexpr int64_t kMostSize = int64_t(1) << 31;  // coordinates are int
   if (a.m >= kMostSize || a.n >= kMostSize || a.k >= kMostSize || a.batch >= kMostSize)
     return "the copy engine takes sizes below 2^31";
-  const int64_t lines_a = is_along_width(a.a, true) ? a.k : a.m;
-  const int64_t lines_b = is_along_width(a.b, false) ? a.k : a.n;
-  if (!is_copied_by_tma(a.a.data, pitch_of(a.a), lines_a, a.a.batch_step, a.batch, a.dtype) ||
-      !is_copied_by_tma(a.b.data, pitch_of(a.b), lines_b, a.b.batch_step, a.batch, a.dtype))
-    return "a and b must begin and have rows at multiples of 16 bytes for the copy engine";
+  for (const Operand& x : {operand_a(a), operand_b(a)})
+    if (!x.is_contiguous() ||
+        !is_copied_by_tma(x.data, x.pitch(), x.lines(), x.batch_step, a.batch, a.dtype))
+      return "a and b must begin and have rows at multiples of 16 bytes for the copy engine";
   return kSupported;
 }
 
@@ -62,8 +71,7 @@ template <class F>
 auto with_majors(const Args& args, F f) {
   using Depth = std::integral_constant<Contiguous, Contiguous::depth>;
   using Width = std::integral_constant<Contiguous, Contiguous::width>;
-  // A matrix of one line is contiguous either way.
-  const bool width_a = args.a.col_step != 1, width_b = args.b.row_step != 1;
+  const bool width_a = operand_a(args).is_turned(), width_b = operand_b(args).is_turned();
   if (width_a) return width_b ? f(Width(), Width()) : f(Width(), Depth());
   return width_b ? f(Depth(), Width()) : f(Depth(), Depth());
 }
@@ -73,21 +81,17 @@ struct Maps {
 };
 template <class A, class B>
 Expected<Maps> make_maps(const Args& args) {
-  const auto pitch = [&](const Matrices& x, bool is_along_width, int64_t width, int64_t lines) {
-    const int64_t fast = is_along_width ? width : args.k;
-    const int64_t step = is_along_width == (&x == &args.a) ? x.col_step : x.row_step;
-    return lines > 1 ? step * 2 : (fast * 2 + 15) / 16 * 16;
+  const auto map = [&](auto tile, const Operand& x) {
+    using Tile = decltype(tile);
+    // A single line has no pitch, but the copy engine asks for one.
+    const int64_t line = ((x.is_turned() ? x.width : x.depth) * 2 + 15) / 16 * 16;
+    const int64_t pitch = x.lines() > 1 ? x.pitch() * 2 : line;
+    return Tile::map(x.data, x.width, x.depth, args.batch, pitch,
+                     args.batch > 1 ? x.batch_step * 2 : pitch);
   };
-  const auto batch_pitch = [&](const Matrices& x, int64_t pitch) {
-    return args.batch > 1 ? x.batch_step * 2 : pitch;
-  };
-  const int64_t pitch_a = pitch(args.a, A::kIsTurned, args.m, A::kIsTurned ? args.k : args.m);
-  const int64_t pitch_b = pitch(args.b, B::kIsTurned, args.n, B::kIsTurned ? args.k : args.n);
-  const auto a =
-      A::map(args.a.data, args.m, args.k, args.batch, pitch_a, batch_pitch(args.a, pitch_a));
+  const auto a = map(A(), operand_a(args));
   if (!a) return a.error();
-  const auto b =
-      B::map(args.b.data, args.n, args.k, args.batch, pitch_b, batch_pitch(args.b, pitch_b));
+  const auto b = map(B(), operand_b(args));
   if (!b) return b.error();
   return Maps{*a, *b};
 }

@@ -34,13 +34,15 @@ __device__ __forceinline__ Slab slab_of_b(const Args& args, int64_t col) {
 // it is read element by element.
 __device__ __forceinline__ Pack<float> pack_along_x(const Slab& from, int64_t x, int64_t k) {
   const float* const first = from.at(x, k);
-  if (k < from.ks && x + 3 < from.xs && is_pack_aligned(first)) return load_pack(first);
+  if (from.x_step == 1 && k < from.ks && x + 3 < from.xs && is_pack_aligned(first))
+    return load_pack(first);
   return {from.or_zero(x, k), from.or_zero(x + 1, k), from.or_zero(x + 2, k),
           from.or_zero(x + 3, k)};
 }
 __device__ __forceinline__ Pack<float> pack_along_k(const Slab& from, int64_t x, int64_t k) {
   const float* const first = from.at(x, k);
-  if (x < from.xs && k + 3 < from.ks && is_pack_aligned(first)) return load_pack(first);
+  if (from.k_step == 1 && x < from.xs && k + 3 < from.ks && is_pack_aligned(first))
+    return load_pack(first);
   return {from.or_zero(x, k), from.or_zero(x, k + 1), from.or_zero(x, k + 2),
           from.or_zero(x, k + 3)};
 }

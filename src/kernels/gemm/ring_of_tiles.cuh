@@ -53,8 +53,7 @@ __device__ __forceinline__ void produce(RingOfTiles& ring, const Maps& maps, con
   for (int k = 0; k < depth; k += kDepth, place.advance()) {
     uint64_t* const full = &ring.barriers.full[place.stage];
     uint64_t* const empty = &ring.barriers.empty[place.stage];
-    if constexpr (kCluster > 1) ptx::mbarrier_wait_for_cluster(empty, place.phase ^ 1);
-    else ptx::mbarrier_wait(empty, place.phase ^ 1);
+    ptx::mbarrier_wait(empty, place.phase ^ 1);
     ptx::mbarrier_arrive_expect(full, A::kBytes + kCluster * B::kBytes);
     A::load(ring.a[place.stage], &maps.a, tile.row, k, tile.batch, full);
     B::load(ring.b[place.stage] + part * B::kBytes, &maps.b, tile.col + part * (kCols / kCluster),

@@ -1,0 +1,116 @@
+// Slabs of a and b on their way to shared memory behind the products, which rung 12 introduces.
+// Each thread keeps the place of its own elements and moves it on by one step, so that a step costs
+// one addition and one comparison per copy, not the address of every element.
+//
+// ask(k, to) starts the copies of the levels k … to the buffer `to`; put(to) ends what passes
+// through registers. After both, and wait_for_async_copies, the calling thread's part is there.
+#pragma once
+
+#include "device/ptx/cp_async.cuh"
+#include "kernels/gemm/packs_of_tile.cuh"
+
+namespace ridge::gemm {
+
+// Neighbours along x: asynchronous copies of 16 bytes. Where packs are not whole, or lie askew,
+// of 4.
+template <int kWidth, int kDepth, int kPitch, int kThreads>
+class CopyAlongX {
+ public:
+  __device__ __forceinline__ explicit CopyAlongX(const Slab& slab)
+      : x_(int(threadIdx.x) % (kWidth / 4) * 4),
+        level_(int(threadIdx.x) / (kWidth / 4)),
+        from_(slab.at(x_, level_)),
+        pass_step_(kLevels * slab.k_step),
+        anywhere_(slab.data),
+        left_(slab.xs - x_),
+        ks_(slab.ks),
+        is_whole_(slab.x_step == 1 && left_ >= 4 && is_pack_aligned(from_) &&
+                  slab.k_step % 4 == 0) {}
+
+  __device__ __forceinline__ void ask(int64_t k, float* to) {
+    float* const place = to + level_ * kPitch + x_;
+#pragma unroll
+    for (int pass = 0; pass < kPasses; ++pass) {
+      const bool is_level = k + level_ + pass * kLevels < ks_;
+      const float* const from = from_ + pass * pass_step_;
+      float* const here = place + pass * kLevels * kPitch;
+      if (is_whole_) {
+        ptx::copy_async_16(here, is_level ? from : anywhere_, is_level);
+      } else {
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          const bool is_there = is_level && j < left_;
+          ptx::copy_async_4(here + j, is_there ? from + j : anywhere_, is_there);
+        }
+      }
+    }
+    from_ += kDepth / kLevels * pass_step_;
+  }
+  __device__ __forceinline__ void put(float*) {}
+
+ private:
+  static constexpr int kLevels = kThreads / (kWidth / 4);  // in one pass
+  static constexpr int kPasses = kDepth / kLevels;
+  static_assert(kPasses * kLevels == kDepth);
+
+  int x_, level_;
+  const float* from_;
+  int64_t pass_step_;
+  const float* anywhere_;  // an address that exists, for copies of nothing
+  int64_t left_, ks_;
+  bool is_whole_;
+};
+
+// Neighbours along k: loads of 16 bytes to registers, which are stored, turned, after the products.
+// Two lanes take 8 levels of one x, which is a sector of 32 bytes.
+template <int kWidth, int kDepth, int kPitch, int kThreads>
+class CopyAlongK {
+ public:
+  __device__ __forceinline__ explicit CopyAlongK(const Slab& slab)
+      : x_(int(threadIdx.x) / 2),
+        level_(int(threadIdx.x) % 2 * 4),
+        from_(slab.at(x_, level_)),
+        pass_step_(kXs * slab.x_step),
+        xs_(slab.xs),
+        ks_(slab.ks),
+        is_aligned_(slab.k_step == 1 && is_pack_aligned(from_) && slab.x_step % 4 == 0) {}
+
+  __device__ __forceinline__ void ask(int64_t k, float*) {
+#pragma unroll
+    for (int pass = 0; pass < kPasses; ++pass) {
+      const int x = x_ + pass % kPassesOfX * kXs;
+      const int level = level_ + pass / kPassesOfX * 8;
+      const float* const from = from_ + pass % kPassesOfX * pass_step_ + pass / kPassesOfX * 8;
+      if (x < xs_ && is_aligned_ && k + level + 3 < ks_) {
+        kept_[pass] = load_pack(from);
+      } else {
+#pragma unroll
+        for (int j = 0; j < 4; ++j) kept_[pass][j] = x < xs_ && k + level + j < ks_ ? from[j] : 0;
+      }
+    }
+    from_ += kDepth;
+  }
+  __device__ __forceinline__ void put(float* to) {
+#pragma unroll
+    for (int pass = 0; pass < kPasses; ++pass)
+#pragma unroll
+      for (int j = 0; j < 4; ++j)
+        to[(level_ + pass / kPassesOfX * 8 + j) * kPitch + x_ + pass % kPassesOfX * kXs] =
+            kept_[pass][j];
+  }
+
+ private:
+  static constexpr int kXs = kThreads / 2;  // in one pass
+  static constexpr int kPassesOfX = kWidth / kXs;
+  static constexpr int kPasses = kPassesOfX * kDepth / 8;
+  static_assert(kPassesOfX * kXs == kWidth && kDepth % 8 == 0);
+
+  int x_, level_;
+  const float* from_;
+  int64_t pass_step_;
+  int64_t xs_, ks_;
+  bool is_aligned_;
+  Pack<float> kept_[kPasses];
+};
+
+}  // namespace ridge::gemm
