@@ -2,8 +2,9 @@
 // and turn the tile on its way into shared memory.
 //
 // Since 05_thread_coarsening: how a matrix lies decides which elements of its tile the threads
-//   load. All four transpositions read global memory coalesced. The rows of the shared tiles are
-//   one element longer, so that columns can be written without bank conflicts.
+//   load, so all four transpositions read global memory coalesced. The rows of the shared tiles are
+//   longer, so that columns can be written with few bank conflicts: by one element for b; by four
+//   for a, whose rows are read in packs of 16 bytes.
 // Stops at: shared memory, as 05: the inner loop is the same.
 // Not for: matrices that lie as they are needed; for those it changes nothing.
 #include "kernels/gemm/elements_of_tile.cuh"
@@ -17,10 +18,10 @@ constexpr int kTiles = 4;  // that a block makes, and elements that a thread mak
 constexpr int kCols = kTiles * kEdge;
 
 __global__ void __launch_bounds__(kThreads) gemm_corner_turning(Args args) {
-  __shared__ float tile_a[kEdge][kEdge + 1];  // (row, k)
-  __shared__ float tile_b[kEdge][kCols + 1];  // (k, col)
-  const auto a = matrix_a<float>(args);       // (m, k)
-  const auto b = matrix_b<float>(args);       // (k, n)
+  __shared__ alignas(16) float tile_a[kEdge][kEdge + 4];  // (row, k)
+  __shared__ float tile_b[kEdge][kCols + 1];              // (k, col)
+  const auto a = matrix_a<float>(args);                   // (m, k)
+  const auto b = matrix_b<float>(args);                   // (k, n)
   const TilePlace tile = tile_place(args, kEdge, kCols);
   const int row = int(threadIdx.x) / kEdge, col = int(threadIdx.x) % kEdge;
   float sums[kTiles] = {};

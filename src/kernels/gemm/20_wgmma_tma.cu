@@ -1,8 +1,8 @@
 // gemm rung 20, wgmma_tma: one warpgroup multiplies tiles that the copy engine brings.
 //
-// Since 12_cp_async: operands have 16 bits, and the tensor cores multiply them: one instruction of
-//   four warps makes 64 by 256 by 16 products from tiles in shared memory. One thread asks the copy
-//   engine for whole tiles, which arrive swizzled as wgmma wants them; no other thread computes an
+// Since 15_mma_sync: one instruction of four warps makes 64 by 256 by 16 products, straight from
+//   tiles in shared memory: no fragments pass through registers. One thread asks the copy engine
+//   for whole tiles, which arrive swizzled as wgmma wants them; no other thread computes an
 //   address. Elements outside of the matrices arrive as zeros.
 // Stops at: waiting. Copies and products take turns, with a barrier after each.
 // Not for: matrices that the copy engine cannot reach: rows not at multiples of 16 bytes.

@@ -71,6 +71,24 @@ struct Results {
   }
 };
 
+// Two neighbours of a row.
+template <class Out>
+__device__ __forceinline__ void put_two(const Results<Out>& results, int64_t row, int64_t col,
+                                        float first, float second) {
+  struct alignas(2 * sizeof(Out)) Two {
+    Out at[2];
+  };
+  Out* const place = results.d + row * results.d_step + col;
+  if (results.beta == 0 && results.c.has(row, col + 1) &&
+      reinterpret_cast<uintptr_t>(place) % sizeof(Two) == 0) {
+    *reinterpret_cast<Two*>(place) = {from_float<Out>(results.alpha * first),
+                                      from_float<Out>(results.alpha * second)};
+    return;
+  }
+  results.put(row, col, first);
+  results.put(row, col + 1, second);
+}
+
 // Calls f(In{}, Out{}) with the formats of a and d.
 template <class F>
 auto with_formats(const Args& args, F f) {
