@@ -1,6 +1,8 @@
 // The matrices of one block: its product of the batch, and where its tile of d is.
 #pragma once
 
+#include <type_traits>
+
 #include "device/convert.cuh"
 #include "kernels/gemm/gemm.h"
 
@@ -71,18 +73,21 @@ struct Results {
   }
 };
 
-// Two neighbours of a row.
+// Two neighbours of a row, in one store where they are aligned: as a word, because the compiler
+// sometimes makes two stores of a struct.
 template <class Out>
 __device__ __forceinline__ void put_two(const Results<Out>& results, int64_t row, int64_t col,
                                         float first, float second) {
-  struct alignas(2 * sizeof(Out)) Two {
+  using Word = std::conditional_t<sizeof(Out) == 2, uint32_t, uint64_t>;
+  struct alignas(sizeof(Word)) Two {
     Out at[2];
   };
   Out* const place = results.d + row * results.d_step + col;
   if (results.beta == 0 && results.c.has(row, col + 1) &&
-      reinterpret_cast<uintptr_t>(place) % sizeof(Two) == 0) {
-    *reinterpret_cast<Two*>(place) = {from_float<Out>(results.alpha * first),
-                                      from_float<Out>(results.alpha * second)};
+      reinterpret_cast<uintptr_t>(place) % sizeof(Word) == 0) {
+    const Two two = {from_float<Out>(results.alpha * first),
+                     from_float<Out>(results.alpha * second)};
+    *reinterpret_cast<Word*>(place) = *reinterpret_cast<const Word*>(&two);
     return;
   }
   results.put(row, col, first);
