@@ -19,6 +19,12 @@ __device__ __forceinline__ void copy_async_16(void* shared, const void* global, 
                "l"(global), "r"(is_there ? 16 : 0)
                : "memory");
 }
+__device__ __forceinline__ void copy_async_16(void* shared, const void* global) {
+  asm volatile(
+      "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(uint32_t(__cvta_generic_to_shared(shared))),
+      "l"(global)
+      : "memory");
+}
 __device__ __forceinline__ void commit_async_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }

@@ -1,6 +1,6 @@
 // Slabs of a and b on their way to shared memory behind the products, which rung 12 introduces.
-// Each thread keeps the place of its own elements and moves it on by one step, so that a step costs
-// one addition and one comparison per copy, not the address of every element.
+// Each thread keeps the place of its own elements and moves it on by one step. A step that lies
+// inside of the matrix as a whole is copied without a question about any element.
 //
 // ask(k, to) starts the copies of the levels k … to the buffer `to`; put(to) ends what passes
 // through registers. After both, and wait_for_async_copies, the calling thread's part is there.
@@ -24,17 +24,34 @@ class CopyAlongX {
         anywhere_(slab.data),
         left_(slab.xs - x_),
         ks_(slab.ks),
-        is_whole_(slab.x_step == 1 && left_ >= 4 && is_pack_aligned(from_) &&
-                  slab.k_step % 4 == 0) {}
+        is_straight_(slab.x_step == 1 && is_pack_aligned(slab.data) && slab.k_step % 4 == 0),
+        is_whole_(is_straight_ && slab.xs >= kWidth) {}
 
   __device__ __forceinline__ void ask(int64_t k, float* to) {
     float* const place = to + level_ * kPitch + x_;
+    if (is_whole_ && k + kDepth <= ks_) {
 #pragma unroll
+      for (int pass = 0; pass < kPasses; ++pass)
+        ptx::copy_async_16(place + pass * kLevels * kPitch, from_ + pass * pass_step_);
+    } else {
+      ask_at_edge(k, place);
+    }
+    from_ += kPasses * pass_step_;
+  }
+  __device__ __forceinline__ void put(float*) {}
+
+ private:
+  static constexpr int kLevels = kThreads / (kWidth / 4);  // in one pass
+  static constexpr int kPasses = kDepth / kLevels;
+  static_assert(kPasses * kLevels == kDepth);
+
+  __device__ __forceinline__ void ask_at_edge(int64_t k, float* place) const {
+#pragma unroll 1
     for (int pass = 0; pass < kPasses; ++pass) {
       const bool is_level = k + level_ + pass * kLevels < ks_;
       const float* const from = from_ + pass * pass_step_;
       float* const here = place + pass * kLevels * kPitch;
-      if (is_whole_) {
+      if (is_straight_ && left_ >= 4) {
         ptx::copy_async_16(here, is_level ? from : anywhere_, is_level);
       } else {
 #pragma unroll
@@ -44,21 +61,14 @@ class CopyAlongX {
         }
       }
     }
-    from_ += kDepth / kLevels * pass_step_;
   }
-  __device__ __forceinline__ void put(float*) {}
-
- private:
-  static constexpr int kLevels = kThreads / (kWidth / 4);  // in one pass
-  static constexpr int kPasses = kDepth / kLevels;
-  static_assert(kPasses * kLevels == kDepth);
 
   int x_, level_;
   const float* from_;
   int64_t pass_step_;
   const float* anywhere_;  // an address that exists, for copies of nothing
   int64_t left_, ks_;
-  bool is_whole_;
+  bool is_straight_, is_whole_;  // the same in all threads of the block
 };
 
 // Neighbours along k: loads of 16 bytes to registers, which are stored, turned, after the products.
@@ -73,19 +83,21 @@ class CopyAlongK {
         pass_step_(kXs * slab.x_step),
         xs_(slab.xs),
         ks_(slab.ks),
-        is_aligned_(slab.k_step == 1 && is_pack_aligned(from_) && slab.x_step % 4 == 0) {}
+        is_whole_(slab.k_step == 1 && is_pack_aligned(slab.data) && slab.x_step % 4 == 0 &&
+                  slab.xs >= kWidth) {}
 
   __device__ __forceinline__ void ask(int64_t k, float*) {
+    const bool is_inside = is_whole_ && k + kDepth <= ks_;
 #pragma unroll
     for (int pass = 0; pass < kPasses; ++pass) {
-      const int x = x_ + pass % kPassesOfX * kXs;
-      const int level = level_ + pass / kPassesOfX * 8;
       const float* const from = from_ + pass % kPassesOfX * pass_step_ + pass / kPassesOfX * 8;
-      if (x < xs_ && is_aligned_ && k + level + 3 < ks_) {
+      if (is_inside) {
         kept_[pass] = load_pack(from);
       } else {
+        const bool is_x = x_ + pass % kPassesOfX * kXs < xs_;
+        const int64_t left = ks_ - k - level_ - pass / kPassesOfX * 8;
 #pragma unroll
-        for (int j = 0; j < 4; ++j) kept_[pass][j] = x < xs_ && k + level + j < ks_ ? from[j] : 0;
+        for (int j = 0; j < 4; ++j) kept_[pass][j] = is_x && j < left ? from[j] : 0;
       }
     }
     from_ += kDepth;
@@ -109,7 +121,7 @@ class CopyAlongK {
   const float* from_;
   int64_t pass_step_;
   int64_t xs_, ks_;
-  bool is_aligned_;
+  bool is_whole_;  // the same in all threads of the block
   Pack<float> kept_[kPasses];
 };
 
