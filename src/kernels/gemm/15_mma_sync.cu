@@ -1,9 +1,9 @@
 // gemm rung 15, mma_sync: 16-bit operands on the tensor cores of any GPU since Ampere.
 //
-// Since 12_cp_async: a warp multiplies 16 by 8 by 16 elements with one instruction. ldmatrix brings
-//   the fragments, also those of a tile that lies the other way: it turns them as it loads. Tiles
-//   are 128 by 128 by 64, in rows of 128 bytes, swizzled so that neither copies nor ldmatrix meet a
-//   bank conflict. Three stages are in shared memory: two are under way while one is multiplied.
+// Since 14_wmma_shared_tile: mma.sync, whose fragments have a known layout, and ldmatrix, which
+//   brings them, also from a tile that lies the other way: it turns them as it loads. Tiles are 128
+//   by 128 by 64, in rows of 128 bytes, swizzled so that neither copies nor ldmatrix meet a bank
+//   conflict. Three stages are in shared memory: two are under way while one is multiplied.
 // Stops at: mma.sync itself, which on Hopper reaches about two thirds of what wgmma does, and
 //   at the registers through which every fragment has to pass.
 // Not for: Hopper GPUs, where the copy engine can reach the matrices.

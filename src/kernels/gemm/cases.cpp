@@ -156,7 +156,8 @@ std::vector<Case> tests() {
     append(cases, sizes(dtype, {{3, 5, 7}, {65, 63, 33}}));
     // What the copy engine can reach, around tiles of 64 by 256, 128 by 256, 64 deep.
     constexpr int kAligned = 8;  // elements: 16 bytes
-    append(cases, sizes(dtype, {{8, 8, 8}, {72, 264, 72}, {136, 256, 328}}, kAligned));
+    append(cases,
+           sizes(dtype, {{8, 8, 8}, {48, 80, 96}, {72, 264, 72}, {136, 256, 328}}, kAligned));
     append(cases,
            {{.dtype = dtype, .shape = {3, 72, 40, 24}, .padding = 8},
             {.dtype = dtype,
