@@ -155,7 +155,12 @@ std::vector<Case> tests() {
     append(cases, demands(dtype));
     append(cases, sizes(dtype, {{3, 5, 7}, {65, 63, 33}}));
     // What the copy engine can reach, around tiles of 64 by 256, 128 by 256, 64 deep.
-    constexpr int kAligned = 8;  // elements: 16 bytes
+    constexpr int kAligned = 8;                                 // elements: 16 bytes
+    append(cases, sizes(dtype, {{32, 48, 64}}, 2 * kAligned));  // whole fragments of wmma
+    append(cases, {{.dtype = dtype,
+                    .shape = {2, 32, 48, 16},
+                    .formats = {{"d", Dtype::f32}},
+                    .parameters = {{"alpha", 1.5}, {"beta", -0.5}}}});
     append(cases,
            sizes(dtype, {{8, 8, 8}, {48, 80, 96}, {72, 264, 72}, {136, 256, 328}}, kAligned));
     append(cases,
