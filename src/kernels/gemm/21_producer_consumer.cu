@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(kRingThreads, 1)
   init<1>(ring);
   const TileAt tile = tile_in_rows(Tiles(args, 1), int(blockIdx.x), 1, 0);
   Place place;
-  const int warpgroup = int(threadIdx.x) / kWarpgroup;
+  const int warpgroup = warpgroup_index();
   if (warpgroup == 0) {
     ptx::give_up_registers<40>();
     if (threadIdx.x == 0) produce<A, B, 1>(ring, maps, tile, int(args.k), place);

@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kRingThreads, 1)
   init<1>(ring);
   const Tiles tiles(args, 1);
   Place place;  // goes on from tile to tile
-  const int warpgroup = int(threadIdx.x) / kWarpgroup;
+  const int warpgroup = warpgroup_index();
   if (warpgroup == 0) {
     ptx::give_up_registers<40>();
     if (threadIdx.x == 0)

@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kRingThreads, 1)
   const int rank = int(cluster_rank());
   const int first = int(blockIdx.x) / kCluster, step = int(gridDim.x) / kCluster;
   Place place;
-  const int warpgroup = int(threadIdx.x) / kWarpgroup;
+  const int warpgroup = warpgroup_index();
   if (warpgroup == 0) {
     ptx::give_up_registers<40>();
     if (threadIdx.x == 0)

@@ -22,6 +22,12 @@ struct RingOfTiles {
 };
 using Place = RingPlace<kStages>;
 
+// Of this thread. By way of a shuffle, so that the compiler knows that a warp agrees on it, and
+// keeps what follows from it (addresses of tiles) in uniform registers.
+__device__ __forceinline__ int warpgroup_index() {
+  return __shfl_sync(0xffffffff, int(threadIdx.x) / kWarpgroup, 0);
+}
+
 // By all threads, before anybody uses the ring.
 template <int kCluster>
 __device__ __forceinline__ void init(RingOfTiles& ring) {
