@@ -34,7 +34,7 @@ __device__ __forceinline__ void put_sums(const Args& args, int64_t row, int64_t 
 }
 
 template <class T, bool kTurnedA, bool kTurnedB>
-__global__ void __launch_bounds__(kThreads) gemm_mma_sync(Args args) {
+__global__ void __launch_bounds__(kThreads, 2) gemm_mma_sync(Args args) {
   using A = MmaOperand<T, kTurnedA>;
   using B = MmaOperand<T, kTurnedB>;
   extern __shared__ __align__(128) char shared[];
@@ -43,38 +43,39 @@ __global__ void __launch_bounds__(kThreads) gemm_mma_sync(Args args) {
   const TilePlace tile = tile_place(args, kEdge, kEdge);
   const auto a = matrix_a<T>(args);
   const auto b = matrix_b<T>(args);
-  const typename A::Source from_a = {a.at(tile.row, 0), a.row_step, a.col_step, args.m - tile.row,
-                                     args.k};
-  const typename B::Source from_b = {b.at(0, tile.col), b.col_step, b.row_step, args.n - tile.col,
-                                     args.k};
-  const auto load = [&](int64_t k, int stage) {
+  typename A::template Copy<kThreads> copy_a(
+      {a.at(tile.row, 0), a.row_step, a.col_step, args.m - tile.row, args.k});
+  typename B::template Copy<kThreads> copy_b(
+      {b.at(0, tile.col), b.col_step, b.row_step, args.n - tile.col, args.k});
+  const auto ask = [&](int64_t k, int stage) {
     if (k < args.k) {
-      A::template load<kThreads>(tiles_a + stage * A::kBytes, from_a, k);
-      B::template load<kThreads>(tiles_b + stage * B::kBytes, from_b, k);
+      copy_a.ask(k, tiles_a + stage * A::kBytes);
+      copy_b.ask(k, tiles_b + stage * B::kBytes);
     }
     ptx::commit_async_copies();  // also of nothing, so that every step has a group
   };
   const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
   const int row = warp / (kEdge / kWarpCols) * kWarpRows;
   const int col = warp % (kEdge / kWarpCols) * kWarpCols;
+  const int place_a = A::place_a(row), place_b = B::place_b(col);
   float sums[4][4][4] = {};  // (16 rows, 8 columns) each
 
 #pragma unroll
-  for (int s = 0; s < kStages - 1; ++s) load(int64_t(s) * kDepth, s);
+  for (int s = 0; s < kStages - 1; ++s) ask(int64_t(s) * kDepth, s);
   int stage = 0;
   for (int64_t k = 0; k < args.k; k += kDepth) {
     ptx::wait_for_async_copies<kStages - 2>();
     __syncthreads();  // this stage is there, and the one before has been read
-    load(k + (kStages - 1) * kDepth, stage == 0 ? kStages - 1 : stage - 1);
+    ask(k + (kStages - 1) * kDepth, stage == 0 ? kStages - 1 : stage - 1);
     const char* const tile_a = tiles_a + stage * A::kBytes;
     const char* const tile_b = tiles_b + stage * B::kBytes;
 #pragma unroll
     for (int level = 0; level < kDepth; level += 16) {
       uint32_t x[4][4], y[2][4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) A::fragment_a(x[i], tile_a, row + 16 * i, level);
+      for (int i = 0; i < 4; ++i) A::fragment(x[i], tile_a + A::moved(place_a, i, level));
 #pragma unroll
-      for (int j = 0; j < 2; ++j) B::fragment_b(y[j], tile_b, col + 16 * j, level);
+      for (int j = 0; j < 2; ++j) B::fragment(y[j], tile_b + B::moved(place_b, j, level));
 #pragma unroll
       for (int i = 0; i < 4; ++i)
 #pragma unroll
