@@ -22,7 +22,7 @@ class CopyAlongX {
         from_(slab.at(x_, level_)),
         pass_step_(kLevels * slab.k_step),
         anywhere_(slab.data),
-        left_(slab.xs - x_),
+        left_(int(slab.xs < kWidth ? slab.xs : kWidth) - x_),
         ks_(slab.ks),
         is_straight_(slab.x_step == 1 && is_pack_aligned(slab.data) && slab.k_step % 4 == 0),
         is_whole_(is_straight_ && slab.xs >= kWidth) {}
@@ -67,7 +67,8 @@ class CopyAlongX {
   const float* from_;
   int64_t pass_step_;
   const float* anywhere_;  // an address that exists, for copies of nothing
-  int64_t left_, ks_;
+  int left_;
+  int64_t ks_;
   bool is_straight_, is_whole_;  // the same in all threads of the block
 };
 
@@ -81,13 +82,14 @@ class CopyAlongK {
         level_(int(threadIdx.x) % 2 * 4),
         from_(slab.at(x_, level_)),
         pass_step_(kXs * slab.x_step),
-        xs_(slab.xs),
+        xs_(int(slab.xs < kWidth ? slab.xs : kWidth)),
         ks_(slab.ks),
         is_whole_(slab.k_step == 1 && is_pack_aligned(slab.data) && slab.x_step % 4 == 0 &&
                   slab.xs >= kWidth) {}
 
   __device__ __forceinline__ void ask(int64_t k, float*) {
-    const bool is_inside = is_whole_ && k + kDepth <= ks_;
+    const int levels = int(ks_ - k < kDepth ? ks_ - k : kDepth);  // of this step
+    const bool is_inside = is_whole_ && levels == kDepth;
 #pragma unroll
     for (int pass = 0; pass < kPasses; ++pass) {
       const float* const from = from_ + pass % kPassesOfX * pass_step_ + pass / kPassesOfX * 8;
@@ -95,7 +97,7 @@ class CopyAlongK {
         kept_[pass] = load_pack(from);
       } else {
         const bool is_x = x_ + pass % kPassesOfX * kXs < xs_;
-        const int64_t left = ks_ - k - level_ - pass / kPassesOfX * 8;
+        const int left = levels - level_ - pass / kPassesOfX * 8;
 #pragma unroll
         for (int j = 0; j < 4; ++j) kept_[pass][j] = is_x && j < left ? from[j] : 0;
       }
@@ -120,7 +122,8 @@ class CopyAlongK {
   int x_, level_;
   const float* from_;
   int64_t pass_step_;
-  int64_t xs_, ks_;
+  int xs_;
+  int64_t ks_;
   bool is_whole_;  // the same in all threads of the block
   Pack<float> kept_[kPasses];
 };
