@@ -22,7 +22,7 @@ struct RidgeVmModelled {
   double us, low_us, high_us;  // between two events, with a cold L2
   double graph_us;             // as one of many such works in a graph
   char bound[16];              // "memory", "l2", …; of the longest launch, or "link"
-  char why[240];              // a few words on it
+  char why[240];               // a few words on it
 };
 void ridge_vm_model_begin(void);
 int ridge_vm_model_end(RidgeVmModelled* modelled);  // how many launches there were

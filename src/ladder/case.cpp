@@ -80,6 +80,8 @@ Dtype format_of(const Case& c, const OperatorDef& op, size_t t) {
     const Dtype like = format_of(c, op, size_t(def.like_index));
     return def.derived ? def.derived(like) : like;
   }
+  if (const int usual = op.tensor_index(def.usually_like); usual >= 0)
+    return format_of(c, op, size_t(usual));
   return &def.formats == &main_formats(op) ? c.dtype : def.formats.front();
 }
 

@@ -173,7 +173,7 @@ class ProductProof {
     wanted_ = weighted_rows(inputs, p_.b, p_.k, p_.n, u_a, whole);
     for (uint64_t& x : wanted_) x *= factor(p_.alpha);
     if (p_.beta != 0) {
-      const Words before = weighted_rows(inputs, p_.out, p_.m, p_.n, u_, whole);
+      const Words before = weighted_rows(inputs, p_.added(), p_.m, p_.n, u_, whole);
       for (size_t i = 0; i < wanted_.size(); ++i) wanted_[i] += factor(p_.beta) * before[i];
     }
     inputs_are_whole_ = whole.bad_column < 0;
@@ -230,8 +230,9 @@ Truth product_truth(const Product& p, const Elements& inputs, int64_t row, int64
                 sum.magnitude += std::fabs(product);
               }
             });
-  const int64_t index = p.out.first + row * p.out.row_step + col * p.out.col_step;
-  const double old = p.beta != 0 ? p.beta * inputs.at(p.out.tensor, index) : 0;
+  const MatrixIn& c = p.added();
+  const int64_t index = c.first + row * c.row_step + col * c.col_step;
+  const double old = p.beta != 0 ? p.beta * inputs.at(c.tensor, index) : 0;
   return {.value = p.alpha * sum.value + old,
           .magnitude = std::fabs(p.alpha) * sum.magnitude + std::fabs(old)};
 }
@@ -239,12 +240,12 @@ Truth product_truth(const Product& p, const Elements& inputs, int64_t row, int64
 bool fill_exactly(Workload& workload, const Product& p) {
   const auto q = binary_places(p);
   if (!q) return false;
-  for (const size_t t : {p.a.tensor, p.b.tensor, p.out.tensor})
+  for (const size_t t : {p.a.tensor, p.b.tensor, p.added().tensor, p.out.tensor})
     if (!holds_inputs(workload.tensors[t].dtype)) return false;
   TensorSpec& out = workload.tensors[p.out.tensor];
   const auto fills = exact_fills(double(p.k), most_whole(out.dtype), p, *q);
   if (!fills) return false;
-  for (const size_t t : {p.a.tensor, p.b.tensor, p.out.tensor}) {
+  for (const size_t t : {p.a.tensor, p.b.tensor, p.added().tensor, p.out.tensor}) {
     workload.tensors[t].fill = fills->fill;
     workload.tensors[t].limit = t == p.a.tensor ? fills->limit_of_a : 1;
   }

@@ -65,8 +65,8 @@ struct Figures {
   double constant_word;
 
   // Asynchronous copies and products.
-  double bulk_issue;            // cycles until who asked may wait again
-  double bulk_bytes_per_cycle;  // most that one SM gets
+  double bulk_issue;                  // cycles until who asked may wait again
+  double bulk_bytes_per_cycle;        // most that one SM gets
   double bulk_l2_bytes_per_cycle;     // from the L2 to all SMs at once, as one SM's share
   double bulk_store_bytes_per_cycle;  // read from shared memory
   double mbarrier_arrive;             // cycles until an arrival counts

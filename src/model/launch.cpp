@@ -105,9 +105,8 @@ Prediction predict(const Work& work, const Figures& figures, int resident) {
   out.launch_us = figures.launch_us;
   out.us = figures.launch_us + own_us();
   if (out.clean_us == 0) out.clean_us = own_us();
-  const double band =
-      std::min(0.9, (out.us < kShortUs ? kBandShort : kBand) * work.band *
-                        (figures.checked ? 1 : kBandUnchecked));
+  const double band = std::min(0.9, (out.us < kShortUs ? kBandShort : kBand) * work.band *
+                                        (figures.checked ? 1 : kBandUnchecked));
   out.notes = work.notes;
   out.low_us = out.us * (1 - band);
   out.high_us = out.us * (1 + band);

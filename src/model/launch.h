@@ -15,11 +15,11 @@ struct Prediction {
   double launch_us = 0;                    // of that: an empty launch
   double share = 1;                        // of the GPU: what other streams do not get of it
   double clean_us = 0;  // from its start to its end, if a launch like it was the last to use the L2
-  std::string bound;  // memory, l2, l1_shared, issue, fma, fp64, sfu, tensor, atomics,
-                      // latency, idle, launch
+  std::string bound;    // memory, l2, l1_shared, issue, fma, fp64, sfu, tensor, atomics,
+                        // latency, idle, launch
   std::string why;      // what holds it up, in a few words
   bool checked = true;  // Figures::checked
-  SmTime sm;          // of the SM that has the most blocks
+  SmTime sm;            // of the SM that has the most blocks
   std::vector<std::string> notes;  // why the band is wider than usual
 
   double own_us() const { return us - launch_us; }  // from its start to its end

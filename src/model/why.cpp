@@ -58,7 +58,8 @@ std::string why(const std::string& bound, const SmTime& sm, const Work& work, co
   if (bound == "fma")
     return text("the FMA pipe is busy for %.0f %% of the time",
                 std::max(pipe(Pipe::fma), pipe(Pipe::fma_heavy)));
-  if (bound == "fp64") return text("the FP64 pipe is busy for %.0f %% of the time", pipe(Pipe::fp64));
+  if (bound == "fp64")
+    return text("the FP64 pipe is busy for %.0f %% of the time", pipe(Pipe::fp64));
   if (bound == "sfu")
     return text("special functions are busy for %.0f %% of the time", pipe(Pipe::sfu));
   if (bound == "tensor")
@@ -66,8 +67,7 @@ std::string why(const std::string& bound, const SmTime& sm, const Work& work, co
   if (bound == "atomics")
     return text("atomics take %.0f %% of the time: those on one word take turns",
                 percent(sm.atomics));
-  if (bound == "idle")
-    return text("%.0f blocks for %d SMs", double(work.blocks), f.sms);
+  if (bound == "idle") return text("%.0f blocks for %d SMs", double(work.blocks), f.sms);
   if (bound == "launch") return text("an empty launch takes %.1f µs", f.launch_us);
   if (bound == "latency") return of_latency(sm, work, f);
   return "";

@@ -194,7 +194,8 @@ class Checker {
   void check_overlaps(size_t t) {
     if (!is_output(t)) return;
     const TensorDef& def = op_.tensors[t];
-    const bool strides_are_free = def.layout == Layout::any || def.layout == Layout::unit_last;
+    const bool strides_are_free = def.layout == Layout::any || def.layout == Layout::unit_last ||
+                                  def.layout == Layout::matrix;
     if (strides_are_free) check_.distinct(named(t));
     for (size_t other = 0; other < op_.tensors.size(); ++other) {
       if (other == t || !has(other) || (is_output(other) && other > t)) continue;

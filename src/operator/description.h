@@ -37,7 +37,7 @@ enum class Layout : uint8_t {
   rows,        // the last dimensions (TensorDef::row_dims of them) contiguous; those before them
                // merge to rows with one stride
   unit_last,   // the last dimension has stride 1
-  matrix,      // one of its two dimensions has stride 1
+  matrix,      // one of its last two dimensions has stride 1
 };
 
 using Formats = std::vector<Dtype>;
@@ -50,6 +50,8 @@ struct TensorDef {
   // The formats it can have. None: the format of the tensor `like`, or what `derived` makes of it.
   Formats formats = {};
   std::string like = {};
+  // With formats of its own: the tensor whose format a case gives it if it names none.
+  std::string usually_like = {};
   Dtype (*derived)(Dtype) = nullptr;
   std::string derived_name = {};  // what follows: "the sum" in "the sum of i32 is i64"
   Layout layout = Layout::any;

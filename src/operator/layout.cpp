@@ -106,8 +106,10 @@ void check_layout(Check& check, Named t, const TensorDef& def) {
                  [&] { return std::string(t.name) + " must have stride 1 in its last dimension"; });
       break;
     case Layout::matrix:
-      check.that(is_unit(t.tensor, 0) || is_unit(t.tensor, 1),
-                 [&] { return strides() + "; one of its dimensions has to be contiguous"; });
+      check.that(is_unit(t.tensor, last - 1) || is_unit(t.tensor, last), [&] {
+        return strides() + "; one of its " + (last > 1 ? "last two " : "") +
+               "dimensions has to be contiguous";
+      });
       break;
   }
 }

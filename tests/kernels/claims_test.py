@@ -28,12 +28,13 @@ def families():
     return ladders("list", *wanted)
 
 
-def profile(operator, rung, shape=None, **settings):
+def profile(operator, rung, shape=None, dtype=None, **settings):
     """What the launch says of itself, and its kernels' profiles."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "profile.json"
         size = ("--shape", shape) if shape else ()
-        header = ladders("launch", operator, "--rung", rung, *size, RIDGE_PROFILE=str(file), **settings)[-1]
+        format = ("--dtype", dtype) if dtype else ()
+        header = ladders("launch", operator, "--rung", rung, *size, *format, RIDGE_PROFILE=str(file), **settings)[-1]
         launches, text, decoder = [], file.read_text(), json.JSONDecoder()
         while text.strip():
             launch, end = decoder.raw_decode(text.lstrip())
@@ -69,6 +70,13 @@ def violations(claims, elements, launches):
             yield f"{conflicts} wavefronts are bank conflicts"
 
 
+def cases(family):
+    """The tour's format for every operator first, then their other formats."""
+    operators = family["operators"]
+    yield from ((operator["name"], None) for operator in operators)
+    yield from ((operator["name"], dtype) for operator in operators for dtype in operator["formats"])
+
+
 def main():
     held = broken = unsupported = 0
     for family in families():
@@ -78,8 +86,8 @@ def main():
                 print(f"{name} claims nothing")
                 broken += 1
                 continue
-            for operator in family["operators"]:  # until one that the rung can do
-                header, launches = profile(operator["name"], rung["name"], SHAPES.get(family["family"]))
+            for operator, dtype in cases(family):  # until one that the rung can do
+                header, launches = profile(operator, rung["name"], SHAPES.get(family["family"]), dtype)
                 if "error" not in header:
                     break
             if "error" in header:

@@ -84,6 +84,8 @@ TEST(Descriptions, WhatTheyNameExists) {
     for (const TensorDef& t : op->tensors) {
       const std::string who = op->name + "'s " + t.name;
       EXPECT_TRUE(t.like.empty() || op->tensor(t.like)) << who << " is like " << t.like;
+      EXPECT_TRUE(t.usually_like.empty() || (op->tensor(t.usually_like) && !t.formats.empty()))
+          << who << " is usually like " << t.usually_like;
       EXPECT_TRUE(t.strides_of.empty() || op->tensor(t.strides_of)) << who << ": " << t.strides_of;
       EXPECT_TRUE(t.may_be.empty() || t.role == Role::out) << who << " is no output";
       for (const std::string& other : t.may_be)

@@ -706,5 +706,34 @@ class Kernels(CliTest):
         self.assertIn('wrong.cu(1): error: identifier "nothing" is undefined', err)
 
 
+class Layouts(CliTest):
+    def test_offsets_banks_and_conflicts(self):
+        out, _ = self.ridge("layout", "(8,8):(64,8)", "--dtype", "bf16", "--json", "-")
+        plain = json.loads(out)
+        self.assertEqual(plain["offsets"][3][2], 3 * 64 + 2 * 8)
+        self.assertEqual(plain["banks"][3][2], 8)
+        self.assertEqual((plain["wavefronts_along_rows"], plain["wavefronts_along_columns"]), (1, 8))
+        out, _ = self.ridge("layout", "(8,8):(64,8)", "--dtype", "bf16", "--swizzle", "3,4,3", "--json", "-")
+        swizzled = json.loads(out)
+        self.assertEqual(swizzled["offsets"][3][2], 3 * 64 + (2 ^ 3) * 8)
+        self.assertEqual(swizzled["wavefronts_along_columns"], 1)
+
+    def test_draws(self):
+        out, _ = self.ridge("layout", "((4,2),8):((1,32),4)", "--svg", "tile.svg")
+        self.assertIn("8 x 8 elements of 4 bytes", out)
+        self.assertIn("along a row: 1 wavefront, no bank conflict; along a column: 2 wavefronts", out)
+        svg = (self.folder / "tile.svg").read_text()
+        self.assertEqual(svg.count("<title>"), 64)
+        self.assertIn("(5, 3): offset 45, bank 13", svg)
+
+    def test_what_is_wrong(self):
+        for arguments, message in ((["(4,8"], "at character 5"), ([], "which layout?"),
+                                   (["(4,8)", "--swizzle", "3,4"], "BITS,BASE,SHIFT"),
+                                   (["(4,8)", "--swizzle", "3,1,3"], "an element has 4"),
+                                   (["(4,8)", "--dtype", "bf61"], "there is no format"),
+                                   (["(1024,1024)"], "can be drawn")):
+            self.assertIn(message, self.ridge("layout", *arguments, code=2)[1])
+
+
 if __name__ == "__main__":
     sys.exit(unittest.main())

@@ -273,9 +273,8 @@ Status model_all(const Loaded& loaded, const Case& c, const Workload& workload,
   std::vector<std::pair<Step, harness::Modelled>> all;
   for (const Contestant& who : contestants) {
     std::optional<harness::Modelled> modelled;
-    const auto done = launch_once(sets_for, who, c, [&](const auto& launch) {
-      modelled = harness::model_time(launch);
-    });
+    const auto done = launch_once(
+        sets_for, who, c, [&](const auto& launch) { modelled = harness::model_time(launch); });
     if (!done) return done.error();
     if (!*done || !modelled) continue;
     all.emplace_back(step_of(who), *modelled);

@@ -43,14 +43,14 @@ struct Request {
   Settings values;                  // "alpha", "2"
   uint64_t seed = 1;
   bool hot = false;
-  bool tour = false;         // one case of each operator, and few samples
-  bool small = false;        // the case for the software GPU
-  bool fast = false;         // fewer samples; verify: small cases only
-  bool known_roofs = false;  // the caller has measured the memory already
-  bool rivals = false;       // on the software GPU, too
+  bool tour = false;          // one case of each operator, and few samples
+  bool small = false;         // the case for the software GPU
+  bool fast = false;          // fewer samples; verify: small cases only
+  bool known_roofs = false;   // the caller has measured the memory already
+  bool rivals = false;        // on the software GPU, too
   bool instructions = false;  // on the software GPU: counts them, too
   bool unverified = false;    // on the software GPU: models rungs without verifying them
-  std::string folder;        // export_case: where the files go
+  std::string folder;         // export_case: where the files go
 };
 
 // The words behind the program's name, and back.

@@ -9,10 +9,9 @@
 
 namespace ridge::tools {
 
-// Has the software GPU ask ptxas how many registers kernels have, where there is a ptxas: they decide
-// how many blocks an SM holds.
+// Has the software GPU ask ptxas how many registers kernels have, where there is a ptxas: they
+// decide how many blocks an SM holds.
 void ask_for_registers(Environment& environment);
-
 
 // "kernels": one element per kernel and shape, in the order of their first launches; "copies": what
 // was copied each way, and filled; "total_us": all of it on one timeline. From the lines that the

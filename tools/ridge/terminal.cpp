@@ -75,6 +75,9 @@ std::string bold(std::string_view text) { return paint("1", text); }
 std::string dim(std::string_view text) { return paint("2", text); }
 std::string green(std::string_view text) { return paint("32", text); }
 std::string red(std::string_view text) { return paint("31", text); }
+std::string on_color(int number, std::string_view text) {
+  return paint(fmt::format("30;48;5;{}", number).c_str(), text);
+}
 
 void Progress::show(std::string_view text) {
   if (quiet_ || !understands_escapes(STDERR_FILENO)) return;

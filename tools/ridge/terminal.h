@@ -25,6 +25,8 @@ std::string bold(std::string_view text);
 std::string dim(std::string_view text);
 std::string green(std::string_view text);
 std::string red(std::string_view text);
+// Black on one of the 256 colours that terminals number.
+std::string on_color(int number, std::string_view text);
 
 // One line on stderr that replaces itself on a terminal. Elsewhere only lasting lines are printed.
 class Progress {

@@ -31,6 +31,24 @@ __device__ __forceinline__ void mbarrier_arrive_expect(uint64_t* barrier, uint32
       : "memory");
 }
 
+__device__ __forceinline__ void mbarrier_arrive(uint64_t* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
+               : "memory");
+}
+// At the same place in the shared memory of block `rank` of the cluster. It orders no ordinary
+// memory accesses between blocks, as .release.cluster would: that waits for all of the thread's
+// accesses, and halved the speed of a product whose consumers said so after each step.
+__device__ __forceinline__ void mbarrier_arrive_at(uint64_t* barrier, uint32_t rank) {
+  asm volatile(
+      "{\n"
+      "  .reg .b32 there;\n"
+      "  mapa.shared::cluster.u32 there, %0, %1;\n"
+      "  mbarrier.arrive.shared::cluster.b64 _, [there];\n"
+      "}\n" ::"r"(shared_address(barrier)),
+      "r"(rank)
+      : "memory");
+}
+
 // Whether the phase of this parity has completed; waits a while for it first.
 __device__ __forceinline__ bool mbarrier_try_wait(uint64_t* barrier, uint32_t parity) {
   uint32_t done;

@@ -22,6 +22,18 @@ __device__ __forceinline__ void tma_load(void* shared, const CUtensorMap* map, i
       : "memory");
 }
 
+// The same for every block of the cluster whose bit is set in `blocks`: the box goes to the same
+// place in each of their shared memories, and counts on the barrier at the same place.
+__device__ __forceinline__ void tma_load_multicast(void* shared, const CUtensorMap* map, int x,
+                                                   int y, int z, uint64_t* barrier,
+                                                   uint16_t blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".multicast::cluster [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(shared_address(shared)),
+      "l"(map), "r"(shared_address(barrier)), "r"(x), "r"(y), "r"(z), "h"(blocks)
+      : "memory");
+}
+
 // Joins the thread's current group, as bulk_store does.
 __device__ __forceinline__ void tma_store(const CUtensorMap* map, const void* shared, int x, int y,
                                           int z) {

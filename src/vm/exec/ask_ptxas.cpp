@@ -59,7 +59,8 @@ bool names(std::string_view head, std::string_view kernel) {
   const size_t at = head.find(kernel);
   if (at == head.npos) return false;
   const size_t end = at + kernel.size();
-  return end == head.size() || std::string_view(" \t\r\n(").find(head[end]) != std::string_view::npos;
+  return end == head.size() ||
+         std::string_view(" \t\r\n(").find(head[end]) != std::string_view::npos;
 }
 
 // The number that ends right before `words`; 0 where they are not there.

@@ -14,8 +14,8 @@
 
 #include "core/occupancy.h"
 #include "vm/decode/program.h"
-#include "vm/exec/grid.h"
 #include "vm/exec/ask_ptxas.h"
+#include "vm/exec/grid.h"
 #include "vm/exec/watch.h"
 
 namespace ridge::vm {

@@ -74,7 +74,8 @@ bool may_wait(const Code& code, const observe::Plan& plan) {
   const std::vector<Range> loops = ranges_of(*code.function);
   const Instruction* const first = code.function->instructions.data();
   return std::ranges::any_of(plan.entries, [&](const observe::Entry& entry) {
-    if (!entry.match || !entry.source || entry.as_written.reach != observe::Reach::global) return false;
+    if (!entry.match || !entry.source || entry.as_written.reach != observe::Reach::global)
+      return false;
     const bool asks = entry.as_written.action == observe::Action::atomic ||
                       (entry.as_written.action == observe::Action::load &&
                        entry.match->form.order != Order::weak);
@@ -89,7 +90,11 @@ void Foreseen::note(const Loops::End& end, const Warp& w, const Inst* inst, doub
   const int64_t a = value_of(end, w, inst->a, lane), b = value_of(end, w, inst->b, lane);
   const auto known = std::ranges::find(loops_, inst, &Loop::at);
   if (known == loops_.end()) {
-    loops_.push_back({.at = inst, .length = end.length, .value = a, .bound = b, .first = executed,
+    loops_.push_back({.at = inst,
+                      .length = end.length,
+                      .value = a,
+                      .bound = b,
+                      .first = executed,
                       .last = executed});
     return;
   }

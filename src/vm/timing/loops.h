@@ -50,7 +50,7 @@ class Foreseen {
     const Inst* at;
     uint32_t length;
     int64_t value, bound, step = 0;
-    double first, last;              // instructions that were executed before the first turn, and this one
+    double first, last;  // instructions that were executed before the first turn, and this one
     uint32_t turns = 0, alike = 0;  // alike: since the step changed last
   };
   std::vector<Loop> loops_;

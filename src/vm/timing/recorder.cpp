@@ -130,7 +130,7 @@ struct L2Access {
 // Of each warp of a block.
 struct PerBlock {
   uint64_t block = ~0ull;
-  model::Work::Block* followed = nullptr;        // the same, if it is one of those
+  model::Work::Block* followed = nullptr;  // the same, if it is one of those
   std::array<Foreseen, 32> loops = {};
   std::array<double, 32> executed = {};          // instructions
   std::array<Recorder::Branch, 32> branch = {};  // that it came to last
@@ -156,13 +156,14 @@ struct PerWorker {
   std::array<uint64_t, 16> begun = {};  // by rank: the block that runs, counted from 1
   uint64_t counted = ~0ull;             // the block that runs
   double issued = 0;
-  // The block has ended before it was done: so much is left, for what it has done; -1: nobody knows.
+  // The block has ended before it was done: so much is left, for what it has done; -1: nobody
+  // knows.
   double left = 0;
   uint32_t furthest = 0;  // progress of all blocks
   std::vector<L2Access> accesses;
-  std::vector<L2Access> own;  // of the followed blocks of the first wave: all of them
-  std::unordered_set<uint64_t> lines;                                // different ones among them
-  uint64_t blocks = 0;                                               // that they are of
+  std::vector<L2Access> own;           // of the followed blocks of the first wave: all of them
+  std::unordered_set<uint64_t> lines;  // different ones among them
+  uint64_t blocks = 0;                 // that they are of
   std::unordered_map<uint32_t, std::unordered_set<uint64_t>> words;  // by op, of atomics
   std::vector<std::pair<double, double>> stored;                     // by op: bytes, sectors
 };
@@ -260,8 +261,8 @@ void Recorder::Run::add_bulk(PerWorker& worker, const observe::Touch& touch, con
   const bool writes = touch.bulk == Bulk::store;
   const uint32_t progress = worker.of_rank[w.block->rank].progress[w.index];
   for (const auto& [line, sectors] : lines.at) {
-    const L2Access access = {line, uint32_t(w.block->index / wave()), progress, op, uint8_t(sectors),
-                             writes};
+    const L2Access access = {
+        line, uint32_t(w.block->index / wave()), progress, op, uint8_t(sectors), writes};
     if (model::is_sampled(line) && is_for_l2(w.block->index)) note(worker, access);
     if (worker.of_rank[w.block->rank].followed && access.wave == 0 && worker.own.size() < kMostOwn)
       worker.own.push_back(access);
@@ -377,9 +378,9 @@ void Recorder::Run::ask_later(std::vector<L2Access>& own, uint32_t last) {
     model::OpTraffic& traffic = work.traffic[op];
     // The later ones count by their number. What other blocks bring for them is seen before only.
     const bool is_shared = traffic.sectors && before.misses > 0;
-    const double shared =
-        is_shared ? double(traffic.misses) / double(traffic.sectors) * before.sectors / before.misses
-                  : 1;
+    const double shared = is_shared ? double(traffic.misses) / double(traffic.sectors) *
+                                          before.sectors / before.misses
+                                    : 1;
     const double scale =
         traffic.sectors && before.sectors ? double(traffic.sectors) / before.sectors : 1;
     traffic.sectors += uint64_t(later.sectors * scale);
@@ -505,8 +506,8 @@ void Recorder::Run::limit_progress() {
     for (const L2Access& access : worker.own)
       if (model::is_sampled(access.line)) lines.insert(access.line);
   }
-  const double of_block = double(lines.size()) * 128 * model::kSampledOne /
-                          double(std::max<size_t>(1, work.sm.size()));
+  const double of_block =
+      double(lines.size()) * 128 * model::kSampledOne / double(std::max<size_t>(1, work.sm.size()));
   const double of_wave = of_block * double(std::min<uint64_t>(wave(), work.blocks));
   const double part = std::min(1.0, 1.2 * kL2Fills * l2_bytes / std::max(1.0, of_wave));
   most_progress = std::max<uint32_t>(kLeastProgress, uint32_t(part * most) + 1);
@@ -609,8 +610,7 @@ Observer::Watch Recorder::watch(const Warp& w) {
   }
   Watch::Executed* const executed = tally.executed.data();
   if (run.is_followed(block)) return {executed, nullptr};
-  return {executed,
-          run.is_for_l2(block) ? tally.function->for_l2.data() : tally.nothing.data()};
+  return {executed, run.is_for_l2(block) ? tally.function->for_l2.data() : tally.nothing.data()};
 }
 
 // A warp that jumped over a body as a whole has issued it, switched off.
@@ -692,8 +692,12 @@ void Recorder::before(const Warp& w, const Inst* inst) {
                         touch.action == Action::atomic;
     for (uint32_t i = 0; i < lines.count; ++i) {
       const auto [line, sectors] = lines.at[i];
-      const L2Access access = {line, uint32_t(w.block->index / run.wave()), here.progress[w.index],
-                               op,   uint8_t(sectors), writes};
+      const L2Access access = {line,
+                               uint32_t(w.block->index / run.wave()),
+                               here.progress[w.index],
+                               op,
+                               uint8_t(sectors),
+                               writes};
       if (is_for_l2 && model::is_sampled(line)) run.note(worker, access);
       if (here.followed && access.wave == 0 && worker.own.size() < kMostOwn)
         worker.own.push_back(access);

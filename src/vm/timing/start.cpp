@@ -26,12 +26,14 @@ void write_line(std::FILE* out, const LaunchTime& launch) {
       out,
       "{\"name\": %s, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"own_us\": %.3f, "
       "\"modelled_us\": %.3f, "
-      "\"modelled_low_us\": %.3f, \"modelled_high_us\": %.3f, \"checked\": %s, \"bound\": %s, \"why\": %s, \"shares\": "
+      "\"modelled_low_us\": %.3f, \"modelled_high_us\": %.3f, \"checked\": %s, \"bound\": %s, "
+      "\"why\": %s, \"shares\": "
       "{\"memory\": %.3f, \"l2\": %.3f, \"l1_shared\": %.3f, \"issue\": %.3f, \"atomics\": "
       "%.3f}%s}\n",
       in_quotes(launch.kernel).c_str(), g.x, g.y, g.z, b.x, b.y, b.z, time.own_us(), time.us,
-      time.low_us, time.high_us, time.checked ? "true" : "false", in_quotes(time.bound).c_str(), in_quotes(time.why).c_str(), sm.dram_of_peak, sm.l2_of_peak,
-      sm.lsu, sm.issue, sm.atomics, notes.c_str());
+      time.low_us, time.high_us, time.checked ? "true" : "false", in_quotes(time.bound).c_str(),
+      in_quotes(time.why).c_str(), sm.dram_of_peak, sm.l2_of_peak, sm.lsu, sm.issue, sm.atomics,
+      notes.c_str());
   std::fflush(out);
 }
 

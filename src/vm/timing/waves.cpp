@@ -7,8 +7,8 @@
 namespace ridge::vm::timing {
 namespace {
 
-constexpr uint64_t kFew = 2;        // waves: all of their blocks run, if blocks may wait for others
-constexpr double kMostSpread = 128;  // blocks from all over the grid
+constexpr uint64_t kFew = 2;  // waves: all of their blocks run, if blocks may wait for others
+constexpr double kMostSpread = 128;    // blocks from all over the grid
 constexpr double kSpreadIssued = 2e6;  // their instructions, more or less
 
 }  // namespace
@@ -62,7 +62,8 @@ std::vector<uint64_t> Waves::typical(const std::vector<float>& issued) {
   }
   std::vector<uint64_t> chosen;
   if (second_ == 0) return chosen;
-  for (uint64_t block = second_ * wave_ / sms_ * sms_; block < std::min(blocks_, (second_ + 1) * wave_); block += sms_)
+  for (uint64_t block = second_ * wave_ / sms_ * sms_;
+       block < std::min(blocks_, (second_ + 1) * wave_); block += sms_)
     if (block / wave_ == second_ && !std::ranges::binary_search(single_, block))
       chosen.push_back(block);
   return chosen;

@@ -14,10 +14,10 @@
 #include "findings/text.h"
 #include "flags.h"
 #include "ladders.h"
+#include "modelled.h"
 #include "process.h"
 #include "profile/against.h"
 #include "profile/metrics.h"
-#include "modelled.h"
 #include "profile/modelled.h"
 #include "profile/page.h"
 #include "profile/read.h"
@@ -125,7 +125,8 @@ Status show(const profile::Profile& profile, const Findings* findings, const Pro
                          ? profile::to_text(profile, target.gpu, flags.top_lines)
                          : profile::to_text(record["against"], flags.against, flags.top_lines));
   if (!flags.csv.empty())
-    if (const Status written = write_text(profile::to_csv(profile), flags.csv); !written) return written;
+    if (const Status written = write_text(profile::to_csv(profile), flags.csv); !written)
+      return written;
   if (!flags.json.empty())
     if (const Status written = write_record(record, flags.json); !written) return written;
   if (flags.html.empty()) return Status::ok();
