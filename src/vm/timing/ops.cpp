@@ -199,11 +199,12 @@ bool adds_constant(const Instruction& ins) {
 
 // Bodies of short loops without branches whose counter moves by a constant: ptxas unrolls them, and
 // one part in so many of their control is left of each iteration.
-constexpr uint8_t kUnroll = 4;
-constexpr size_t kLongestUnrolled = 48;
-std::vector<bool> in_unrolled_loops(const Function& function, const Uses& uses) {
+// A body that nvcc has unrolled before has several loads; ptxas then does less.
+constexpr uint8_t kUnroll = 4, kUnrollAgain = 2;
+constexpr size_t kLongestUnrolled = 48, kLoadsOfUnrolled = 4;
+std::vector<uint8_t> in_unrolled_loops(const Function& function, const Uses& uses) {
   const auto& code = function.instructions;
-  std::vector<bool> in(code.size());
+  std::vector<uint8_t> in(code.size(), 1);  // how often
   for (size_t i = 0; i < code.size(); ++i) {
     if (!code[i].match || code[i].match->facts().flow != Flow::jump || code[i].guard < 0) continue;
     for (const Operand& op : code[i].operands) {
@@ -217,10 +218,15 @@ std::vector<bool> in_unrolled_loops(const Function& function, const Uses& uses) 
           return in_body(step) && adds_constant(step);
         });
       });
-      for (size_t k = op.target; k < i; ++k)
+      size_t loads = 0;
+      for (size_t k = op.target; k < i; ++k) {
         unrolled &= code[k].match && code[k].match->facts().flow == Flow::next &&
                     !code[k].match->facts().is_barrier();
-      for (size_t k = op.target; unrolled && k <= i; ++k) in[k] = true;
+        loads += code[k].match && code[k].match->root == "ld" &&
+                 code[k].match->form.space == Space::global;
+      }
+      const uint8_t often = loads >= kLoadsOfUnrolled ? kUnrollAgain : kUnroll;
+      for (size_t k = op.target; unrolled && k <= i; ++k) in[k] = often;
     }
   }
   return in;
@@ -478,9 +484,9 @@ class Translator {
     op.may_use_fma = cost.pipe == Pipe::alu && cost.issues == 1 && pipes_.products != Pipe::fma &&
                      size_of(ins.match->form.type()) == 4 && is(*ins.match, {"add", "sub", "shl"});
     const auto at = size_t(&ins - function_.instructions.data());
-    if (at >= unrolled_.size() || !unrolled_[at] || !is_loop_control(ins)) return cost;
-    if (op.ends) op.repeats = kUnroll;
-    return times(cost, 1.0f / kUnroll);
+    if (at >= unrolled_.size() || unrolled_[at] == 1 || !is_loop_control(ins)) return cost;
+    if (op.ends) op.repeats = unrolled_[at];
+    return times(cost, 1.0f / float(unrolled_[at]));
   }
 
   model::Work& work_;
@@ -489,7 +495,7 @@ class Translator {
   const observe::Plan& plan_;
   const uint32_t first_register_;
   const Uses uses_;
-  const std::vector<bool> unrolled_;
+  const std::vector<uint8_t> unrolled_;                // how often ptxas unrolls the loop around it
   std::unordered_set<const Instruction*> predicated_;  // branches that the machine has not
   std::unordered_map<const Instruction*, std::vector<const Instruction*>> followers_;
 };
