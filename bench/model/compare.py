@@ -15,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from rungs import software_gpu
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 OURS = {"dram": "memory"}  # a bound's name there: here
@@ -29,7 +31,7 @@ def build(folder):
 
 def modelled(program, library, names, folder):
     """By program: what the model says of its one launch."""
-    environment = os.environ | {"LD_LIBRARY_PATH": str(library), "RIDGE_MODEL": str(folder / "times.json")}
+    environment = os.environ | software_gpu(library.parent) | {"RIDGE_MODEL": str(folder / "times.json")}
     subprocess.run([program, "once", *names], check=True, env=environment, stdout=subprocess.DEVNULL)
     launches = [json.loads(line) for line in (folder / "times.json").read_text().splitlines()]
     launches = [one for one in launches if "::fill_" not in one["name"]]  # they make the inputs

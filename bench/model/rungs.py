@@ -49,11 +49,16 @@ def words_of(climb):
     return words
 
 
+def software_gpu(build):
+    """The environment in which programs run on it, and registers come from ptxas, as `ridge` has it."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    return {"LD_LIBRARY_PATH": str(build / "lib"), "RIDGE_PTXAS": shutil.which("ptxas") or "", "RIDGE_PTXAS_CACHE": str(CACHE)}
+
+
 def modelled(build, climb):
     """By rung: what the model says."""
-    environment = os.environ | {"LD_LIBRARY_PATH": str(build / "lib"), "RIDGE_PTXAS": shutil.which("ptxas") or "",
-                                "RIDGE_PTXAS_CACHE": str(CACHE)}
-    run = subprocess.run([build / "programs/ridge_ladders", *words_of(climb)], env=environment, capture_output=True, text=True)
+    run = subprocess.run([build / "programs/ridge_ladders", *words_of(climb)], env=os.environ | software_gpu(build),
+                         capture_output=True, text=True)
     steps = {}
     for line in run.stdout.splitlines():
         answer = json.loads(line)
@@ -121,7 +126,6 @@ def main():
     parser.add_argument("--verbose", action="store_true", help="print every rung")
     parser.add_argument("families", nargs="*", metavar="FAMILY")
     arguments = parser.parse_args()
-    CACHE.mkdir(parents=True, exist_ok=True)
     rows, seen = [], {}
     for family, climb in recorded(arguments.families):
         seen[family] = seen.get(family, -1) + 1
