@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/model.md from bench/model/h200.json, programs_h200.json and modelled_programs.json.
+"""Writes the tables of docs/model.md from h200.json, programs_h200.json, modelled_programs.json and modelled_rungs.json.
 
     page.py           writes them
     page.py --check   fails if the page has other tables
@@ -9,6 +9,8 @@ import re
 import sys
 from collections import Counter
 from pathlib import Path
+
+from rungs import summary
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "model.md"
@@ -97,11 +99,33 @@ def compared_table(programs, modelled):
     return lines + rows
 
 
+def errors_row(name, rows):
+    s = summary(rows)
+    return (f"| {name} | {s['rungs']} | {100 * s['median']:.1f} % | {100 * s['p90']:.0f} % | {100 * s['order']:.0f} % of {s['pairs']} | "
+            f"{100 * s['inside']:.0f} % |")
+
+
+def rungs_tables(rows):
+    groups = {"all": rows, "families that are fitted": [r for r in rows if not r["held"]],
+              "families that are held": [r for r in rows if r["held"]], "below 20 µs": [r for r in rows if r["measured_us"] < 20]}
+    head = "| {} | rungs | error, median | 90th percentile | neighbours in order | in the band |"
+    lines = [head.format(""), "|---|---|---|---|---|---|", *(errors_row(name, some) for name, some in groups.items())]
+    lines += ["", head.format("bound by"), "|---|---|---|---|---|---|"]
+    bounds = Counter(row.get("bound", "no time") for row in rows)
+    lines += [errors_row(bound, [r for r in rows if r.get("bound", "no time") == bound]) for bound, _ in bounds.most_common()]
+    lines += ["", head.format("family"), "|---|---|---|---|---|---|"]
+    for family in dict.fromkeys(row["family"] for row in rows):
+        some = [row for row in rows if row["family"] == family]
+        lines.append(errors_row(f"`{family}`" + (" (held)" if some[0]["held"] else ""), some))
+    return lines
+
+
 def main():
     record = json.loads((HERE / "h200.json").read_text())
     programs = json.loads((HERE / "programs_h200.json").read_text())["programs"]
     tables = {"figures": figure_tables(record["figures"]), "programs": program_table(programs),
-              "compared": compared_table(programs, json.loads((HERE / "modelled_programs.json").read_text()))}
+              "compared": compared_table(programs, json.loads((HERE / "modelled_programs.json").read_text())),
+              "rungs": rungs_tables(json.loads((HERE / "modelled_rungs.json").read_text()))}
     text = old = PAGE.read_text()
     for mark, lines in tables.items():
         body = "\n".join(lines).strip("\n")

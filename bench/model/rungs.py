@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Compares the model of time with the records of climbs in bench/results and shapes_h200.json, rung by rung.
 
-    rungs.py [--build build/vm] [--out FILE] [--every N] [--jobs N] [FAMILY…]
+    rungs.py [--build build/vm] [--out modelled_rungs.json] [--every N] [--check] [--verbose] [FAMILY…]
 
 Has every rung of every recorded case modelled on the software GPU (nothing is verified here: `./ridge test` does that), and writes
 one line per rung to FILE: what was measured, what the model says, its band and its bound, and whether the family is held
 (docs/model.md). Prints the errors' median and 90th percentile, how often neighbouring rungs are in the right order, and how often
-the band holds the measured time. The whole takes about half an hour; --every 4 takes every fourth case of each family.
+the band holds the measured time. The whole takes about ten minutes; --every 4 takes every fourth case of each family. --check
+fails if the errors are larger than docs/model.md promises. --out modelled_rungs.json keeps the rows for chart.py and page.py.
 """
 import argparse
-import concurrent.futures
 import json
 import os
 import shutil
@@ -114,6 +114,15 @@ def print_summary(rows):
                   f"order right {100 * s['order']:.0f} % of {s['pairs']}, in band {100 * s['inside']:.0f} %")
 
 
+PROMISES = {"median": 0.12, "p90": 0.35, "order": 0.90, "inside": 0.75}  # of a few rungs; of all it is more
+
+
+def keeps_promises(rows):
+    s = summary(rows)
+    return s["median"] <= PROMISES["median"] and s["p90"] <= PROMISES["p90"] and \
+        s["order"] >= PROMISES["order"] and s["inside"] >= PROMISES["inside"]
+
+
 def text_of(rows):
     return "[\n" + ",\n".join(" " + json.dumps(row) for row in rows) + "\n]\n"
 
@@ -123,6 +132,7 @@ def main():
     parser.add_argument("--build", default=ROOT / "build/vm", type=Path)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--every", default=1, type=int)
+    parser.add_argument("--check", action="store_true", help="fail if the errors are too large")
     parser.add_argument("--verbose", action="store_true", help="print every rung")
     parser.add_argument("families", nargs="*", metavar="FAMILY")
     arguments = parser.parse_args()
@@ -141,7 +151,8 @@ def main():
                   f"{row.get('bound', '')}", file=sys.stderr)
         if arguments.out: arguments.out.write_text(text_of(rows))
     print_summary(rows)
+    return 1 if arguments.check and not keeps_promises(rows) else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
