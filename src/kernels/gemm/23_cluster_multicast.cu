@@ -5,7 +5,7 @@
 //   of both. Reads of b from the L2 cache are halved, and of the three sixths that a step needs, a
 //   block asks for two. A stage is free when the consumers of both blocks have read it.
 // Stops at: the stores. The sums go to d in pieces of 4 bytes per lane, 16 bytes together, while
-//   the tensor cores wait.
+//   the tensor cores wait. At 4096 x 4096 x 4096 on an H200, sharing alone gains nothing.
 // Not for: d with one row of tiles, where the second block has nothing to do.
 #include "kernels/gemm/ring_of_tiles.cuh"
 
