@@ -12,7 +12,7 @@ namespace ridge::model {
 namespace {
 
 double cycles_of(const WorkMaker& make, double sms = 132) {
-  Figures figures;
+  Figures figures = h200();
   figures.l2_dirty_bytes = 0;
   return run_sm(make.work, figures, 1, 1, sms).cycles - figures.first_instruction;
 }
@@ -116,10 +116,10 @@ double ring(uint32_t stages, int work) {
 
 TEST(Async, StagesOverlapCopiesAndWork) {
   const double one = ring(1, 400), four = ring(4, 400);
-  EXPECT_NEAR(four, 400, 40);                          // the copies are hidden
-  EXPECT_GT(one, 400 + Figures{}.l2_latency);          // they are not
-  EXPECT_GT(ring(4, 40), 0.9 * Figures{}.bulk_issue);  // the one who asks is the limit
-  EXPECT_LT(ring(2, 400), one - 0.5 * Figures{}.l2_latency);
+  EXPECT_NEAR(four, 400, 40);                       // the copies are hidden
+  EXPECT_GT(one, 400 + h200().l2_latency);          // they are not
+  EXPECT_GT(ring(4, 40), 0.9 * h200().bulk_issue);  // the one who asks is the limit
+  EXPECT_LT(ring(2, 400), one - 0.5 * h200().l2_latency);
 }
 
 // Two warps signal, the third waits for both; a fourth one has nothing to do with it.
@@ -148,12 +148,12 @@ TEST(Async, ClustersMeetLater) {
     stream.push_back(wait);
   }
   make.blocks(1, std::vector(4, stream));
-  EXPECT_NEAR(cycles_of(make) / 50, Figures{}.cluster_barrier, 30);
+  EXPECT_NEAR(cycles_of(make) / 50, h200().cluster_barrier, 30);
 }
 
 // Bytes to another SM: a latency, and a rate.
 TEST(Async, SharedMemoryOfOtherBlocks) {
-  const Figures figures;
+  const Figures& figures = h200();
   for (const uint32_t warps : {1u, 32u}) {
     WorkMaker make;
     const uint32_t load = make.add(
@@ -183,8 +183,8 @@ TEST(Async, ACopyWaitsForItsGroupOnly) {
     mine.blocks(1, {stream});
     return cycles_of(mine, 1) / 64;
   };
-  EXPECT_NEAR(cycles(0), Figures{}.l2_latency, 40);
-  EXPECT_NEAR(cycles(3), Figures{}.l2_latency / 4, 25);
+  EXPECT_NEAR(cycles(0), h200().l2_latency, 40);
+  EXPECT_NEAR(cycles(3), h200().l2_latency / 4, 25);
 }
 
 TEST(Async, AFenceStopsItsWarp) {

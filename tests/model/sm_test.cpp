@@ -8,11 +8,6 @@
 namespace ridge::model {
 namespace {
 
-const Figures& h200() {
-  static const Figures figures = figures_of(*find_gpu("h200"));
-  return figures;
-}
-
 std::vector<uint32_t> repeat(uint32_t step, size_t count) {
   return std::vector<uint32_t>(count, step);
 }
@@ -192,10 +187,10 @@ TEST(Launch, UncheckedFiguresWidenTheBand) {
 TEST(Launch, NotesWidenTheBand) {
   WorkMaker make;
   make.blocks(1, std::vector(32, repeat(make.fma(1, 1), 2000)));
-  const Prediction usual = predict(make.work, {}, 2);
+  const Prediction usual = predict(make.work, h200(), 2);
   make.work.notes = {"waits for other blocks"};
   make.work.band = 3;
-  const Prediction guessed = predict(make.work, {}, 2);
+  const Prediction guessed = predict(make.work, h200(), 2);
   EXPECT_EQ(guessed.notes, make.work.notes);
   EXPECT_EQ(guessed.us, usual.us);
   EXPECT_LT(guessed.low_us, usual.low_us);
@@ -206,7 +201,7 @@ TEST(Launch, TensorCoresSlowTheClock) {
   const auto time = [&](Pipe pipe) {
     WorkMaker mine;
     mine.blocks(1, std::vector(16, repeat(mine.add({.pipe = pipe, .busy = 16}, {}, {}), 4000)));
-    return predict(mine.work, {}, 1).us;
+    return predict(mine.work, h200(), 1).us;
   };
   EXPECT_GT(time(Pipe::tensor), 1.15 * time(Pipe::alu));
 }

@@ -1,9 +1,15 @@
 // Work for the model, written by hand: a list of instructions, and how often each warp runs it.
 #pragma once
 
+#include "model/figures.h"
 #include "model/work.h"
 
 namespace ridge::model {
+
+inline const Figures& h200() {
+  static const Figures figures = figures_of(*find_gpu("h200"));
+  return figures;
+}
 
 struct WorkMaker {
   Work work;

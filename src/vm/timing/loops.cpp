@@ -39,6 +39,18 @@ std::vector<Range> ranges_of(const Function& function) {
   return all;
 }
 
+// Whether the branch that ends the loop goes by what the instruction at `at` writes: no later one,
+// as the comparison of a loop behind it, writes the same predicate.
+bool decides(const Function& function, const Range& loop, uint32_t at) {
+  const auto writes = [&](const Instruction& ins) {
+    const Operand* const to = observe::written_by(ins);
+    return to && to->reg == loop.guard;
+  };
+  const auto body = function.instructions.begin();
+  return loop.first <= at && at < loop.last && writes(body[at]) &&
+         std::none_of(body + at + 1, body + loop.last, writes);
+}
+
 int64_t value_of(const Loops::End& end, const Warp& w, uint32_t operand, uint32_t lane) {
   if (end.is_wide) return w.src<int64_t>(operand)[lane];
   if (end.is_signed) return w.src<int32_t>(operand)[lane];
@@ -59,11 +71,10 @@ Loops::Loops(const Code& code, const observe::Plan& plan) {
   };
   for (uint32_t step = 0; step < plan.steps.size(); ++step) {
     const Instruction* const ins = comparison(plan, plan.steps[step]);
-    const Operand* const to = ins ? observe::written_by(*ins) : nullptr;
-    if (!to) continue;
+    if (!ins) continue;
     const auto at = uint32_t(ins - body.data());
     for (const Range& loop : all) {
-      if (loop.guard != to->reg || at < loop.first || at > loop.last || !tells(loop)) continue;
+      if (!tells(loop) || !decides(*code.function, loop, at)) continue;
       const Type type = ins->match->form.type();
       ends_[step] = {loop.length(), size_of(type) == 8, type == Type::s32 || type == Type::s64};
     }
