@@ -28,8 +28,8 @@ void ridge_vm_model_begin(void);
 int ridge_vm_model_end(RidgeVmModelled* modelled);  // how many launches there were
 
 // Fills device memory with a pattern of `period` bytes, over and over, without touching it: pages
-// are made when somebody uses them. 0: nothing was done, because the period is no multiple of a
-// page or the memory is short.
+// are made when somebody uses them. The device is idle. 0: nothing was done, because the period is
+// no multiple of a page or the memory is short.
 int ridge_vm_repeat(void* to, size_t bytes, const void* pattern, size_t period);
 
 }  // extern "C"

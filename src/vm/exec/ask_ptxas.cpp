@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -23,24 +24,36 @@ std::string setting(const char* variable) {
   return text ? text : "";
 }
 
-// Where the directive or body that starts at `at` ends: behind its ';' or its closing brace.
-size_t end_of_item(std::string_view ptx, size_t at) {
-  for (int depth = 0; at < ptx.size(); ++at) {
-    if (ptx.substr(at, 2) == "//") {
-      at = ptx.find('\n', at);
-      if (at == ptx.npos) return ptx.size();
-    } else if (ptx.substr(at, 2) == "/*") {
-      at = ptx.find("*/", at);
-      if (at == ptx.npos) return ptx.size();
-    } else if (ptx[at] == '{') {
-      ++depth;
-    } else if (ptx[at] == '}') {
-      if (--depth == 0) return at + 1;
-    } else if (ptx[at] == ';' && depth == 0) {
-      return at + 1;
-    }
+// The same text with spaces for comments and strings, so that braces and words in them do not
+// count.
+std::string blanked(std::string_view ptx) {
+  std::string out(ptx);
+  const auto blank = [&](size_t from, size_t end) {
+    for (; from < end; ++from)
+      if (out[from] != '\n') out[from] = ' ';
+    return end;
+  };
+  const auto behind = [&](std::string_view what, size_t from) {
+    const size_t at = ptx.find(what, from);
+    return at == ptx.npos ? ptx.size() : at + what.size();
+  };
+  for (size_t at = 0; at < ptx.size();) {
+    if (ptx.substr(at, 2) == "//") at = blank(at, behind("\n", at));
+    else if (ptx.substr(at, 2) == "/*") at = blank(at, behind("*/", at + 2));
+    else if (ptx[at] == '"') at = blank(at, behind("\"", at + 1));
+    else ++at;
   }
-  return ptx.size();
+  return out;
+}
+
+// Where the directive or body that starts at `at` ends: behind its ';' or its closing brace.
+size_t end_of_item(std::string_view code, size_t at) {
+  for (int depth = 0; at < code.size(); ++at) {
+    if (code[at] == '{') ++depth;
+    else if (code[at] == '}' && --depth == 0) return at + 1;
+    else if (code[at] == ';' && depth == 0) return at + 1;
+  }
+  return code.size();
 }
 
 void append_without_lines(std::string& out, std::string_view item) {
@@ -54,13 +67,10 @@ void append_without_lines(std::string& out, std::string_view item) {
   }
 }
 
-// Whether this is the kernel's name, and not only the beginning of it.
-bool names(std::string_view head, std::string_view kernel) {
-  const size_t at = head.find(kernel);
-  if (at == head.npos) return false;
-  const size_t end = at + kernel.size();
-  return end == head.size() ||
-         std::string_view(" \t\r\n(").find(head[end]) != std::string_view::npos;
+// The name that comes first in the text.
+std::string_view first_name(std::string_view text) {
+  const size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+  return text.substr(begin, text.find_first_of(" \t\r\n(){;", begin) - begin);
 }
 
 // The number that ends right before `words`; 0 where they are not there.
@@ -114,20 +124,21 @@ std::string ptxas_architecture(const Module& module, const GpuSpec& gpu) {
 }
 
 std::string with_one_kernel(std::string_view ptx, std::string_view kernel) {
+  constexpr std::string_view kEntry = ".entry";
+  const std::string code = blanked(ptx);
   std::string out;
-  for (size_t at = 0; at < ptx.size();) {
-    const size_t end = end_of_item(ptx, at);
+  for (size_t at = 0, end = 0; at < ptx.size(); at = end) {
+    end = end_of_item(code, at);
     const std::string_view item = ptx.substr(at, end - at);
-    const std::string_view head = item.substr(0, item.find('{'));
-    at = end;
-    if (head.find(".section") != head.npos) continue;
-    const size_t entry = head.find(".entry");
-    if (entry != head.npos && !names(head.substr(entry), kernel)) {
-      // Directives that end without a semicolon may stand before it: .version, .target.
-      append_without_lines(out, head.substr(0, head.rfind('\n', entry) + 1));
-      continue;
-    }
-    append_without_lines(out, item);
+    const std::string_view whole = std::string_view(code).substr(at, end - at);
+    const std::string_view head = whole.substr(0, whole.find('{'));
+    size_t dropped = head.find(".section");
+    const size_t entry = head.find(kEntry);
+    if (entry != head.npos && first_name(head.substr(entry + kEntry.size())) != kernel)
+      dropped = entry;
+    // Directives that end without a semicolon may stand before it: .version, .target.
+    append_without_lines(
+        out, dropped == head.npos ? item : item.substr(0, head.rfind('\n', dropped) + 1));
   }
   return out;
 }

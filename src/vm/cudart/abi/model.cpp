@@ -15,7 +15,7 @@ namespace {
 // The page-aligned part [first, end) of the range; what is outside is copied.
 bool map_repeated(uint8_t* to, size_t bytes, const uint8_t* pattern, size_t period) {
   const auto page = size_t(sysconf(_SC_PAGESIZE));
-  if (period % page || bytes < 2 * period) return false;
+  if (period == 0 || period % page || bytes < 2 * period) return false;
   const size_t head = (page - reinterpret_cast<uintptr_t>(to) % page) % page;
   const size_t whole = (bytes - head) / page * page;
   const int file = memfd_create("ridge pattern", MFD_CLOEXEC);
