@@ -45,6 +45,7 @@ std::vector<uint64_t> Waves::spread(const std::vector<float>& issued) {
   for (uint64_t i = 0; i < most && blocks_ > 1; ++i) {
     const double at = (double(i) + double(mixed(i + 1) >> 11) * 0x1p-53) * part;
     const auto block = std::min(blocks_ - 1, uint64_t(at));
+    spread_.push_back(block);
     if (!std::ranges::binary_search(single_, block)) chosen.push_back(block);
   }
   chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
@@ -54,8 +55,8 @@ std::vector<uint64_t> Waves::spread(const std::vector<float>& issued) {
 // The blocks of one SM in the wave that half of the work lies before.
 std::vector<uint64_t> Waves::typical(const std::vector<float>& issued) {
   double all = 0, before = 0;
-  for (const uint64_t block : single_) all += double(issued[block]);
-  for (const uint64_t block : single_) {
+  for (const uint64_t block : spread_) all += double(issued[block]);
+  for (const uint64_t block : spread_) {
     before += double(issued[block]);
     second_ = block / wave_;
     if (before >= all / 2) break;

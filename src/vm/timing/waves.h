@@ -43,6 +43,7 @@ class Waves {
   uint64_t second_, end_ = 0;
   enum class Stage : uint8_t { first, spread, typical, waves } stage_ = Stage::first;
   std::vector<uint64_t> single_;  // in ascending order
+  std::vector<uint64_t> spread_;  // from all over the grid, in ascending order
 };
 
 }  // namespace ridge::vm::timing
