@@ -75,6 +75,10 @@ function(ridge_test name)
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_compile_options(${name} PRIVATE ${RIDGE_WARNINGS} -O1)  # compiling them takes longer than running them
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest_main)
+  list(LENGTH ARG_UNPARSED_ARGUMENTS files)
+  if(files GREATER_EQUAL 8)  # below that, the precompiled header takes longer than it spares
+    ridge_precompile(${name} <gtest/gtest.h>)
+  endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   set(properties TIMEOUT 300)
   if(ARG_LABELS)
