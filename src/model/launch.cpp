@@ -15,7 +15,7 @@ namespace {
 constexpr double kBusy = 0.6;  // a part of the GPU that is used less does not hold a kernel up
 // How far off the model may be: where it was compared (docs/model.md), more where blocks were not
 // replayed to the end.
-constexpr double kBand = 0.18, kBandShort = 0.25;
+constexpr double kBand = 0.198, kBandShort = 0.28;
 constexpr double kBandUnchecked = 2;  // times as wide on a card that nobody compared
 constexpr double kShortUs = 20;
 constexpr double kShortBlocks = 16;  // waves: what was in the L2 before matters
