@@ -20,6 +20,8 @@ constexpr double kBandUnchecked = 2;  // times as wide on a card that nobody com
 constexpr double kShortUs = 20;
 constexpr double kShortBlocks = 16;  // waves: what was in the L2 before matters
 
+// The highest of the throughputs that Nsight Compute has. Atomics that wait for each other keep
+// none of them busy: that is latency, and `why` says so.
 std::string bound_of(const SmTime& sm, const Work& work, const Figures& figures, double us) {
   if (double(work.blocks) < figures.sms) return "idle";
   const auto pipe = [&](Pipe p) { return sm.pipes[size_t(p)]; };
@@ -29,7 +31,6 @@ std::string bound_of(const SmTime& sm, const Work& work, const Figures& figures,
       {pipe(Pipe::fma), "fma"},    {pipe(Pipe::fma_heavy), "fma"},
       {pipe(Pipe::alu), "issue"},  {pipe(Pipe::fp64), "fp64"},
       {pipe(Pipe::sfu), "sfu"},    {pipe(Pipe::tensor), "tensor"},
-      {sm.atomics, "atomics"},
   };
   const auto& most = *std::ranges::max_element(parts, {}, &std::pair<double, const char*>::first);
   if (most.first >= kBusy) return most.second;

@@ -15,7 +15,7 @@ struct Prediction {
   double launch_us = 0;                    // of that: an empty launch
   double share = 1;                        // of the GPU: what other streams do not get of it
   double clean_us = 0;  // from its start to its end, if a launch like it was the last to use the L2
-  std::string bound;    // memory, l2, l1_shared, issue, fma, fp64, sfu, tensor, atomics,
+  std::string bound;    // memory, l2, l1_shared, issue, fma, fp64, sfu, tensor,
                         // latency, idle, launch
   std::string why;      // what holds it up, in a few words
   bool checked = true;  // Figures::checked

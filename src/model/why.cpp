@@ -30,7 +30,10 @@ InFlight in_flight(const SmTime& sm, const Work& work, const Figures& f) {
 }
 
 std::string of_latency(const SmTime& sm, const Work& work, const Figures& f) {
-  constexpr double kMemoryMatters = 0.15;
+  constexpr double kMemoryMatters = 0.15, kAtomicsMatter = 0.6;
+  if (sm.atomics >= kAtomicsMatter)
+    return text("atomics on the same words take turns for %.0f %% of the time",
+                percent(sm.atomics));
   if (std::max(sm.l2_of_peak, sm.dram_of_peak) >= kMemoryMatters) {
     const InFlight now = in_flight(sm, work, f);
     if (now.bytes < now.needed)
@@ -64,9 +67,6 @@ std::string why(const std::string& bound, const SmTime& sm, const Work& work, co
     return text("special functions are busy for %.0f %% of the time", pipe(Pipe::sfu));
   if (bound == "tensor")
     return text("tensor cores are busy for %.0f %% of the time", pipe(Pipe::tensor));
-  if (bound == "atomics")
-    return text("atomics take %.0f %% of the time: those on one word take turns",
-                percent(sm.atomics));
   if (bound == "idle") return text("%.0f blocks for %d SMs", double(work.blocks), f.sms);
   if (bound == "launch") return text("an empty launch takes %.1f µs", f.launch_us);
   if (bound == "latency") return of_latency(sm, work, f);
