@@ -29,6 +29,7 @@ constexpr size_t kMostAtomicWords = 1 << 16, kMostL2Accesses = 1 << 20;
 constexpr double kL2Fills = 3;
 constexpr double kMostSampled = 15e6;  // machine instructions of blocks that nobody has to run
 constexpr uint32_t kLeastProgress = 4;
+constexpr double kLittleTouched = 0.05;  // bytes of different lines per machine instruction
 constexpr size_t kMostOwn = 1 << 20;  // accesses of followed blocks
 
 // Lanes of an atomic that reach the memory: ptxas may have one do the work of all.
@@ -509,6 +510,10 @@ void Recorder::Run::limit_progress() {
   }
   const double of_block =
       double(lines.size()) * 128 * model::kSampledOne / double(std::max<size_t>(1, work.sm.size()));
+  // Who computes much and touches little need not run for the second cache's sake.
+  double issued = 0;
+  for (const PerWorker& worker : per_worker) issued += worker.issued;
+  if (of_block * double(work.sm.size()) < kLittleTouched * issued) l2_has_enough = true;
   const double of_wave = of_block * double(std::min<uint64_t>(wave(), work.blocks));
   const double part = std::min(1.0, 1.2 * kL2Fills * l2_bytes / std::max(1.0, of_wave));
   most_progress = std::max<uint32_t>(kLeastProgress, uint32_t(part * most) + 1);

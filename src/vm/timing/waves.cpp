@@ -93,7 +93,7 @@ std::vector<uint64_t> Waves::next(bool enough, const std::vector<float>& issued)
     if (auto chosen = take(typical(issued)); !chosen.empty()) return chosen;
   }
   stage_ = Stage::waves;
-  while (end_ < blocks_ && (!enough || end_ < (may_wait_ ? kFew : 1) * wave_)) {
+  while (end_ < blocks_ && (!enough || (may_wait_ && end_ < kFew * wave_))) {
     const uint64_t from = end_;
     end_ = std::min(blocks_, end_ + wave_);
     auto chosen = without_single(from, end_);
