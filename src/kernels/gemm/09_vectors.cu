@@ -1,7 +1,8 @@
 // gemm rung 09, vectors: 16 bytes per load, from global and from shared memory; for that, a lies
 // transposed in shared memory.
 //
-// Since 08_tile_2d: each thread needs 8 elements of a for one k, and they are neighbours now, so both
+// Since 08_tile_2d: each thread needs 8 elements of a for one k, and they are neighbours now, so
+// both
 //   operands take two loads each, of 16 bytes: 4 loads for 64 multiply-adds instead of 16. Global
 //   loads and the stores of d have 16 bytes as well. Packs that cross an edge, or lie askew, are
 //   read element by element.
