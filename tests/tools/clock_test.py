@@ -3,6 +3,7 @@
     RIDGE_BINARY=… clock_test.py
 """
 import os
+import re
 import subprocess
 import tempfile
 import unittest
@@ -77,8 +78,8 @@ class Clock(unittest.TestCase):
         self.folder = Path(folder.name)
         (self.folder / "clock.cu").write_text(CLOCK)
 
-    def ridge(self, clock, code=0):
-        done = subprocess.run([RIDGE, "run", "--device", "vm", "--clock", clock, "clock.cu"], cwd=self.folder,
+    def ridge(self, clock, source="clock.cu", code=0):
+        done = subprocess.run([RIDGE, "run", "--device", "vm", "--clock", clock, source], cwd=self.folder,
                               env={**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")},
                               capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, code, done.stderr)
@@ -92,6 +93,20 @@ class Clock(unittest.TestCase):
                               ("pageable", 155, 0.2), ("graph", 0.85, 0.4), ("short", 8, 0.3), ("streams", 40, 0.2)):
             self.assertLess(abs(times[name] - us), off * us, f"{name}: {times}")
         self.assertAlmostEqual(times["in_graph"], times["graph"], delta=0.2)
+
+    def test_copies_hide_behind_products(self):
+        example = Path(__file__).parents[2] / "examples" / "20_gemm_pipeline.cu"
+        out, _ = self.ridge("model", example)
+        batch = int(re.match(r"(\d+) products", out)[1])
+        stages = re.search(r"([\d.]+) us copy in, ([\d.]+) us multiply, ([\d.]+) us copy out", out)
+        one_product = sum(float(us) for us in stages.groups())
+        us = {int(streams): float(us) for streams, us in re.findall(r"(\d) streams? +([\d.]+) us", out)}
+        self.assertEqual(list(us), [1, 2, 3])
+        self.assertAlmostEqual(us[1], batch * one_product, delta=0.1 * us[1])  # nothing is hidden
+        self.assertLess(us[2], 0.7 * us[1])
+        self.assertLess(us[3], 0.95 * us[2])
+        # No stream may be faster than the copies in, which share one way.
+        self.assertGreater(us[3], batch * float(stages[1]))
 
     def test_other_clocks(self):
         _, err = self.ridge("sun", code=2)

@@ -104,7 +104,7 @@ struct Engine::Impl {
   }
 
   void run_on_all(GridRun& grid) {
-    const bool parallel = options.threads > 1 && grid.clusters > 1;
+    const bool parallel = options.threads > 1 && grid.clusters > 1 && !grid.in_order;
     if (parallel) {
       const std::lock_guard lock(pool_mutex);
       wanting.push_back(&grid);
@@ -281,6 +281,7 @@ Fault Engine::run(const Launch& launch, Dependence* dependence) {
   const Watched watched(impl_->watch, grid);
   Observer* const watching = grid.observer;
   if (watching) watching->begin(grid, impl_->options.threads);
+  grid.in_order = watching && watching->wants_order(grid);
   if (watching && grid.chosen.empty() && !watching->watches(grid)) grid.observer = nullptr;
   impl_->run_on_all(grid);
   while (!grid.chosen.empty() && !grid.fault) {

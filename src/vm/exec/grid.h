@@ -39,6 +39,7 @@ struct GridRun {
   mutable Schedule schedule{Schedule::wanted_seed()};
   std::chrono::steady_clock::time_point start;
 
+  bool in_order = false;          // on the launching thread alone
   uint64_t chunk = 1;             // clusters a worker takes at a time
   uint64_t workers = 1;           // at most
   std::atomic<bool> stop{false};  // a fault or the time limit: everybody leaves

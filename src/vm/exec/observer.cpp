@@ -28,6 +28,9 @@ class Observers final : public Observer {
   bool watches(const GridRun& grid) override {
     return std::ranges::any_of(list, [&](Observer* one) { return one->watches(grid); });
   }
+  bool wants_order(const GridRun& grid) override {
+    return std::ranges::any_of(list, [&](Observer* one) { return one->wants_order(grid); });
+  }
   bool looks_for_leaks() const override { return any(&Observer::looks_for_leaks); }
 
   // Whatever anybody wants.

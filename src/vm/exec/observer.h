@@ -70,6 +70,11 @@ class Observer {
     (void)grid;
     return true;
   }
+  // Asked after begin: whether blocks are to run one after the other, in ascending order.
+  virtual bool wants_order(const GridRun& grid) {
+    (void)grid;
+    return false;
+  }
   virtual void end(const GridRun& grid) = 0;
   // What a worker notes by itself while it executes a function's code, so that most instructions
   // need no call: how often each was met, and which of them are to be told. Asked whenever a worker

@@ -94,6 +94,8 @@ class Allocations {
   T* place(T* pointer) const {
     return reinterpret_cast<T*>(place(reinterpret_cast<uintptr_t>(pointer)));
   }
+  // A multiple of a page, from which allocations are equally far away in every run of a program.
+  uint64_t origin() const { return device_.begin(); }
   // Whether the host cannot follow this address.
   bool is_closed(uint64_t address) const { return address - closed_ < closed_size_; }
   // Pinned and managed memory, while it is watched: what the host may do to the pages of [begin,

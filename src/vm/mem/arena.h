@@ -17,6 +17,7 @@ class Arena {
  public:
   // All of [base, base + size) is free. What is taken starts on multiples of `granule`.
   void open(uint64_t base, uint64_t size, uint64_t granule);
+  uint64_t begin() const { return base_; }
   bool holds(uint64_t address) const { return address - base_ < size_; }
 
   // 0 when there is no such gap.

@@ -83,7 +83,7 @@ bool is_bulk(const Touch& touch) {
          touch.kind == Touch::Kind::peer;
 }
 
-BulkLines bulk_lines(const Touch& touch, const Warp& w, const Inst* inst) {
+BulkLines bulk_lines(const Touch& touch, const Warp& w, const Inst* inst, uint64_t origin) {
   BulkLines lines;
   switch (touch.kind) {
     case Touch::Kind::bulk: add_bytes(lines, touch, w, inst); break;
@@ -91,6 +91,7 @@ BulkLines bulk_lines(const Touch& touch, const Warp& w, const Inst* inst) {
     case Touch::Kind::peer: lines.peer_bytes = uint64_t(std::popcount(w.mask)) * touch.bytes; break;
     default: break;
   }
+  for (auto& [line, sectors] : lines.at) line -= origin / 128;
   return lines;
 }
 

@@ -17,14 +17,15 @@
 
 namespace ridge::vm::timing {
 
-// Cache lines of one copy, and which of their sectors, in the order in which the engine asks.
+// Cache lines of one copy, counted from `origin`, and which of their sectors, in the order in which
+// the engine asks.
 struct BulkLines {
   std::vector<std::pair<uint64_t, uint32_t>> at;
   uint64_t bytes = 0;       // to or from global memory
   uint64_t peer_bytes = 0;  // to other blocks of the cluster
 };
 bool is_bulk(const observe::Touch& touch);
-BulkLines bulk_lines(const observe::Touch& touch, const Warp& w, const Inst* inst);
+BulkLines bulk_lines(const observe::Touch& touch, const Warp& w, const Inst* inst, uint64_t origin);
 
 class AsyncWork {
  public:

@@ -60,7 +60,7 @@ void collect_local(Lines& lines, uint32_t lane, uint64_t at, uint32_t bytes, con
   const uint64_t of_warp = kLocal + (w.block->index * 32 + w.index) % (1 << 28) * kMostLines;
   for (uint64_t word = at / 4; word * 4 < at + bytes; ++word) {
     const uint64_t begin = (of_warp + word % kMostLines) * 128 + lane * 4;
-    lines.add(begin, begin + 4);
+    lines.add_lines(begin, begin + 4);
   }
 }
 

@@ -13,12 +13,16 @@ struct Lines {
     uint64_t first;   // its number
     uint32_t second;  // which of its sectors
   };
+  // Where the device's memory begins, which lies elsewhere in every process: lines are counted from
+  // there, so that a program has the same ones each time.
+  uint64_t origin = 0;
   std::array<Line, 128> at;  // `count` of them are set: most accesses touch few
   uint32_t count = 0;
   bool wants_turns = false;
   uint32_t turns = 0;  // that the first cache takes to serve it
 
-  void add(uint64_t first, uint64_t end) {
+  void add(uint64_t first, uint64_t end) { add_lines(first - origin, end - origin); }
+  void add_lines(uint64_t first, uint64_t end) {
     for (uint64_t sector = first / 32; sector * 32 < end; ++sector) {
       const uint64_t line = sector / 4;
       const uint32_t bit = 1u << sector % 4;

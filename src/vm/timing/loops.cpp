@@ -51,6 +51,15 @@ bool decides(const Function& function, const Range& loop, uint32_t at) {
          std::none_of(body + at + 1, body + loop.last, writes);
 }
 
+// Whether it asks for what other blocks write.
+bool asks(const observe::Entry& entry) {
+  if (!entry.match || !entry.source || entry.as_written.reach != observe::Reach::global)
+    return false;
+  return entry.as_written.action == observe::Action::atomic ||
+         (entry.as_written.action == observe::Action::load &&
+          entry.match->form.order != Order::weak);
+}
+
 int64_t value_of(const Loops::End& end, const Warp& w, uint32_t operand, uint32_t lane) {
   if (end.is_wide) return w.src<int64_t>(operand)[lane];
   if (end.is_signed) return w.src<int32_t>(operand)[lane];
@@ -81,18 +90,15 @@ Loops::Loops(const Code& code, const observe::Plan& plan) {
   }
 }
 
+bool asks_others(const observe::Plan& plan) { return std::ranges::any_of(plan.entries, asks); }
+
 bool may_wait(const Code& code, const observe::Plan& plan) {
   const std::vector<Range> loops = ranges_of(*code.function);
   const Instruction* const first = code.function->instructions.data();
   return std::ranges::any_of(plan.entries, [&](const observe::Entry& entry) {
-    if (!entry.match || !entry.source || entry.as_written.reach != observe::Reach::global)
-      return false;
-    const bool asks = entry.as_written.action == observe::Action::atomic ||
-                      (entry.as_written.action == observe::Action::load &&
-                       entry.match->form.order != Order::weak);
     const auto at = uint32_t(entry.source - first);
-    return asks && std::ranges::any_of(
-                       loops, [&](const Range& r) { return r.first <= at && at <= r.last; });
+    return asks(entry) && std::ranges::any_of(
+                              loops, [&](const Range& r) { return r.first <= at && at <= r.last; });
   });
 }
 

@@ -36,6 +36,9 @@ class Loops {
 // Whether a block may wait for another one: a loop asks for what others write.
 bool may_wait(const Code& code, const observe::Plan& plan);
 
+// Whether what a block does may depend on which others have run before it.
+bool asks_others(const observe::Plan& plan);
+
 // What a warp has seen of its loops.
 class Foreseen {
  public:

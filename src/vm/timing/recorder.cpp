@@ -12,6 +12,7 @@
 #include "model/launch.h"
 #include "vm/exec/grid.h"
 #include "vm/timing/async.h"
+#include "vm/timing/l2_trace.h"
 #include "vm/timing/lines.h"
 #include "vm/timing/loops.h"
 #include "vm/timing/notes.h"
@@ -22,15 +23,11 @@
 namespace ridge::vm::timing {
 namespace {
 
-constexpr size_t kMostWords = 8u << 20;  // of all streams
-constexpr size_t kMostAtomicWords = 1 << 16, kMostL2Accesses = 1 << 20;
-// The second cache is filled so many times; what the first half of the accesses found in it is
-// forgotten, unless there was no other half.
-constexpr double kL2Fills = 3;
+constexpr size_t kMostWords = 8u << 20;       // of all streams
+constexpr size_t kMostAtomicWords = 1 << 16;  // of one block
 constexpr double kMostSampled = 15e6;  // machine instructions of blocks that nobody has to run
 constexpr uint32_t kLeastProgress = 4;
 constexpr double kLittleTouched = 0.05;  // bytes of different lines per machine instruction
-constexpr size_t kMostOwn = 1 << 20;  // accesses of followed blocks
 
 // Lanes of an atomic that reach the memory: ptxas may have one do the work of all.
 uint32_t lanes_of(const observe::Touch& touch, uint32_t mask) {
@@ -120,17 +117,10 @@ bool is_long(const model::Work& work, uint32_t first_step, const std::vector<uin
       body, [&](uint32_t step) { return issues_of(work, work.steps[first_step + step]) > kMost; });
 }
 
-// An access to the second cache, and when: in which wave of blocks, how far the warp had come.
-struct L2Access {
-  uint64_t line;
-  uint32_t wave, progress, op;
-  uint8_t sectors;
-  bool writes;
-};
-
-// Of each warp of a block.
+// A block that runs, and each of its warps.
 struct PerBlock {
   uint64_t block = ~0ull;
+  uint64_t order = 0;                      // its place in the launch
   model::Work::Block* followed = nullptr;  // the same, if it is one of those
   std::array<Foreseen, 32> loops = {};
   std::array<double, 32> executed = {};          // instructions
@@ -142,6 +132,7 @@ struct PerBlock {
     size_t words = 0;  // of the stream before it was asked
   };
   std::array<Spin, 32> spin = {};
+  L2Asked asked = {};
 
   // Of the warps that have not ended.
   uint32_t least_progress(const Block& of) const {
@@ -153,20 +144,27 @@ struct PerBlock {
 };
 
 struct PerWorker {
-  std::array<PerBlock, 16> of_rank;     // blocks of a cluster take turns
-  std::array<uint64_t, 16> begun = {};  // by rank: the block that runs, counted from 1
-  uint64_t counted = ~0ull;             // the block that runs
+  std::vector<std::unique_ptr<PerBlock>> blocks;  // that run: few, the current one first
+  uint64_t counted = ~0ull;                       // the block that runs
   double issued = 0;
   // The block has ended before it was done: so much is left, for what it has done; -1: nobody
   // knows.
   double left = 0;
-  uint32_t furthest = 0;  // progress of all blocks
-  std::vector<L2Access> accesses;
-  std::vector<L2Access> own;           // of the followed blocks of the first wave: all of them
-  std::unordered_set<uint64_t> lines;  // different ones among them
-  uint64_t blocks = 0;                 // that they are of
-  std::unordered_map<uint32_t, std::unordered_set<uint64_t>> words;  // by op, of atomics
-  std::vector<std::pair<double, double>> stored;                     // by op: bytes, sectors
+
+  PerBlock* find(uint64_t block) {
+    for (auto& one : blocks)
+      if (one->block == block) {
+        std::swap(one, blocks.front());
+        return blocks.front().get();
+      }
+    return nullptr;
+  }
+  PerBlock& add(uint64_t block) {
+    blocks.push_back(std::make_unique<PerBlock>());
+    std::swap(blocks.back(), blocks.front());
+    blocks.front()->block = block;
+    return *blocks.front();
+  }
 };
 
 }  // namespace
@@ -195,11 +193,12 @@ struct Recorder::Run {
   std::string shape, scalars;                  // by which launches are known again
   std::optional<model::Prediction> as_before;  // no need to look at this one
   std::optional<Waves> waves;                  // if not all blocks have to run
+  Dim3 grid, cluster;
+  uint64_t origin = 0;    // where the device's memory begins
+  bool in_order = false;  // blocks may find what others left, and run in their order
   AsyncWork async;
 
   uint64_t wave() const { return uint64_t(per_sm) * sms; }
-  void ask_l2();
-  void ask_later(std::vector<L2Access>& own, uint32_t last);
   const model::Work& finished();
   // Two waves of blocks stand for all, the first one and one in the middle. Those that one SM runs
   // are followed instruction by instruction.
@@ -210,12 +209,12 @@ struct Recorder::Run {
   uint64_t middle() const { return work.blocks / wave() / 2; }
   model::Work::Block* follow(const Warp& w);
   // The second cache sees all blocks from the first one on, until it has been filled a few times.
-  std::atomic<bool> l2_has_enough = false;
+  L2Trace l2;
   double l2_bytes = 0;
-  bool is_for_l2(uint64_t block) const {
-    return !l2_has_enough && (!waves || block < waves->end() * work.cluster);
-  }
-  void note(PerWorker& worker, const L2Access& access);
+  uint64_t order_of(const Block& block) const;
+  // What the worker keeps of a block that is followed, or whose accesses may matter.
+  PerBlock& seen(PerWorker& worker, const Warp& w);
+  void note(PerBlock& here, const L2Access& access) const;
   // Accesses of each warp after which blocks that nobody follows end; 0: not known yet.
   uint32_t most_progress = 0;
   void limit_progress();
@@ -224,13 +223,12 @@ struct Recorder::Run {
   AsyncWork::FindStream streams(PerWorker& worker) {
     return [&](const Block& block, uint32_t warp) {
       AsyncWork::Stream stream = stream_of(block, warp);
-      PerBlock& here = worker.of_rank[block.rank];
-      PerBlock::Spin& spin = here.spin[warp];
-      if (here.block == block.index && spin.loop != Spins::kNone) stream.asks_at = &spin.words;
+      PerBlock* const here = worker.find(block.index);
+      if (here && here->spin[warp].loop != Spins::kNone) stream.asks_at = &here->spin[warp].words;
       return stream;
     };
   }
-  void add_bulk(PerWorker& worker, const observe::Touch& touch, const Warp& w, const Inst* inst,
+  void add_bulk(PerBlock& here, const observe::Touch& touch, const Warp& w, const Inst* inst,
                 uint32_t op);
   void block_begins(PerWorker& worker, std::unordered_map<const Code*, Tally>& tallies,
                     uint64_t block);
@@ -256,20 +254,20 @@ AsyncWork::Stream Recorder::Run::stream_of(const Block& of, uint32_t warp) {
 }
 
 // What the copy engine moves.
-void Recorder::Run::add_bulk(PerWorker& worker, const observe::Touch& touch, const Warp& w,
+void Recorder::Run::add_bulk(PerBlock& here, const observe::Touch& touch, const Warp& w,
                              const Inst* inst, uint32_t op) {
-  const BulkLines lines = bulk_lines(touch, w, inst);
+  const BulkLines lines = bulk_lines(touch, w, inst, origin);
   const bool writes = touch.bulk == Bulk::store;
-  const uint32_t progress = worker.of_rank[w.block->rank].progress[w.index];
+  double stored = 0;  // sectors
   for (const auto& [line, sectors] : lines.at) {
-    const L2Access access = {
-        line, uint32_t(w.block->index / wave()), progress, op, uint8_t(sectors), writes};
-    if (model::is_sampled(line) && is_for_l2(w.block->index)) note(worker, access);
-    if (worker.of_rank[w.block->rank].followed && access.wave == 0 && worker.own.size() < kMostOwn)
-      worker.own.push_back(access);
-    if (writes) worker.stored[op].second += std::popcount(sectors);
+    note(here, {line, uint32_t(here.order / wave()), here.progress[w.index], op, uint8_t(sectors),
+                writes});
+    stored += std::popcount(sectors);
   }
-  if (writes) worker.stored[op].first += double(lines.bytes);
+  if (writes) {
+    here.asked.stored[op].sectors += stored;
+    here.asked.stored[op].bytes += double(lines.bytes);
+  }
   const AsyncWork::Stream stream = stream_of(*w.block, w.index);
   if (!stream) return;
   const auto bytes = uint32_t(lines.peer_bytes + lines.bytes);
@@ -301,113 +299,36 @@ void Recorder::Run::block_begins(PerWorker& worker, std::unordered_map<const Cod
   worker.counted = block;
 }
 
-void Recorder::Run::note(PerWorker& worker, const L2Access& access) {
-  worker.accesses.push_back(access);
-  worker.lines.insert(access.line);
-  const size_t several = size_t(kL2Fills * l2_bytes) / 128 / model::kSampledOne;
-  if (worker.lines.size() * per_worker.size() >= several ||
-      worker.accesses.size() * per_worker.size() >= kMostL2Accesses)
-    l2_has_enough = true;
+// Blocks start in the order of their numbers, or cluster by cluster.
+uint64_t Recorder::Run::order_of(const Block& block) const {
+  if (cluster.count() == 1) return block.index;
+  const uint64_t across = grid.x / cluster.x, down = grid.y / cluster.y;
+  const uint64_t number =
+      block.ctaid[0] / cluster.x +
+      across * (block.ctaid[1] / cluster.y + down * (block.ctaid[2] / cluster.z));
+  return number * cluster.count() + block.rank;
 }
 
-struct Found {  // of an op's sectors
-  double sectors = 0, misses = 0, fetched = 0, dirtied = 0;
-  void add(const L2Access& a, const model::Cache::New& now) {
-    sectors += std::popcount(a.sectors);
-    misses += std::popcount(now.missing);
-    fetched += std::popcount(now.fetched);
-    dirtied += std::popcount(now.clean);
-  }
-};
-
-// Blocks of a wave run side by side on a GPU: their accesses come mixed, as far as each warp has
-// come. If not all blocks were seen, then those that found the cache empty say nothing of the rest.
-void Recorder::Run::ask_l2() {
-  std::vector<L2Access> all, own;
-  const uint32_t last = most_progress ? most_progress : ~0u;
-  for (PerWorker& worker : per_worker) {
-    std::ranges::copy_if(worker.accesses, std::back_inserter(all),
-                         [&](const L2Access& a) { return a.progress <= last; });
-    if (waves && !waves->may_wait())
-      std::ranges::copy_if(worker.own, std::back_inserter(all), [&](const L2Access& a) {
-        return a.progress <= last && model::is_sampled(a.line);
-      });
-    own.insert(own.end(), worker.own.begin(), worker.own.end());
-  }
-  const auto when = [](const L2Access& a) { return std::pair(a.wave, a.progress); };
-  std::ranges::stable_sort(all, {}, when);
-  model::Cache l2(uint64_t(l2_bytes) / model::kSampledOne, 16);
-  const bool is_whole = !l2_has_enough && (!waves || waves->end() * work.cluster >= work.blocks);
-  const size_t first = is_whole ? 0 : all.size() / 2;
-  for (size_t i = 0; i < all.size(); ++i) {
-    const L2Access& a = all[i];
-    const auto now = l2.access(a.line, a.sectors, a.writes);
-    model::OpTraffic& traffic = work.traffic[a.op];
-    work.written_sectors += uint64_t(std::popcount(now.clean)) * model::kSampledOne;
-    if (i < first && traffic.is_steady) continue;
-    if (i >= first && !traffic.is_steady) traffic = {.is_steady = true};
-    traffic.sectors += uint64_t(std::popcount(a.sectors)) * model::kSampledOne;
-    traffic.misses += uint64_t(std::popcount(now.missing)) * model::kSampledOne;
-    traffic.fetched += uint64_t(std::popcount(now.fetched)) * model::kSampledOne;
-    traffic.dirtied += uint64_t(std::popcount(now.clean)) * model::kSampledOne;
-  }
-  if (last != ~0u) ask_later(own, last);
+PerBlock& Recorder::Run::seen(PerWorker& worker, const Warp& w) {
+  if (PerBlock* const known = worker.find(w.block->index)) return *known;
+  PerBlock& here = worker.add(w.block->index);
+  here.order = order_of(*w.block);
+  here.followed = follow(w);
+  here.asked.is_followed = here.followed;
+  return here;
 }
 
-// Most blocks ended early. What they would have found later is seen in the blocks of one SM, which
-// have that part of the second cache to themselves.
-void Recorder::Run::ask_later(std::vector<L2Access>& own, uint32_t last) {
-  std::ranges::stable_sort(own, {}, &L2Access::progress);
-  const double part = double(std::min<uint64_t>(per_sm, work.blocks)) /
-                      double(std::min<uint64_t>(wave(), work.blocks));
-  model::Cache l2(uint64_t(l2_bytes * part), 16);
-  std::unordered_map<uint32_t, std::pair<Found, Found>> found;  // by op: before, later
-  for (const L2Access& a : own) {
-    auto& [before, later] = found[a.op];
-    (a.progress <= last ? before : later).add(a, l2.access(a.line, a.sectors, a.writes));
-  }
-  double written = 0, cut = 0;  // sectors of all of their blocks
-  for (const model::Work::Block& block : work.sm) cut += block.cut / (block.followed + 1);
-  for (const auto& [op, parts] : found) written += parts.first.dirtied + parts.second.dirtied;
-  const double followed = std::max(1.0, double(std::min<uint64_t>(per_sm, work.blocks)));
-  work.written_sectors =
-      uint64_t(written / followed * (1 + cut / std::max(1.0, double(work.sm.size()))) * 1e3);
-  work.blocks_run = 1000;
-  for (const auto& [op, parts] : found) {
-    const auto& [before, later] = parts;
-    if (later.sectors == 0) continue;
-    model::OpTraffic& traffic = work.traffic[op];
-    // The later ones count by their number. What other blocks bring for them is seen before only.
-    const bool is_shared = traffic.sectors && before.misses > 0;
-    const double shared = is_shared ? double(traffic.misses) / double(traffic.sectors) *
-                                          before.sectors / before.misses
-                                    : 1;
-    const double scale =
-        traffic.sectors && before.sectors ? double(traffic.sectors) / before.sectors : 1;
-    traffic.sectors += uint64_t(later.sectors * scale);
-    traffic.misses += uint64_t(later.misses * scale * shared);
-    traffic.fetched += uint64_t(later.fetched * scale * shared);
-    traffic.dirtied += uint64_t(later.dirtied * scale * shared);
-  }
+void Recorder::Run::note(PerBlock& here, const L2Access& access) const {
+  const bool is_first = here.followed && access.wave == 0;
+  if ((is_first || l2.wants(here.order)) && model::is_sampled(access.line))
+    here.asked.some.push_back(access);
+  if (is_first && here.asked.all.size() < l2.most_followed()) here.asked.all.push_back(access);
 }
 
 // The work, once all blocks have run.
 const model::Work& Recorder::Run::finished() {
-  for (const PerWorker& worker : per_worker) work.blocks_run += worker.blocks;
-  ask_l2();
+  l2.answer(work);
   for (size_t i = 0; i < workers.size(); ++i) block_begins(per_worker[i], workers[i], ~0ull);
-  for (const PerWorker& worker : per_worker)
-    for (const auto& [op, words] : worker.words) {
-      model::OpTraffic& traffic = work.traffic[op];
-      const uint64_t lowest = *std::ranges::min_element(words);
-      traffic.lowest_word = traffic.words ? std::min(traffic.lowest_word, lowest) : lowest;
-      traffic.words = std::max<uint64_t>(traffic.words, words.size());
-    }
-  for (const PerWorker& worker : per_worker)
-    for (size_t op = 0; op < worker.stored.size(); ++op) {
-      work.traffic[op].bytes += worker.stored[op].first;
-      work.traffic[op].stored += worker.stored[op].second;
-    }
   std::vector<std::pair<uint64_t, size_t>> order(block.begin(), block.end());
   std::ranges::sort(order);
   std::vector<model::Work::Block> in_order;
@@ -456,6 +377,9 @@ Recorder::Run& Recorder::run_of(const GridRun& grid) {
     run->sms = uint32_t(grid.gpu->sm_count);
     run->figures = model::figures_of(*grid.gpu);
     run->l2_bytes = run->figures.l2_bytes;
+    run->origin = grid.engine->memory().origin();
+    run->grid = launch.grid;
+    run->cluster = launch.cluster;
     run->per_sm = uint32_t(
         std::max(1, occupancy(*grid.gpu, {.block_threads = int(t.block_threads),
                                           .registers_per_thread = int(t.registers_per_thread),
@@ -470,6 +394,7 @@ Recorder::Run& Recorder::run_of(const GridRun& grid) {
     const uint64_t followed = std::min<uint64_t>(2ull * run->per_sm, on_sm);
     run->most_words = kMostWords / (followed * (t.block_threads / kWarpSize + 1));
     t.sm.reserve(2 * run->per_sm + 2);  // so that they stay where they are
+    run->l2.begin(t.blocks, run->wave(), run->per_sm, run->l2_bytes);
   }
   last = {grid.id, run.get()};
   return *run;
@@ -484,8 +409,11 @@ std::vector<uint64_t> Recorder::choose(const GridRun& grid) {
     // Of clusters the first waves run, as of kernels whose blocks wait for each other.
     const uint64_t size = grid.cluster_size;
     bool waits = size > 1;
-    for (const auto& [function, code] : grid.code->functions)
-      waits |= may_wait(*code, observe::plan_of(*code));
+    for (const auto& [function, code] : grid.code->functions) {
+      const observe::Plan plan = observe::plan_of(*code);
+      waits |= may_wait(*code, plan);
+      run.in_order |= asks_others(plan);
+    }
     run.waves.emplace(run.work.blocks / size, std::max<uint64_t>(1, run.wave() / size), run.sms,
                       waits);
   }
@@ -495,28 +423,24 @@ std::vector<uint64_t> Recorder::choose(const GridRun& grid) {
     issued += run.per_worker[i].issued;
   }
   if (!run.most_progress && run.waves->is_following()) run.limit_progress();
-  return run.waves->next(run.l2_has_enough || issued > kMostSampled, run.work.issued);
+  auto next = run.waves->next(run.l2.has_enough() || issued > kMostSampled, run.work.issued);
+  run.l2.extend(run.waves->end() * run.work.cluster,
+                run.most_progress ? run.most_progress : L2Trace::kAnyProgress);
+  return next;
 }
 
 // The blocks that were followed have run. The others need not come further than it takes to fill
 // the second cache, all of them together.
 void Recorder::Run::limit_progress() {
-  uint32_t most = 0;
-  std::unordered_set<uint64_t> lines;
-  for (const PerWorker& worker : per_worker) {
-    most = std::max(most, worker.furthest);
-    for (const L2Access& access : worker.own)
-      if (model::is_sampled(access.line)) lines.insert(access.line);
-  }
-  const double of_block =
-      double(lines.size()) * 128 * model::kSampledOne / double(std::max<size_t>(1, work.sm.size()));
+  const double bytes = l2.followed_bytes();
   // Who computes much and touches little need not run for the second cache's sake.
   double issued = 0;
   for (const PerWorker& worker : per_worker) issued += worker.issued;
-  if (of_block * double(work.sm.size()) < kLittleTouched * issued) l2_has_enough = true;
-  const double of_wave = of_block * double(std::min<uint64_t>(wave(), work.blocks));
-  const double part = std::min(1.0, 1.2 * kL2Fills * l2_bytes / std::max(1.0, of_wave));
-  most_progress = std::max<uint32_t>(kLeastProgress, uint32_t(part * most) + 1);
+  if (bytes < kLittleTouched * issued) l2.stop();
+  const double of_wave = bytes / double(std::max<size_t>(1, work.sm.size())) *
+                         double(std::min<uint64_t>(wave(), work.blocks));
+  const double part = std::min(1.0, 1.2 * L2Trace::kFills * l2_bytes / std::max(1.0, of_wave));
+  most_progress = std::max<uint32_t>(kLeastProgress, uint32_t(part * l2.furthest()) + 1);
 }
 
 // Whether a block has done what the model needs of it.
@@ -525,33 +449,37 @@ bool Recorder::has_enough(const Block& block) {
   if (!run.waves || run.waves->runs_all()) return false;
   PerWorker& worker = run.per_worker[block.warps.front().worker->index];
   if (worker.counted != block.index) return false;
-  const PerBlock& here = worker.of_rank[block.rank];
+  const PerBlock* const here = worker.find(block.index);
   if (!run.waves->is_whole(block.index)) {
-    const bool is_enough =
-        here.block == block.index && here.least_progress(block) >= run.most_progress;
-    if (is_enough || !run.is_for_l2(block.index)) worker.left = -1;
-    return worker.left < 0;
+    worker.left = -1;
+    return !run.l2.wants(run.order_of(block)) ||
+           (here && here->least_progress(block) >= run.most_progress);
   }
-  if (!here.followed || here.block != block.index) return false;
+  if (!here || !here->followed) return false;
   double left = 0, done = 0;
   for (const Warp& w : block.warps) {
     double of_warp = 0;
-    done += here.executed[w.index];
-    if (!w.fragments.empty() && (here.followed->warps[w.index].size() < run.most_words ||
-                                 !here.loops[w.index].knows(of_warp)))
+    done += here->executed[w.index];
+    if (!w.fragments.empty() && (here->followed->warps[w.index].size() < run.most_words ||
+                                 !here->loops[w.index].knows(of_warp)))
       return false;
     left += of_warp;
   }
-  here.followed->cut += left;
+  here->followed->cut += left;
   worker.left = left / std::max(1.0, done);
   return true;
 }
+
+bool Recorder::wants_order(const GridRun& grid) { return run_of(grid).in_order; }
 
 bool Recorder::watches(const GridRun& grid) { return !run_of(grid).as_before; }
 
 void Recorder::begin(const GridRun& grid, unsigned workers) {
   Run& run = run_of(grid);
-  if (grid.chosen.empty()) run.waves.reset();  // all blocks run
+  if (grid.chosen.empty()) {  // all blocks run
+    run.waves.reset();
+    run.l2.extend(L2Trace::kAllBlocks, L2Trace::kAnyProgress);
+  }
   run.workers.resize(workers);
   run.per_worker.resize(workers);
   if (run.as_before) return;
@@ -570,7 +498,6 @@ void Recorder::begin(const GridRun& grid, unsigned workers) {
                   [&](const auto& one) { return is_long(run.work, f.first_step, one.second); });
   }
   run.async.begin(run.work);
-  for (PerWorker& worker : run.per_worker) worker.stored.resize(run.work.ops.size());
   for (size_t i = 0; i < workers; ++i)
     for (const auto& [code, function] : run.functions) {
       Tally& tally = run.workers[i][code];
@@ -609,14 +536,10 @@ Observer::Watch Recorder::watch(const Warp& w) {
   if (!tally.function || run.as_before) return {nullptr, tally.nothing.data()};
   if (tally.worker->counted != block)
     run.block_begins(*tally.worker, run.workers[w.worker->index], block);
-  uint64_t& begun = tally.worker->begun[w.block->rank];
-  if (begun != block + 1) {
-    begun = block + 1;
-    tally.worker->blocks += run.is_for_l2(block);
-  }
   Watch::Executed* const executed = tally.executed.data();
   if (run.is_followed(block)) return {executed, nullptr};
-  return {executed, run.is_for_l2(block) ? tally.function->for_l2.data() : tally.nothing.data()};
+  const bool may_matter = run.l2.wants(run.order_of(*w.block));
+  return {executed, may_matter ? tally.function->for_l2.data() : tally.nothing.data()};
 }
 
 // A warp that jumped over a body as a whole has issued it, switched off.
@@ -648,9 +571,7 @@ void Recorder::before(const Warp& w, const Inst* inst) {
   const uint32_t number = f.first_step + uint32_t(inst - f.first);
   const model::Step& step = run.work.steps[number];
   PerWorker& worker = *tally.worker;
-  PerBlock& here = worker.of_rank[w.block->rank];
-  if (here.block != w.block->index) here = {.block = w.block->index, .followed = run.follow(w)};
-  const bool is_for_l2 = run.is_for_l2(here.block);
+  PerBlock& here = run.seen(worker, w);
   const Spins::At spins = f.spins.at[size_t(inst - f.first)];
   PerBlock::Spin& spin = here.spin[w.index];
   const bool again = spins.asks && spin.step == number && spin.loop == spins.loop;
@@ -680,16 +601,16 @@ void Recorder::before(const Warp& w, const Inst* inst) {
     run.async.arrive(w, inst, f.plan->entries[from.entry].match->form.space == Space::generic,
                      run.streams(worker));
   if (from.kind != observe::Step::Kind::touches || (again && !stream)) return;
-  if (!is_for_l2 && !here.followed) return;
   here.progress[w.index] += f.for_l2[size_t(inst - f.first)];
-  worker.furthest = std::max(worker.furthest, here.progress[w.index]);
+  here.asked.furthest = std::max(here.asked.furthest, here.progress[w.index]);
   for (uint32_t k = from.touch; k < from.touch + from.touches; ++k) {
     const observe::Touch& touch = f.plan->touches[k];
     if (is_bulk(touch)) {
-      run.add_bulk(worker, touch, w, inst, step.op + op_of(from, touch));
+      run.add_bulk(here, touch, w, inst, step.op + op_of(from, touch));
       continue;
     }
     Lines lines;
+    lines.origin = run.origin;
     lines.wants_turns = stream;
     collect(lines, touch, w, inst);
     const uint32_t op = step.op + op_of(from, touch);
@@ -698,24 +619,17 @@ void Recorder::before(const Warp& w, const Inst* inst) {
                         touch.action == Action::atomic;
     for (uint32_t i = 0; i < lines.count; ++i) {
       const auto [line, sectors] = lines.at[i];
-      const L2Access access = {line,
-                               uint32_t(w.block->index / run.wave()),
-                               here.progress[w.index],
-                               op,
-                               uint8_t(sectors),
-                               writes};
-      if (is_for_l2 && model::is_sampled(line)) run.note(worker, access);
-      if (here.followed && access.wave == 0 && worker.own.size() < kMostOwn)
-        worker.own.push_back(access);
+      run.note(here, {line, uint32_t(here.order / run.wave()), here.progress[w.index], op,
+                      uint8_t(sectors), writes});
     }
     if (touch.action == Action::store && lines.count) {
-      auto& [bytes, sectors] = worker.stored[op];
+      auto& [bytes, sectors] = here.asked.stored[op];
       bytes += double(std::popcount(w.mask)) * touch.bytes;
       for (uint32_t i = 0; i < lines.count; ++i) sectors += std::popcount(lines.at[i].second);
     }
     const bool takes_turns = lines.count && writes && touch.action != Action::store;
     if (takes_turns && touch.kind == observe::Touch::Kind::lanes) {
-      auto& words = worker.words[op];
+      auto& words = here.asked.words[op];
       const uint64_t* from_address = w.src<uint64_t>(inst->a);
       for (uint32_t left = w.mask; left && words.size() < kMostAtomicWords; left &= left - 1)
         words.insert(
@@ -741,6 +655,17 @@ void Recorder::before(const Warp& w, const Inst* inst) {
       stream->push_back(uint32_t(lines.at[i].first >> 32 & 0xfff) | lines.at[i].second << 28);
     }
   }
+}
+
+void Recorder::block_ends(const Block& block) {
+  Run& run = run_of(*block.grid);
+  if (run.as_before) return;
+  PerWorker& worker = run.per_worker[block.warps.front().worker->index];
+  PerBlock* const here = worker.find(block.index);
+  run.l2.take(run.order_of(block), here ? std::move(here->asked) : L2Asked{});
+  if (!here) return;
+  std::swap(worker.blocks.front(), worker.blocks.back());
+  worker.blocks.pop_back();
 }
 
 void Recorder::end(const GridRun& grid) {

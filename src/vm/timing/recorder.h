@@ -10,7 +10,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/l2.h"
 #include "model/launch.h"
 #include "model/work.h"
 #include "vm/exec/observer.h"
@@ -40,12 +39,14 @@ class Recorder : public Observer {
   std::vector<uint64_t> choose(const GridRun& grid) override;
   bool chooses_clusters() const override { return options_.sampled; }
   void begin(const GridRun& grid, unsigned workers) override;
+  bool wants_order(const GridRun& grid) override;
   bool watches(const GridRun& grid) override;
   Watch watch(const Warp& w) override;
   void before(const Warp& w, const Inst* inst) override;
   void end(const GridRun& grid) override;
   bool ends_blocks() const override { return options_.sampled; }
   bool has_enough(const Block& block) override;
+  void block_ends(const Block& block) override;
   bool wants_host_calls() const override { return false; }
   void finish() override {}
   void copy_starts(const Warp& w, const AsyncEntry& entry) override;
