@@ -2,23 +2,29 @@
 
 namespace ridge::harness {
 
-Contestant contestant_of(const Ladder& ladder, int rung, const DeviceInfo& device) {
+Contestant contestant_of(const Ladder& ladder, int rung, const DeviceInfo& device, int variant) {
   const RungInfo& info = ladder.rungs[size_t(rung)];
-  return {.name = info.name,
+  const auto with_variant = [variant](Call call) {
+    call.variant = variant;
+    return call;
+  };
+  return {.name = variant < 0 ? info.name : info.name + " " + info.variants[size_t(variant)],
           .idea = info.idea,
           .rival = false,
           .pageable = info.pageable,
           .refuses =
-              [&ladder, rung, device](const Case&, const Call& call) {
-                const Support support = ladder.supports(rung, call, device);
+              [&ladder, rung, device, with_variant](const Case&, const Call& call) {
+                const Support support = ladder.supports(rung, with_variant(call), device);
                 return support ? std::string() : std::string(support.reason);
               },
-          .workspace = [&ladder, rung,
-                        device](const Call& call) { return ladder.workspace(rung, call, device); },
+          .workspace =
+              [&ladder, rung, device, with_variant](const Call& call) {
+                return ladder.workspace(rung, with_variant(call), device);
+              },
           .launch =
-              [&ladder, rung, device](const Call& call, const Workspace& workspace,
-                                      cudaStream_t stream) {
-                return ladder.launch(rung, call, workspace, device, stream);
+              [&ladder, rung, device, with_variant](const Call& call, const Workspace& workspace,
+                                                    cudaStream_t stream) {
+                return ladder.launch(rung, with_variant(call), workspace, device, stream);
               }};
 }
 

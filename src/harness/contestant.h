@@ -22,7 +22,9 @@ struct Contestant {
   std::function<Status(const Call&, const Workspace&, cudaStream_t)> launch;
 };
 
-Contestant contestant_of(const Ladder& ladder, int rung, const DeviceInfo& device);
+// With a variant, that variant of the rung.
+Contestant contestant_of(const Ladder& ladder, int rung, const DeviceInfo& device,
+                         int variant = -1);
 
 // Libraries of rivals export `ridge_rivals`, and are loaded if they were built. The contestants
 // that a library has for an operator are added to the list.

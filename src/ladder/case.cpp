@@ -119,6 +119,19 @@ Status check_same(const Case& c, const OperatorDef& op) {
   return Status::ok();
 }
 
+Status check_with(const Case& c, const OperatorDef& op) {
+  for (const std::string& name : c.with) {
+    const TensorDef* const tensor = op.tensor(name);
+    if (tensor && tensor->on_request) continue;
+    std::string known;
+    for (const TensorDef& t : op.tensors)
+      if (t.on_request) known += (known.empty() ? "" : ", ") + t.name;
+    return Error{2, op.name + " has no tensor '" + name + "' on request" +
+                        (known.empty() ? "" : "; it has " + known)};
+  }
+  return Status::ok();
+}
+
 // The size of a dimension that the shape leaves out, of those before it.
 int64_t default_size(const Case& c, const DimensionDef& dimension,
                      const std::vector<int64_t>& known) {
@@ -169,6 +182,9 @@ Dtype Case::format(std::string_view tensor) const {
   if (t < 0) no_such(*this, tensor);
   return format_of(*this, *def, size_t(t));
 }
+bool Case::has(std::string_view tensor) const {
+  return std::find(with.begin(), with.end(), tensor) != with.end();
+}
 bool Case::is_distributed(std::string_view wanted) const {
   if (!distribution.empty()) return distribution == wanted;
   return def && !def->distributions.empty() && def->distributions.front() == wanted;
@@ -191,6 +207,7 @@ Status complete(Case& c, const OperatorDef& op) {
   }
   for (const auto& [name, value] : c.parameters)
     if (op.parameter_index(name) < 0) return Error{2, op.name + " has no parameter '" + name + "'"};
+  if (const Status s = check_with(c, op); !s) return s;
   if (const Status s = check_same(c, op); !s) return s;
   const auto& known = op.distributions;
   if (!c.distribution.empty() &&
@@ -219,6 +236,7 @@ std::string shape_help(const OperatorDef& op) {
 std::string settings_text(const Case& c) {
   std::string text;
   const auto add = [&](const std::string& word) { text += (text.empty() ? "" : " ") + word; };
+  for (const std::string& name : c.with) add("with=" + name);
   for (const auto& [name, dtype] : c.formats) add(name + "=" + name_of(dtype));
   for (const auto& [name, value] : c.parameters)
     if (!c.def || c.def->dimension_index(name) < 0) add(name + "=" + number_text(value));
@@ -288,6 +306,7 @@ Workload described_workload(const Case& c) {
   Workload workload;
   for (size_t t = 0; t < c.def->tensors.size(); ++t) {
     const TensorDef& def = c.def->tensors[t];
+    if (def.on_request && !c.has(def.name)) continue;
     const Shape shape = shape_of(def.pattern, c.sizes);
     TensorSpec spec = {.name = def.name,
                        .dtype = format_of(c, *c.def, t),

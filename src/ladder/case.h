@@ -30,7 +30,8 @@ struct Case {
   bool exact = false;
   // Tensors whose last two dimensions have changed places in memory.
   std::vector<std::string> transposed = {};
-  std::vector<std::pair<std::string, std::string>> same = {};   // {"out", "in"}: out is in itself
+  std::vector<std::pair<std::string, std::string>> same = {};  // {"out", "in"}: out is in itself
+  std::vector<std::string> with = {};  // optional tensors that it has on request
   std::vector<std::pair<std::string, Dtype>> formats = {};      // of single tensors
   std::vector<std::pair<std::string, double>> parameters = {};  // others have their defaults
   std::string distribution = {};                                // of the inputs; none: the first
@@ -46,6 +47,7 @@ struct Case {
   bool flag(std::string_view parameter) const { return number(parameter) != 0; }
   Dtype format(std::string_view tensor) const;
   bool is_distributed(std::string_view distribution) const;
+  bool has(std::string_view tensor) const;  // whether it asks for a tensor that is there on request
 };
 
 // Checks a case against the description of its operator, and fills in what follows: sizes with a
@@ -120,7 +122,7 @@ struct Workload {
 };
 
 // The tensors as the description has them, laid out as the case says. An optional tensor is there
-// unless the case's family removes it.
+// unless it is one that cases ask for and this one does not, or the case's family removes it.
 Workload described_workload(const Case& c);
 
 // The call that a case is, on these tensors. `views` keeps what the call points to.

@@ -35,6 +35,7 @@ struct FamilyOf {
   std::vector<Case> (*tests)();
   std::vector<Case> (*timings)();
   Case tour = {};
+  std::vector<Case> (*tuning)(int count, uint64_t seed, bool small) = nullptr;  // see Ladder
   std::optional<double> (*input)(const Case&, size_t tensor, int64_t index) = nullptr;
   // What verifies a case that is too large for its reference: see Ladder.
   std::optional<Truth> (*truth_at)(const Case&, const Elements& inputs, size_t tensor,
@@ -61,12 +62,21 @@ class LadderOf : public Ladder {
     for (const OperatorDef* op : all_operators())
       if (op->family == family) operators.push_back(op);
     for (const RungOf<Args>& rung : typed_)
-      rungs.push_back({rung.name, rung.idea, rung.claims, rung.pageable});
+      rungs.push_back({rung.name,
+                       rung.idea,
+                       rung.claims,
+                       rung.pageable,
+                       {rung.variants.begin(), rung.variants.end()}});
   }
 
   std::vector<Case> tests() const override { return completed(described_.tests()); }
   std::vector<Case> timings() const override { return completed(described_.timings()); }
   Case tour() const override { return completed({described_.tour}).front(); }
+
+  std::vector<Case> tuning(int count, uint64_t seed, bool small) const override {
+    if (!described_.tuning) return {};
+    return completed(described_.tuning(count, seed, small));
+  }
 
   Status check(const Case& c) const override {
     return described_.check ? described_.check(c) : Status::ok();
@@ -103,7 +113,11 @@ class LadderOf : public Ladder {
     (void)each(
         call,
         [&](const Args& args) {
-          support = typed_[size_t(rung)].supports(args, device);
+          const RungOf<Args>& taken = typed_[size_t(rung)];
+          support = taken.supports(args, device);
+          if (support && call.variant >= 0 && taken.variant_cost &&
+              taken.variant_cost(args, device, call.variant) >= kNever)
+            support = "this variant of the rung cannot do it";
           return support ? Status::ok() : Error{1, support.reason};
         },
         [&](const Call&) {
@@ -150,6 +164,22 @@ class LadderOf : public Ladder {
         });
   }
 
+  std::optional<Terms> terms(int rung, const Call& call, const DeviceInfo& device) const override {
+    const RungOf<Args>& taken = typed_[size_t(rung)];
+    std::vector<Terms> all;
+    if (!taken.variant_terms || call.variant < 0) return std::nullopt;
+    const Status status = each(
+        call,
+        [&](const Args& args) {
+          all.push_back(taken.variant_terms(args, device, call.variant));
+          return Status::ok();
+        },
+        [](const Call&) {
+          return Status(Error{1, "another operator's kernels do this"});
+        });
+    return status && all.size() == 1 ? std::optional(all.front()) : std::nullopt;
+  }
+
   Expected<std::vector<Choice>> choices(const Call& call, const DeviceInfo& device) const override {
     std::vector<Choice> all;
     const Status status = each(
@@ -193,15 +223,24 @@ class LadderOf : public Ladder {
   template <class Own, class Other>
   Status each(const Call& call, Own own, Other other) const {
     struct Visitor final : Launch<Args> {
-      Visitor(Own& o, Other& t) : own(o), theirs(t) {}
-      Status operator()(const Args& args) override { return own(args); }
+      Visitor(const Call& c, Own& o, Other& t) : call(c), own(o), theirs(t) {}
+      Status operator()(const Args& args) override {
+        if constexpr (requires { args.variant; }) {
+          Args with_variant = args;
+          with_variant.variant = call.variant;
+          return own(with_variant);
+        } else {
+          return own(args);
+        }
+      }
       Status other(Call handed) override {
         const Status fine = check_call(handed, handed.op().name.c_str(), Overlaps::checked_before);
         return fine ? theirs(handed) : fine;
       }
+      const Call& call;
       Own& own;
       Other& theirs;
-    } visitor(own, other);
+    } visitor(call, own, other);
     return bind_(call, visitor);
   }
 

@@ -28,6 +28,7 @@ struct RungInfo {
   std::string idea;
   Claims claims;
   bool pageable = false;
+  std::vector<std::string> variants = {};  // Call::variant is an index of this list
 };
 
 constexpr int kChosen = -1;  // as a rung: the one that selection takes
@@ -45,6 +46,9 @@ class Ladder {
   virtual std::vector<Case> tests() const = 0;    // small, odd, edge; each runs on the software GPU
   virtual std::vector<Case> timings() const = 0;  // real sizes; the first is the one a climb shows
   virtual Case tour() const = 0;                  // small enough for the software GPU
+  // What `ridge tune` times: sizes drawn from ranges, `count` for each format and transposition.
+  // Those for the software GPU are small. None, if the family has nothing to tune.
+  virtual std::vector<Case> tuning(int count, uint64_t seed, bool small) const = 0;
 
   // Whether the family can do a completed case; what it says fits the command line.
   virtual Status check(const Case&) const = 0;
@@ -70,6 +74,10 @@ class Ladder {
   virtual Expected<size_t> workspace(int rung, const Call&, const DeviceInfo&) const = 0;
   virtual Status launch(int rung, const Call&, const Workspace&, const DeviceInfo&,
                         cudaStream_t) const = 0;
+
+  // What the time of the call's variant is made of; nothing, if the rung does not say it, or if
+  // the call takes another number of launches than one.
+  virtual std::optional<Terms> terms(int rung, const Call&, const DeviceInfo&) const = 0;
 
   // One launch that a call is made of, as selection saw it.
   struct Choice {

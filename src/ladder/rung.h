@@ -3,8 +3,11 @@
 
 #include <cuda_runtime_api.h>
 
+#include <span>
+
 #include "core/device_info.h"
 #include "core/status.h"
+#include "select/terms.h"
 
 namespace ridge {
 
@@ -48,6 +51,12 @@ struct RungOf {
   // Predicted microseconds. A rung without it is a lesson: it is chosen only if no other rung
   // supports the call.
   double (*cost)(const Args&, const DeviceInfo&) = nullptr;
+  // The names of its variants, such as tile sizes, if it has several. Args::variant asks for one of
+  // them; otherwise the rung takes the one with the least cost.
+  std::span<const char* const> variants = {};
+  double (*variant_cost)(const Args&, const DeviceInfo&, int variant) = nullptr;  // or kNever
+  // What `ridge tune` fits: the cost of a variant is predicted_us of these and of its constants.
+  Terms (*variant_terms)(const Args&, const DeviceInfo&, int variant) = nullptr;
   Claims claims = {};
   bool pageable = false;  // wants host tensors in pageable memory
 };

@@ -52,6 +52,7 @@ class Call {
   Sizes sizes;
   // Calls of the same operator that are served together; this call then only holds them.
   std::span<const Call> group = {};
+  int variant = -1;  // of the rung, for tests and tuning; -1: the one that the rung itself takes
 
  private:
   const OperatorDef* op_;

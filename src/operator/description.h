@@ -57,6 +57,9 @@ struct TensorDef {
   Layout layout = Layout::any;
   std::string strides_of = {};  // a tensor of the same shape whose strides it has to have
   bool optional = false;
+  // Of an optional tensor: a case has it only if it asks for it, by Case::with or --with NAME.
+  // Otherwise a case has it unless the family removes it.
+  bool on_request = false;
   // For an output: the inputs that it may be itself, element for element. It must not overlap any
   // other input. If the last size of one tensor is a multiple of the other's, the other may be one
   // of its parts.

@@ -69,6 +69,7 @@ std::string json_of(const TensorDef& t) {
   out.add_text("like", t.like);
   if (t.derived) out.add("derived", in_quotes(t.derived_name));
   out.add_flag("optional", t.optional);
+  out.add_flag("on_request", t.on_request);
   if (!t.may_be.empty()) out.add("may_be", names(t.may_be));
   out.add_flag("scaled", t.scaled);
   out.add_flag("on_host", t.on_host);

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <optional>
 
+#include "select/tuning.h"
+
 namespace ridge {
 namespace {
 
@@ -34,6 +36,16 @@ Expected<DeviceInfo> ask(int device) {
   return info;
 }
 
+// Of a device that has no name there is none.
+const Tuning* tuning_of(int device) {
+  cudaDeviceProp properties;
+  if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) return nullptr;
+  const bool software = is_software_gpu();
+  // It is never freed: launches may come until the process ends.
+  return new Tuning(
+      Tuning::load(tuning_folder(properties.name, software), properties.name, software));
+}
+
 }  // namespace
 
 bool is_software_gpu() { return dlsym(RTLD_DEFAULT, "ridge_vm_counts") != nullptr; }
@@ -52,6 +64,7 @@ Expected<DeviceInfo> current_device() {
   if (known[slot].load(std::memory_order_relaxed)) return infos[slot];
   auto info = ask(device);
   if (!info) return info;
+  info->tuning = tuning_of(device);
   infos[slot] = *info;
   known[slot].store(true, std::memory_order_release);
   return info;

@@ -14,6 +14,7 @@ class FakeLadder : public Ladder {
   std::vector<Case> tests() const override { return {}; }
   std::vector<Case> timings() const override { return {}; }
   Case tour() const override { return {}; }
+  std::vector<Case> tuning(int, uint64_t, bool) const override { return {}; }
   Status check(const Case&) const override { return Status::ok(); }
   Workload workload(const Case&) const override { return {}; }
   std::optional<double> input(const Case&, size_t tensor, int64_t index) const override {
@@ -34,6 +35,9 @@ class FakeLadder : public Ladder {
   Status launch(int, const Call&, const Workspace&, const DeviceInfo&,
                 cudaStream_t) const override {
     return Status::ok();
+  }
+  std::optional<Terms> terms(int, const Call&, const DeviceInfo&) const override {
+    return std::nullopt;
   }
   Expected<std::vector<Choice>> choices(const Call&, const DeviceInfo&) const override {
     return std::vector<Choice>();

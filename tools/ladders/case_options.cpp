@@ -170,10 +170,12 @@ Expected<std::vector<Case>> cases_of(const Loaded& loaded, const Request& reques
     cases.front().op = loaded.op->index;
     cases.front().parameters.clear();
     cases.front().distribution.clear();
+    cases.front().with.clear();
     if (!finish(cases.front(), loaded)) cases.front() = largest_test(loaded);
   }
   const bool asked = !request.shape.empty() || !request.dtypes.empty() || !request.sizes.empty() ||
-                     !request.values.empty() || !request.distribution.empty();
+                     !request.values.empty() || !request.distribution.empty() ||
+                     !request.with.empty();
   if (asked) cases.resize(1);
   Case& first = cases.front();
   if (!request.shape.empty()) {
@@ -204,6 +206,7 @@ Expected<std::vector<Case>> cases_of(const Loaded& loaded, const Request& reques
     }
     first.distribution = request.distribution;
   }
+  if (!request.with.empty()) first.with = request.with;
   for (Case& c : cases) {
     c.seed = request.seed;
     if (const Status s = finish(c, loaded); !s) return s.error();

@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "select/device.h"
+#include "select/tuning.h"
 
 namespace ridge::ladders {
 namespace {
@@ -34,6 +35,16 @@ Expected<ChoiceAnswer> choice_of(const std::string& name, const Request& request
                          .floor_us = bytes / device.pin_bandwidth * 1e6,
                          .launches = int64_t(choices->size())};
   if (choices->empty()) return answer;
+  const Ladder& serving = *choices->front().ladder;
+  if (device.tuning) {
+    const auto is_of = [&](const std::string& text) {
+      return text.find("/" + serving.family + ".json") != text.npos;
+    };
+    for (const std::string& file : device.tuning->files())
+      if (is_of(file)) answer.tuned_by = file;
+    for (const std::string& problem : device.tuning->problems())
+      if (is_of(problem)) answer.bad_tables.push_back(problem);
+  }
   // A call of several launches is told by its first.
   const Ladder::Choice& first = choices->front();
   if (first.ladder != loaded->ladder) answer.handed_to = first.ladder->family;

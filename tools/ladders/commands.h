@@ -37,6 +37,7 @@ int measure(const Request& request);
 int choose(const Request& request);
 int launch(const Request& request);
 int export_case(const Request& request);
+int tune(const Request& request);
 
 void tell(const Answer& answer);
 CaseAnswer describe(const Loaded& loaded, const Case& c, const Workload& workload);

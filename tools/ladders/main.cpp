@@ -16,5 +16,6 @@ int main(int argc, char** argv) {
     case Command::choose: return choose(*request);
     case Command::launch: return launch(*request);
     case Command::export_case: return export_case(*request);
+    case Command::tune: return tune(*request);
   }
 }

@@ -71,6 +71,7 @@ std::vector<Case> smaller_cases(const Loaded& loaded, const Case& c) {
     tour.formats = c.formats;
     tour.parameters = c.parameters;
     tour.distribution = c.distribution;
+    tour.with = c.with;
     if (complete(tour, *loaded.op) && ladder.check(tour)) cases.insert(cases.begin(), tour);
   }
   if (cases.empty()) cases.push_back(ladder.tour());

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::pair<const char*, Command> kCommands[] = {
     {"list", Command::list},     {"verify", Command::verify}, {"measure", Command::measure},
-    {"choose", Command::choose}, {"launch", Command::launch}, {"export", Command::export_case}};
+    {"choose", Command::choose}, {"launch", Command::launch}, {"export", Command::export_case},
+    {"tune", Command::tune}};
 
 struct Flag {
   const char* name;
@@ -26,6 +27,7 @@ constexpr Flag kFlags[] = {{"--shape", &Request::shape},
                            {"--size", &Request::sizes},
                            {"--set", &Request::values},
                            {"--distribution", &Request::distribution},
+                           {"--with", &Request::with},
                            {"--seed", &Request::seed},
                            {"--rung", &Request::rung},
                            {"--hot", &Request::hot},
@@ -36,7 +38,10 @@ constexpr Flag kFlags[] = {{"--shape", &Request::shape},
                            {"--rivals", &Request::rivals},
                            {"--instructions", &Request::instructions},
                            {"--unverified", &Request::unverified},
-                           {"--folder", &Request::folder}};
+                           {"--folder", &Request::folder},
+                           {"--table", &Request::table},
+                           {"--shapes", &Request::shapes},
+                           {"--again", &Request::again}};
 
 // A field's values as words, one per flag, and the word of one flag into the field.
 std::vector<std::string> words_in(bool value) {
@@ -130,6 +135,7 @@ void fields(Io& io, T& asked) {
   io.some("formats", asked.formats);
   io.some("parameters", asked.parameters);
   io.some("distribution", asked.distribution);
+  io.some("with", asked.with);
   io.some("same", asked.same);
 }
 
@@ -224,6 +230,8 @@ void fields(Io& io, T& choice) {
   io.some("handed_to", choice.handed_to);
   io("study", choice.study);
   io("candidates", choice.candidates);
+  io.some("tuned_by", choice.tuned_by);
+  io.some("bad_tables", choice.bad_tables);
 }
 
 template <class Io, Is<LaunchAnswer> T>
@@ -231,6 +239,25 @@ void fields(Io& io, T& launch) {
   fields(io, launch.of_case);
   io("rung", launch.rung);
   io("elements", launch.elements);
+}
+
+template <class Io, Is<TuneAnswer> T>
+void fields(Io& io, T& tune) {
+  io("file", tune.file);
+  io.some("now", tune.now);
+  io("candidates", tune.candidates);
+  io("known", tune.known);
+  io("measured", tune.measured);
+}
+
+template <class Io, Is<TunedAnswer> T>
+void fields(Io& io, T& tuned) {
+  io("rung", tuned.rung);
+  io("variant", tuned.variant);
+  io("samples", tuned.samples);
+  io.some("constants", tuned.constants);
+  io("median_error", tuned.median_error);
+  io("p90_error", tuned.p90_error);
 }
 
 template <class Io, Is<RungListed> T>
@@ -270,8 +297,8 @@ void read(const json& in, T& value) {
 
 // What a line is, in the order of Answer.
 constexpr const char* kEvent = "event";
-constexpr const char* kEvents[] = {"failure", "family", "roofs",  "rivals", "case",
-                                   "step",    "memory", "choice", "launch"};
+constexpr const char* kEvents[] = {"failure", "family", "roofs",  "rivals", "case", "step",
+                                   "memory",  "choice", "launch", "tune",   "tuned"};
 static_assert(std::size(kEvents) == std::variant_size_v<Answer>);
 
 template <size_t kIndex = 0>
@@ -363,6 +390,7 @@ void from_json(const json& in, MemoryAnswer& memory) { read(in, memory); }
 void to_json(json& out, const ChoiceAnswer& choice) { write(out, choice); }
 void to_json(json& out, const CandidateRung& candidate) { write(out, candidate); }
 void from_json(const json& in, CandidateRung& candidate) { read(in, candidate); }
+void to_json(json& out, const TunedAnswer& tuned) { write(out, tuned); }
 void to_json(json& out, const RungListed& rung) { write(out, rung); }
 void from_json(const json& in, RungListed& rung) { read(in, rung); }
 

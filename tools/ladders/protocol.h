@@ -30,6 +30,7 @@ enum class Command : uint8_t {
   choose,       // which rung the library takes; ChoiceAnswer
   launch,       // launches rungs once, for whoever watches the device; LaunchAnswer
   export_case,  // writes a case as files, for rivals in Python
+  tune,         // times variants and fits their costs: TuneAnswer, StepAnswer, TunedAnswer
 };
 
 struct Request {
@@ -39,6 +40,7 @@ struct Request {
   std::vector<std::string> operators;  // none: all
   std::string shape, rung, distribution;
   std::vector<std::string> dtypes;  // "bf16", or "a=bf16" of one tensor
+  std::vector<std::string> with;    // optional tensors
   Settings sizes;                   // "rows", "4096"
   Settings values;                  // "alpha", "2"
   uint64_t seed = 1;
@@ -51,6 +53,9 @@ struct Request {
   bool instructions = false;  // on the software GPU: counts them, too
   bool unverified = false;    // on the software GPU: models rungs without verifying them
   std::string folder;         // export_case: where the files go
+  std::string table;          // tune: the file to write; none: the one that the library reads
+  uint64_t shapes = 0;        // tune: for each format and transposition
+  bool again = false;         // tune: forgets what the table has
 };
 
 // The words behind the program's name, and back.
@@ -64,6 +69,7 @@ struct Asked {
   std::map<std::string, std::string> formats;        // of single tensors
   std::map<std::string, nlohmann::json> parameters;  // numbers; choices by their name
   std::string distribution;
+  std::vector<std::string> with;            // optional tensors, on request
   std::map<std::string, std::string> same;  // outputs that are an input itself
   bool operator==(const Asked&) const = default;
 };
@@ -135,8 +141,10 @@ struct ChoiceAnswer {
   CaseAnswer of_case;
   double bytes = 0, floor_us = 0;  // what it moves at least, and how long that takes
   int64_t launches = 0;
-  std::string chosen, handed_to;  // handed_to: the family whose kernels serve the call
-  bool study = false;             // all rungs are lessons
+  std::string chosen, handed_to;        // handed_to: the family whose kernels serve the call
+  bool study = false;                   // all rungs are lessons
+  std::string tuned_by;                 // the table that predictions come from; none: the sources
+  std::vector<std::string> bad_tables;  // why tables of this GPU are not used
   std::vector<CandidateRung> candidates;
 };
 
@@ -144,6 +152,20 @@ struct LaunchAnswer {
   CaseAnswer of_case;
   std::string rung;
   int64_t elements = 0;  // of the largest tensor
+};
+
+// How far `tune` is. A candidate is a variant of a rung on one case.
+struct TuneAnswer {
+  std::string file;  // the table
+  std::string now;   // what is being timed
+  int64_t candidates = 0, known = 0, measured = 0;
+};
+// What `tune` found of one variant.
+struct TunedAnswer {
+  std::string rung, variant;
+  int64_t samples = 0;
+  std::vector<double> constants;  // none: too few samples
+  double median_error = 0, p90_error = 0;
 };
 
 struct RungListed {
@@ -165,8 +187,9 @@ struct Failure {
   int code = 0;
 };
 
-using Answer = std::variant<Failure, FamilyAnswer, RoofsAnswer, RivalsAnswer, CaseAnswer,
-                            StepAnswer, MemoryAnswer, ChoiceAnswer, LaunchAnswer>;
+using Answer =
+    std::variant<Failure, FamilyAnswer, RoofsAnswer, RivalsAnswer, CaseAnswer, StepAnswer,
+                 MemoryAnswer, ChoiceAnswer, LaunchAnswer, TuneAnswer, TunedAnswer>;
 std::string line_of(const Answer& answer);
 std::optional<Answer> read_answer(const std::string& line);  // none: no answer of ours
 
@@ -185,6 +208,7 @@ void from_json(const nlohmann::json& in, MemoryAnswer& memory);
 void to_json(nlohmann::json& out, const ChoiceAnswer& choice);
 void to_json(nlohmann::json& out, const CandidateRung& candidate);
 void from_json(const nlohmann::json& in, CandidateRung& candidate);
+void to_json(nlohmann::json& out, const TunedAnswer& tuned);
 void to_json(nlohmann::json& out, const RungListed& rung);
 void from_json(const nlohmann::json& in, RungListed& rung);
 

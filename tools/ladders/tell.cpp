@@ -50,6 +50,7 @@ CaseAnswer describe(const Loaded& loaded, const Case& c, const Workload& workloa
       out.asked.parameters[p.name] = text_or_number(p, c.number(p.name));
   if (!c.distribution.empty() && c.distribution != c.def->distributions.front())
     out.asked.distribution = c.distribution;
+  out.asked.with = c.with;
   for (const auto& [output, input] : c.same) out.asked.same[output] = input;
   return out;
 }

@@ -23,8 +23,15 @@ struct Tally {
   int right = 0, wrong = 0, unsupported = 0;
 };
 
+// Each case takes the variant that a rung chooses, and one more: cases take turns at the others, so
+// that all variants are verified without a run of every case for each.
+std::vector<int> variants_for(const RungInfo& rung, size_t number_of_case) {
+  if (rung.variants.empty()) return {-1};
+  return {-1, int(number_of_case % rung.variants.size())};
+}
+
 // Returns whether the device is still there: after a fault it is gone for this process.
-bool verify_case(const Ladder& ladder, const Case& c, const Request& request,
+bool verify_case(const Ladder& ladder, const Case& c, size_t number, const Request& request,
                  const DeviceInfo& device, Tally& tally) {
   const auto complain = [&](const std::string& what) {
     std::printf("%s: %s: the case itself: %s\n", ladder.family.c_str(),
@@ -41,16 +48,19 @@ bool verify_case(const Ladder& ladder, const Case& c, const Request& request,
   for (int r = 0; r < int(ladder.rungs.size()); ++r) {
     const char* rung = ladder.rungs[size_t(r)].name.c_str();
     if (!request.rung.empty() && request.rung != rung) continue;
-    const auto result = harness::verify(*prepared, harness::contestant_of(ladder, r, device));
-    if (result.verdict == harness::Verdict::right) {
-      ++tally.right;
-    } else if (result.verdict == harness::Verdict::unsupported) {
-      ++tally.unsupported;
-    } else {
-      ++tally.wrong;
-      std::printf("%s/%s: %s: %s\n", ladder.family.c_str(), rung, harness::case_text(c).c_str(),
-                  result.message.c_str());
-      if (result.verdict == harness::Verdict::failed) return false;
+    for (const int variant : variants_for(ladder.rungs[size_t(r)], number)) {
+      const auto contestant = harness::contestant_of(ladder, r, device, variant);
+      const auto result = harness::verify(*prepared, contestant);
+      if (result.verdict == harness::Verdict::right) {
+        ++tally.right;
+      } else if (result.verdict == harness::Verdict::unsupported) {
+        ++tally.unsupported;
+      } else {
+        ++tally.wrong;
+        std::printf("%s/%s: %s: %s\n", ladder.family.c_str(), contestant.name.c_str(),
+                    harness::case_text(c).c_str(), result.message.c_str());
+        if (result.verdict == harness::Verdict::failed) return false;
+      }
     }
   }
   return true;
@@ -67,8 +77,9 @@ int verify(const Request& request) {
     if (!names.empty() && std::ranges::find(names, family.name) == names.end()) continue;
     const auto ladder = load_family(family.name);
     if (!ladder) return fail(ladder.error());
-    for (const Case& c : (*ladder)->tests())
-      if (!verify_case(**ladder, c, request, *device, tally)) return 1;
+    const std::vector<Case> cases = (*ladder)->tests();
+    for (size_t i = 0; i < cases.size(); ++i)
+      if (!verify_case(**ladder, cases[i], i, request, *device, tally)) return 1;
   }
   std::printf("%d right, %d wrong, %d not supported\n", tally.right, tally.wrong,
               tally.unsupported);

@@ -35,7 +35,8 @@ Status ask_ladders(const Target& target, const ladders::Request& request,
                    const std::function<void(const ladders::Answer&)>& heard) {
   Status said;
   Command command = ladders_command(target, request);
-  if (target.software && request.command == ladders::Command::measure)
+  if (target.software &&
+      (request.command == ladders::Command::measure || request.command == ladders::Command::tune))
     ask_for_registers(command.environment);
   command.line = [&](const std::string& line) {
     const auto answer = ladders::read_answer(line);
@@ -68,6 +69,13 @@ std::vector<std::string> names_in(const json& list) {
   return names;
 }
 
+std::vector<std::string> names_on_request(const json& tensors) {
+  std::vector<std::string> names;
+  for (const json& t : tensors)
+    if (t.contains("on_request")) names.push_back(t["name"]);
+  return names;
+}
+
 OperatorEntry operator_from(const json& op) {
   return {.name = op["name"],
           .formula = op["formula"],
@@ -76,6 +84,7 @@ OperatorEntry operator_from(const json& op) {
           .parameters = names_in(op["parameters"]),
           .distributions = op.value("distributions", std::vector<std::string>()),
           .aliases = op.value("aliases", std::vector<std::string>()),
+          .on_request = names_on_request(op["tensors"]),
           .json = op};
 }
 
@@ -143,12 +152,15 @@ void CaseFlags::add_to(CommandLine& line) {
                   "set the format: f32, bf16, …; or of single tensors: a=bf16,b=e4m3");
   line.add_option("--distribution", distribution, "NAME",
                   "fill the inputs in this way; `ridge list OPERATOR` names the ways");
+  line.add_option("--with", with, "NAMES",
+                  "pass these optional tensors, too, as in bias,amax; `ridge list OPERATOR` names "
+                  "them");
   line.add_option("--seed", seed, "N", "make the inputs from this seed");
   line.add_settings(settings);
 }
 
 bool CaseFlags::empty() const {
-  return shape.empty() && dtype.empty() && distribution.empty() && settings.empty();
+  return shape.empty() && dtype.empty() && distribution.empty() && with.empty() && settings.empty();
 }
 
 Status CaseFlags::refused(const CommandLine& line) const {
@@ -159,7 +171,8 @@ Status CaseFlags::refused(const CommandLine& line) const {
                              "that has them; --help lists the other flags.",
                              flag, did_you_mean(flag, line.flag_names()))};
   }
-  if (!empty()) return Error{kUsage, "--shape, --dtype and --distribution belong to an operator"};
+  if (!empty())
+    return Error{kUsage, "--shape, --dtype, --distribution and --with belong to an operator"};
   return Status::ok();
 }
 
@@ -214,6 +227,14 @@ Expected<ladders::Request> CaseFlags::request_for(const OperatorEntry& op) const
     return Error{kUsage, op.name + " has no distributions to choose from"};
   if (!distribution.empty() && !std::ranges::count(op.distributions, distribution))
     return unknown(op.name + " has no distribution", distribution, op.distributions);
+  std::stringstream tensors(with);
+  for (std::string name; std::getline(tensors, name, ',');) {
+    if (op.on_request.empty())
+      return Error{kUsage, op.name + " has no optional tensors to choose from"};
+    if (!std::ranges::count(op.on_request, name))
+      return unknown(op.name + " has no optional tensor", name, op.on_request);
+    request.with.push_back(name);
+  }
   for (const auto& [name, value] : settings) {
     const bool is_size = std::ranges::count(op.dimensions, name) > 0;
     if (!is_size && std::ranges::count(op.parameters, name) == 0) {

@@ -28,6 +28,7 @@ Command ladders_command(const Target& target, const ladders::Request& request);
 struct OperatorEntry {
   std::string name, formula;
   std::vector<std::string> formats, dimensions, parameters, distributions, aliases;
+  std::vector<std::string> on_request;  // tensors
   nlohmann::json json;
 };
 struct RungEntry {
@@ -62,7 +63,7 @@ class Catalogue {
 
 // What the command line says of the case of an operator.
 struct CaseFlags {
-  std::string shape, dtype, distribution, seed;
+  std::string shape, dtype, distribution, with, seed;
   CommandLine::Settings settings;  // sizes and parameters by name
 
   void add_to(CommandLine& line);

@@ -109,6 +109,8 @@ void print_operator(const FamilyEntry& family, const OperatorEntry& op) {
   Rows more = {{"--dtype", fmt::format("{}", fmt::join(op.formats, " "))}};
   if (!op.distributions.empty())
     more.push_back({"--distribution", fmt::format("{}", fmt::join(op.distributions, " "))});
+  if (!op.on_request.empty())
+    more.push_back({"--with", fmt::format("{}", fmt::join(op.on_request, ","))});
   if (op.json.contains("backward")) more.push_back({"backward", op.json["backward"]});
   if (!family.rivals.empty())
     more.push_back({"beside it", fmt::format("{}", fmt::join(family.rivals, ", "))});

@@ -33,6 +33,8 @@ void print_choice(const ladders::ChoiceAnswer& choice, const Target& target) {
   }
   fmt::print("{}",
              table(rows, {Align::left, Align::left, Align::right, Align::left, Align::left}, "  "));
+  if (!choice.tuned_by.empty())
+    fmt::print("\n  Constants that were tuned here: {}\n", choice.tuned_by);
   if (choice.launches == 0) fmt::print("\n  Nothing to do: no element is written.\n");
   else if (choice.chosen.empty()) fmt::print("\n  No rung can do this.\n");
   else if (choice.study)
@@ -80,6 +82,8 @@ int explain_main(const Arguments& arguments) {
   const auto answer = ask(*target, name, of_case);
   Status status = answer ? Status::ok() : Status(answer.error());
   if (status && !json.empty()) status = write_record(*answer, json);
+  if (status)
+    for (const std::string& problem : answer->bad_tables) complain(problem);
   if (status && json != "-") print_choice(*answer, *target);
   if (status) return kFine;
   return failed(status);
