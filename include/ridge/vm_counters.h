@@ -32,4 +32,9 @@ int ridge_vm_model_end(RidgeVmModelled* modelled);  // how many launches there w
 // no multiple of a page or the memory is short.
 int ridge_vm_repeat(void* to, size_t bytes, const void* pattern, size_t period);
 
+// For libraries above the runtime: reports a call that failed as the runtime does with its own
+// (docs/findings.md), with the line of the program that called the library. `kind` is "failed-call"
+// or "unsupported", `message` one sentence without its full stop; `fix` may be empty.
+void ridge_vm_tell(const char* kind, const char* message, const char* fix);
+
 }  // extern "C"

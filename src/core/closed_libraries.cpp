@@ -11,8 +11,8 @@ std::string_view file_name(std::string_view path) {
 
 const std::vector<ClosedLibrary>& closed_libraries() {
   static const std::vector<ClosedLibrary> all = {
-      {"libcublas", "cuBLAS", "cublasCreate_v2"},
-      {"libcublasLt", "cuBLASLt", "cublasLtCreate"},
+      {"libcublas", "cuBLAS", "cublasCreate_v2", "libcublas.so.13"},
+      {"libcublasLt", "cuBLASLt", "cublasLtCreate", "libcublasLt.so.13"},
       {"libnvblas", "NVBLAS", ""},
       {"libcudnn", "cuDNN", "cudnnCreate"},
       {"libcufft", "cuFFT", "cufftCreate"},
@@ -50,6 +50,11 @@ const ClosedLibrary* find_closed_library(std::string_view file) {
     if (part) family = &library;
   }
   return family;
+}
+
+bool has_standin(std::string_view file) {
+  const ClosedLibrary* const library = find_closed_library(file);
+  return library && !library->standin.empty() && library->standin == file_name(file);
 }
 
 std::string describe(const ClosedLibrary& library, std::string_view file) {

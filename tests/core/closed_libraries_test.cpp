@@ -24,6 +24,13 @@ TEST(ClosedLibraries, OthersAreNot) {
     EXPECT_EQ(name_of(file), "") << file;
 }
 
+TEST(ClosedLibraries, SomeHaveAStandin) {
+  EXPECT_TRUE(has_standin("libcublas.so.13"));
+  EXPECT_TRUE(has_standin("/usr/lib/libcublasLt.so.13"));
+  for (const char* other : {"libcublas.so.12", "libcublas.so", "libcufft.so.12", "libcudart.so.13"})
+    EXPECT_FALSE(has_standin(other)) << other;
+}
+
 TEST(ClosedLibraries, AreDescribedWithTheFile) {
   EXPECT_EQ(describe(*find_closed_library("/a/libcurand.so.10"), "/a/libcurand.so.10"),
             "the host side of cuRAND (libcurand.so.10)");

@@ -18,6 +18,23 @@ int main() { hello<<<1, 2>>>(); return cudaDeviceSynchronize() == cudaSuccess ? 
 """
 
 
+# Ridge's cuBLAS, its kernels, and those of a family.
+CUBLAS = """
+#include <cstdio>
+#include <cublas_v2.h>
+int main() {
+  float *x, values[4] = {1, 2, 3, 4}, two = 2, sum = 0;
+  cudaMalloc(&x, sizeof values);
+  cublasSetVector(4, sizeof(float), values, 1, x, 1);
+  cublasHandle_t handle;
+  cublasCreate(&handle);
+  cublasSscal(handle, 4, &two, x, 1);
+  cublasStatus_t status = cublasSdot(handle, 4, x, 1, x, 1, &sum);
+  printf("%s %g\\n", cublasGetStatusName(status), sum);
+}
+"""
+
+
 class MovedTree(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -28,6 +45,7 @@ class MovedTree(unittest.TestCase):
                        capture_output=True)
         first.rename(cls.tree)
         (cls.folder / "hello.cu").write_text(HELLO)
+        (cls.folder / "cublas.cu").write_text(CUBLAS)
         (cls.folder / "tmp").mkdir()
         subprocess.run(["chmod", "-R", "a+rX,a-w", cls.folder], check=True)
         (cls.folder / "tmp").chmod(0o1777)
@@ -45,6 +63,10 @@ class MovedTree(unittest.TestCase):
                               capture_output=True, text=True, timeout=200, **user)
         self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout}\n{done.stderr}")
         return done.stdout, done.stderr
+
+    def test_cublas(self):
+        out, _ = self.ridge("run", "--device", "vm", "--quiet", self.folder / "cublas.cu")
+        self.assertEqual(out, "CUBLAS_STATUS_SUCCESS 120\n")
 
     def test_device(self):
         self.assertIn("NVIDIA H200", self.ridge("device", "--device", "vm")[0])

@@ -1,4 +1,5 @@
-"""Programs that use libraries of machine code, which the software GPU cannot run: what they are told."""
+"""Programs that use libraries of machine code, which the software GPU cannot run: what they are told, and what stands in for
+cuBLAS."""
 import shutil
 import subprocess
 import sys
@@ -8,17 +9,26 @@ from pathlib import Path
 import cli_test
 from cli_test import CliTest
 
+# A kernel of the program's own fills x; cuBLAS adds it to y.
 CUBLAS = """
 #include <cstdio>
-#include <cublas_v2.h>
-__global__ void seven(int* out) { *out = 7; }
+#include "local.h"
+extern "C" cublasStatus_t cublasXtCreate(void**);
+__global__ void fill(float* x, float value) { x[threadIdx.x] = value; }
 int main() {
-  int *device, value = 0;
-  cudaMalloc(&device, sizeof(int));
-  seven<<<1, 1>>>(device);
-  cudaMemcpy(&value, device, sizeof(int), cudaMemcpyDeviceToHost);
+  float *x, *y, result[4];
+  cudaMalloc(&x, sizeof result);
+  cudaMalloc(&y, sizeof result);
+  fill<<<1, 4>>>(x, 2);
+  fill<<<1, 4>>>(y, 1);
   cublasHandle_t handle;
-  std::printf("%d %s\\n", value, cublasGetStatusName(cublasCreate(&handle)));
+  cublasCreate(&handle);
+  const float three = 3;
+  std::puts(cublasGetStatusName(cublasSaxpy(handle, 4, &three, x, 1, y, 1)));
+  std::puts(cublasGetStatusName(cublasSaxpy(handle, 4, nullptr, x, 1, y, 1)));
+  std::puts(cublasGetStatusName(cublasXtCreate(nullptr)));
+  cudaMemcpy(result, y, sizeof result, cudaMemcpyDeviceToHost);
+  std::printf("%g %g\\n", result[0], result[3]);
 }
 """
 
@@ -55,7 +65,7 @@ class Linked(CliTest):
                         f"-l{name}", "-Wl,-rpath,$ORIGIN", "-Wl,--disable-new-dtags")  # before the toolkit's
 
     def test_each_library_is_named(self):
-        for soname, name in [("libcublas.so.13", "cuBLAS"), ("libcufft.so.12", "cuFFT"), ("libcurand.so.10", "cuRAND"),
+        for soname, name in [("libcublas.so.12", "cuBLAS"), ("libcufft.so.12", "cuFFT"), ("libcurand.so.10", "cuRAND"),
                              ("libcusparse.so.12", "cuSPARSE"), ("libcusolver.so.12", "cuSOLVER"), ("libcudnn.so.9", "cuDNN"),
                              ("libnccl.so.2", "NCCL"), ("libnppig.so.13", "NPP"), ("libnvjpeg.so.13", "nvJPEG")]:
             out, err = self.ridge("run", "--device", "vm", self.program_with(soname, "create"))
@@ -65,12 +75,12 @@ class Linked(CliTest):
             self.assertNotIn("-cudart", err)
 
     def test_behind_a_library_of_ones_own(self):
-        self.program_with("libcublas.so.13", "create")
+        self.program_with("libcufft.so.12", "create")
         self.cxx("libmine.so", 'extern "C" int create(); int mine() { return create(); }', "-shared", "-fPIC",
-                 f"-L{self.folder}", "-lcublas", "-Wl,-rpath,$ORIGIN")
+                 f"-L{self.folder}", "-lcufft", "-Wl,-rpath,$ORIGIN")
         program = self.cxx("program", "int mine(); int main() { return mine(); }", f"-L{self.folder}", "-lmine",
                            "-Wl,-rpath,$ORIGIN", "-Wl,--allow-shlib-undefined")
-        self.assertIn("cuBLAS (libcublas.so.13)", self.ridge("run", "--device", "vm", program)[1])
+        self.assertIn("cuFFT (libcufft.so.12)", self.ridge("run", "--device", "vm", program)[1])
 
     def test_linked_statically(self):
         program = self.cxx("program", cli_test.Programs.FAT + 'extern "C" int cublasCreate_v2() { return 0; }\nint main() {}')
@@ -83,13 +93,40 @@ class Linked(CliTest):
         self.assertIn("loads libmine.so, which is linked with the static CUDA runtime",
                       self.ridge("run", "--device", "vm", program)[1])
 
-    @unittest.skipUnless(any(toolkit().glob("libcublas.so*")), "no cuBLAS here")
-    def test_cublas(self):
-        source = self.write("gemm.cu", CUBLAS)
-        out, err = self.ridge("run", "--device", "vm", source, "--nvcc", "-lcublas")
-        self.assertEqual(out, "7 CUBLAS_STATUS_NOT_INITIALIZED\n")  # its own kernel ran
-        self.assertIn("gemm is linked with cuBLAS (libcublas.so.13)", err)
-        self.assertNotIn("-cudart", err)
+
+class Cublas(CliTest):
+    """Ridge's own library takes its place."""
+
+    def test_source(self):
+        """It is linked without a flag, also where one of its own headers includes cuBLAS."""
+        self.write("local.h", "#include <cublas_v2.h>\n")
+        source = self.write("sum.cu", CUBLAS)
+        out, err = self.ridge("run", "--device", "vm", source)
+        self.assertEqual(out, "CUBLAS_STATUS_SUCCESS\nCUBLAS_STATUS_INVALID_VALUE\nCUBLAS_STATUS_NOT_SUPPORTED\n7 7\n")
+        self.assertIn("note: sum is linked with libcublas.so.13: Ridge's own takes its place, see docs/cublas.md", err)
+        self.assertRegex(err, r"sum.cu:17: error: cublasSaxpy failed: alpha is null \(CUBLAS_STATUS_INVALID_VALUE\) \[failed-call\]")
+        self.assertRegex(err, r"sum.cu:18: error: cublasXtCreate is not supported by Ridge's cuBLAS \(several GPUs and host "
+                              r"memory \(cublasXt\); see docs/cublas.md\) \[unsupported\]")
+        quiet, err = self.ridge("run", "--device", "vm", "--quiet", "--strict", source, code=5)  # it reports
+        self.assertEqual(quiet, out)
+        self.assertNotIn("note:", err)
+
+    def test_program(self):
+        """Linked elsewhere, with libraries of ours and theirs, and a path that leads to the toolkit's."""
+        source = 'extern "C" int cublasCreate_v2(void**), cublasLtCreate(void**);\n' \
+                 "int main() { void* handle; return 10 * cublasCreate_v2(&handle) + cublasLtCreate(&handle); }"
+        stubs = Path(cli_test.RIDGE).resolve().parent.parent / "lib" / "stubs"
+        for flags in [], [f"-Wl,-rpath,{toolkit()}"], [f"-Wl,-rpath,{toolkit()},--disable-new-dtags"]:
+            program = self.cxx("program", source, f"-L{stubs}", "-lcublas", "-lcublasLt", *flags)
+            _, err = self.ridge("run", "--device", "vm", program, code=15)  # of cuBLASLt
+            self.assertIn("cublasLtCreate is not supported by Ridge's cuBLASLt", err)
+
+    def test_other_programs_do_not_load_it(self):
+        source = self.write("plain.cu", "#include <cstdio>\n// #include <cublas_v2.h> is not for us\n"
+                            '#include <fstream>\n#include <string>\nint main() { std::ifstream maps("/proc/self/maps");\n'
+                            "for (std::string line; std::getline(maps, line);) if (line.find(\"cublas\") != line.npos) return 1;\n"
+                            "return cudaFree(0); }")
+        self.ridge("run", "--device", "vm", source)
 
 
 class Loaded(CliTest):

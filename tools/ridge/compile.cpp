@@ -23,6 +23,7 @@
 
 #include <fmt/format.h>
 
+#include "included_libraries.h"
 #include "layout.h"
 #include "nvcc_hints.h"
 #include "process.h"
@@ -249,9 +250,17 @@ Expected<fs::path> compile_into(const fs::path& cache, const CompileRequest& req
   flags.insert(flags.end(), extra->begin(), extra->end());
   for (const fs::path& headers : layout().headers)  // ridge/scan.cuh and the like, behind theirs
     flags.insert(flags.end(), {"-I", headers});
-  // What -lcuda finds where there is no driver; behind the user's folders.
-  if (const fs::path stubs = layout().software_gpu / "stubs"; fs::exists(stubs))
+  // What -lcuda finds where there is no driver, and -lcublas in a toolkit without it; behind the
+  // user's folders.
+  if (const fs::path stubs = layout().software_gpu / "stubs"; fs::exists(stubs)) {
     flags.push_back("-L" + stubs.string());
+    if (!fs::exists(compiler->root / "include" / "cublas_v2.h"))
+      flags.insert(flags.end(), {"-I", stubs / "include"});
+  }
+  if (const auto libraries = included_libraries(request.source, *extra); !libraries.empty()) {
+    flags.insert(flags.end(), {"-Xlinker", "--as-needed"});  // an include is no call
+    flags.insert(flags.end(), libraries.begin(), libraries.end());
+  }
   const std::string name = request.source.stem();
   Hash hash;
   hash.add(fs::absolute(request.source).string());

@@ -55,6 +55,10 @@ Status need_family(const std::string& family, bool quiet) {
   return need(family, "the kernels of " + family, quiet);
 }
 
+Status need_cublas(bool quiet) {
+  return need("cublas", "Ridge's cuBLAS and the kernels that it calls", quiet);
+}
+
 FamilyBuilder::FamilyBuilder(std::vector<std::string> families) {
   left_ = families.size();
   if (!script()) {

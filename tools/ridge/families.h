@@ -18,6 +18,9 @@ namespace ridge::tools {
 // Builds one family and waits for it. An error says that it does not build.
 Status need_family(const std::string& family, bool quiet);
 
+// The same for Ridge's cuBLAS and the families that it calls.
+Status need_cublas(bool quiet);
+
 // Builds several in the background and hands them out in the order in which they get ready.
 class FamilyBuilder {
  public:

@@ -28,6 +28,7 @@ Layout find_layout() {
   const fs::path ridge = root / "lib" / "ridge";
   found.software_gpu = found.installed ? ridge / "vm" : root / "lib";
   found.programs = found.installed ? ridge : root / "programs";
+  found.standins = found.installed ? ridge / "standin" : root / "standin";
   if (!found.installed) found.headers.push_back(fs::weakly_canonical(root / "headers", error));
   found.headers.push_back(fs::weakly_canonical(root / "include", error));
   found.torch_rivals = root / "rivals" / "torch_rivals.py";

@@ -6,6 +6,7 @@
 //   lib/                      lib/ridge/vm/           the software GPU, and what goes with it
 //   programs/                 lib/ridge/              ridge_ladders
 //   library/                  lib/                    libridge.so, and ridge/families/ beside it
+//   standin/                  lib/ridge/standin/      libcublas.so.13 and the like
 //   headers/ (a link),        include/                the headers for programs; those that the
 //   include/                                          build makes are apart in a built tree
 //   rivals/ (a link)          —                       PyTorch beside ours
@@ -22,6 +23,7 @@ namespace ridge::tools {
 struct Layout {
   std::filesystem::path software_gpu;  // the folder with libcudart.so.13 and libcuda.so.1
   std::filesystem::path programs;
+  std::filesystem::path standins;  // the folder with Ridge's own libcublas.so.13
   std::vector<std::filesystem::path> headers;
   std::filesystem::path torch_rivals;
   std::filesystem::path measure;  // the script that measures a GPU

@@ -9,6 +9,8 @@
 #include "compile.h"
 #include "core/closed_libraries.h"
 #include "elf_file.h"
+#include "families.h"
+#include "layout.h"
 #include "suggest.h"
 #include "terminal.h"
 #include "toolkit.h"
@@ -33,13 +35,31 @@ std::string nearest_file(const std::string& file) {
   return did_you_mean(file, names);
 }
 
-// What closed libraries it has, linked or in files: "cuBLAS (libcublas.so.13), cuFFT".
+// What closed libraries it has that Ridge has nothing for, linked or in files: "cuBLAS
+// (libcublas.so.13), cuFFT".
 std::string closed_libraries_of(const CudaUse& use) {
   std::vector<std::string> names;
   for (const std::string& file : use.closed)
-    names.push_back(describe(*find_closed_library(file), file));
+    if (!has_standin(file)) names.push_back(describe(*find_closed_library(file), file));
   for (const std::string& name : use.program.closed) names.push_back(name + " (linked statically)");
   return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// What Ridge has in place of closed libraries is built by now.
+Status prepare_standins(const std::string& name, const CudaUse& use, bool quiet) {
+  std::vector<std::string> files;
+  for (const std::string& file : use.closed)
+    if (has_standin(file)) files.push_back(file);
+  if (files.empty()) return Status::ok();
+  if (const Status built = need_cublas(quiet); !built) return built;
+  for (const std::string& file : files)
+    if (const auto found = find_part("Ridge's cuBLAS is", layout().standins / file); !found)
+      return found.error();
+  if (!quiet)
+    complain(
+        fmt::format("note: {} is linked with {}: Ridge's own takes its place, see docs/cublas.md",
+                    name, fmt::join(files, ", ")));
+  return Status::ok();
 }
 
 // Whether the software GPU can get between this program and the CUDA runtime; if not, why.
@@ -73,11 +93,11 @@ Status check_for_software(const fs::path& program, const CudaUse& use, bool quie
         fmt::format("{} is linked with {}, which cannot run on the software GPU: closed libraries "
                     "hold machine code.\n  Such calls will fail. {}",
                     name, closed, kOpenInstead));
-  else if (!quiet && !driver && use.runtime.empty())
+  else if (!quiet && use.closed.empty() && !driver && use.runtime.empty())
     complain(fmt::format("note: {} does not use the CUDA runtime itself", name));
-  else if (!quiet && !use.runtime.empty() && !use.program.fat_binary)
+  else if (!quiet && use.closed.empty() && !use.runtime.empty() && !use.program.fat_binary)
     complain(fmt::format("note: {} contains no device code of its own", name));
-  return Status::ok();
+  return prepare_standins(name, use, quiet);
 }
 
 // Whether it loads a library of the toolkit's besides the two that are ours: libnvrtc above all.
@@ -105,12 +125,16 @@ void preload(Environment& environment, const fs::path& library) {
 }
 
 void send_to_software(Command& command, const ProgramRequest& request, const Target& target,
-                      const ElfFacts& program) {
+                      const CudaUse& use) {
+  const ElfFacts& program = use.program;
   // An old-style RPATH is searched before LD_LIBRARY_PATH; a library already there wins over both.
-  if (!program.rpath.empty() && program.runpath.empty())
+  if (!program.rpath.empty() && program.runpath.empty()) {
     for (const char* library : {kRuntime, kDriver})
       if (library == kRuntime || std::ranges::count(program.needed, library))
         preload(command.environment, target.runtime / library);
+    for (const std::string& file : use.closed)
+      if (has_standin(file)) preload(command.environment, layout().standins / file);
+  }
   if (needs_toolkit(program))
     if (const auto toolkit = find_toolkit(); toolkit && !toolkit->library.empty())
       append_library_folder(command.environment, toolkit->library);
@@ -155,7 +179,7 @@ Expected<Command> command_for(const ProgramRequest& request, const Target& targe
   if (target.software) {
     if (const Status ready = check_for_software(program, *use, request.quiet); !ready)
       return ready.error();
-    send_to_software(command, request, target, use->program);
+    send_to_software(command, request, target, *use);
   }
   if (request.timeout > 0) command.kill_after = request.timeout + (target.software ? kGrace : 0);
   return command;

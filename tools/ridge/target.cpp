@@ -69,8 +69,10 @@ Expected<Target> choose_observed_target(DeviceFlags flags) {
 
 Environment environment_of(const Target& target) {
   Environment environment;
-  if (!target.runtime.empty())
-    environment.emplace_back("LD_LIBRARY_PATH", prepend("LD_LIBRARY_PATH", target.runtime));
+  std::string libraries = target.runtime;
+  if (target.software) libraries += ":" + layout().standins.string();
+  if (!libraries.empty())
+    environment.emplace_back("LD_LIBRARY_PATH", prepend("LD_LIBRARY_PATH", libraries));
   if (!target.software) return environment;
   environment.emplace_back("RIDGE_GPU", target.gpu.key);
   // Triton keeps the PTX it would have had turned into machine code.

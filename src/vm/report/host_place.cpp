@@ -21,12 +21,19 @@
 namespace ridge::vm::report {
 namespace {
 
+std::string_view file_name(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
 bool is_ours(const char* module) {
-  const char* slash = std::strrchr(module, '/');
-  const std::string_view name(slash ? slash + 1 : module);
+  const std::string_view name = file_name(module);
   return name.starts_with("libridge_gpu.so") || name.starts_with("libcudart.so") ||
          name.starts_with("libcuda.so");
 }
+
+// A library that the program calls, above the runtime and Ridge's kernels.
+bool is_standin(const char* module) { return file_name(module).starts_with("libcublas"); }
 
 // The C and C++ libraries: what faults there was handed its pointer by somebody else.
 bool is_of_system(const std::string& module) {
@@ -167,8 +174,14 @@ HostCall host_call() {
     Dl_info info{};
     const auto address = reinterpret_cast<uintptr_t>(raw[k]);
     if (!dladdr(raw[k], &info) || !info.dli_fname) continue;
-    if (!is_ours(info.dli_fname)) call.frames[kept++] = address;
-    else if (!kept) call.function = address;
+    if (is_ours(info.dli_fname)) {
+      if (!kept) call.function = address;
+    } else if (is_standin(info.dli_fname)) {  // whatever it calls is no code of the user's
+      call.frames = {};
+      kept = 0;
+    } else {
+      call.frames[kept++] = address;
+    }
   }
   return call;
 }

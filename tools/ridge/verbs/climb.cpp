@@ -318,7 +318,7 @@ Status check_flags_of_records(const ClimbFlags& flags) {
   if (!flags.json.empty() || !flags.csv.empty())
     return Error{kUsage, "--from shows records; --json and --csv write one: leave out either"};
   if (!flags.rung.empty() || flags.hot || flags.quick || !of_case.settings.empty() ||
-      !of_case.distribution.empty() || !of_case.seed.empty())
+      !of_case.distribution.empty() || !of_case.with.empty() || !of_case.seed.empty())
     return Error{kUsage,
                  "--from runs nothing: of the flags for a case, only --shape and --dtype choose "
                  "among the climbs of a record"};
