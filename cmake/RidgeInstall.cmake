@@ -3,16 +3,17 @@
 #   bin/ridge                             the command
 #   lib/ridge/vm/                         the software GPU: libcudart.so.13, libcuda.so.1, libridge_gpu.so, stubs to link with
 #   lib/ridge/vm/glibc-hwcaps/x86-64-v3/  libridge_gpu.so for CPUs with AVX2, which the dynamic loader prefers there
+#   lib/ridge/standin/                    libcublas.so.13 and libcublasLt.so.13 for the software GPU
 #   lib/ridge/                            ridge_ladders, and libraries of the command
 #   lib/libridge.so                       the kernel library; lib/ridge/families/ has the kernels, lib/cmake/ridge the package
 #   include/ridge/                        headers for programs
 #   share/                                manual page, completion for bash, zsh and fish, documents
 #
 # tools/ridge/layout.cpp finds these from bin/ridge. All of it is the component `tools`. Of the families of kernels those
-# are installed that are built; `./ridge install --all` builds all of them first.
+# are installed that are built, among them those that cuBLAS calls; `./ridge install --all` builds all of them first.
 
 add_custom_target(installed_tools)  # what has to be built before
-add_dependencies(installed_tools ridge cudart cuda libridge ridge_ladders)
+add_dependencies(installed_tools ridge cudart cuda libridge ridge_ladders standins)
 add_custom_target(installed_all)
 add_dependencies(installed_all installed_tools families)
 
@@ -33,7 +34,9 @@ else()
   install(TARGETS ridge_gpu LIBRARY DESTINATION ${vm} COMPONENT tools)
   set_target_properties(ridge_gpu PROPERTIES INSTALL_RPATH "$ORIGIN/..")
 endif()
-install(TARGETS cuda_stub LIBRARY DESTINATION ${vm}/stubs COMPONENT tools)
+install(TARGETS cuda_stub cublas_stub cublasLt_stub LIBRARY DESTINATION ${vm}/stubs COMPONENT tools)
+install(DIRECTORY src/standin/cublas/include DESTINATION ${vm}/stubs COMPONENT tools)
+install(TARGETS standin_cublas standin_cublasLt LIBRARY DESTINATION lib/ridge/standin COMPONENT tools NAMELINK_SKIP)
 install(PROGRAMS src/vm/driver/triton/ptxas DESTINATION ${vm}/triton COMPONENT tools)
 if(TARGET ridge_trace)
   install(TARGETS ridge_trace LIBRARY DESTINATION ${vm} COMPONENT tools)

@@ -4,9 +4,9 @@
 # nvcc spends its time on headers, so a ladder is one unit that includes its rungs, each in a namespace of its
 # own; rungs for one architecture only are a second unit, and a heavy rung may ask for a unit of its own.
 
-# ridge_cuda_object(OUTPUT source [ARCH 80]): sets OUTPUT to an object file.
+# ridge_cuda_object(OUTPUT source [ARCH 80] [FLAGS flag…]): sets OUTPUT to an object file.
 function(ridge_cuda_object output source)
-  cmake_parse_arguments(ARG "" "ARCH" "" ${ARGN})
+  cmake_parse_arguments(ARG "" "ARCH" "FLAGS" ${ARGN})
   if(NOT ARG_ARCH)
     set(ARG_ARCH 80)
   endif()
@@ -23,7 +23,7 @@ function(ridge_cuda_object output source)
   add_custom_command(
     OUTPUT ${object}
     COMMAND ${RIDGE_NVCC} -std=c++20 -O3 -lineinfo ${code} -Werror all-warnings
-            -Xcompiler=-fPIC,-Wall,-Wextra -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include
+            -Xcompiler=-fPIC,-Wall,-Wextra -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include ${ARG_FLAGS}
             -MD -MF ${object}.d -c -o ${object} ${source}
     DEPENDS ${source} DEPFILE ${object}.d
     COMMENT "nvcc ${name}" VERBATIM)
@@ -167,21 +167,27 @@ ${listed}  });
   set(listed_rungs "${listed_rungs}" PARENT_SCOPE)
 endfunction()
 
-# ridge_ready(NAME): the file that ./ridge asks for: the family is there, and on a machine with a GPU its rivals too.
-# ./ridge reads the comment.
-function(ridge_ready family)
+# ridge_ready(NAME target…): the file that ./ridge asks for: what `./ridge need NAME` builds is there. ./ridge reads the
+# comment.
+function(ridge_ready name)
+  set(ready ${CMAKE_BINARY_DIR}/ready/${name})
+  add_custom_command(OUTPUT ${ready} COMMAND ${CMAKE_COMMAND} -E touch ${ready} DEPENDS ${ARGN}
+                     COMMENT "ready ${name}" VERBATIM)
+  add_custom_target(ready_${name} DEPENDS ${ready})
+endfunction()
+
+# ridge_family_ready(NAME): the family, and on a machine with a GPU its rivals too.
+function(ridge_family_ready family)
   set(needed family_${family})
   if(RIDGE_MACHINE_CODE AND TARGET rivals_${family})
     list(APPEND needed rivals_${family})
   endif()
-  set(ready ${CMAKE_BINARY_DIR}/ready/${family})
-  add_custom_command(OUTPUT ${ready} COMMAND ${CMAKE_COMMAND} -E touch ${ready} DEPENDS ${needed}
-                     COMMENT "ready ${family}" VERBATIM)
-  add_custom_target(ready_${family} DEPENDS ${ready})
+  ridge_ready(${family} ${needed})
 endfunction()
 
 # cuBLAS is in NVIDIA's toolkit but not in the parts that ./ridge gets from PyPI.
 find_library(RIDGE_CUBLAS cublas HINTS ${RIDGE_CUDA_ROOT}/lib64 ${RIDGE_CUDA_ROOT}/lib NO_DEFAULT_PATH)
+find_library(RIDGE_CUBLASLT cublasLt HINTS ${RIDGE_CUDA_ROOT}/lib64 ${RIDGE_CUDA_ROOT}/lib NO_DEFAULT_PATH)
 find_path(RIDGE_CUBLAS_HEADERS cublas_v2.h HINTS ${RIDGE_CUDA_ROOT}/include NO_DEFAULT_PATH)
 
 # ridge_rivals(NAME): other people's implementations beside the family's, target rivals_NAME, in library/ridge/rivals.
@@ -200,7 +206,7 @@ function(ridge_rivals family)
       message(FATAL_ERROR "${family}/${file}: a file of rivals is called rivals_LIBRARY.cu or rivals_LIBRARY.cpp")
     endif()
     set(library ${CMAKE_MATCH_1})
-    if(library STREQUAL cublas AND NOT (RIDGE_CUBLAS AND RIDGE_CUBLAS_HEADERS))
+    if(library MATCHES "^cublas(lt)?$" AND NOT (RIDGE_CUBLAS AND RIDGE_CUBLASLT AND RIDGE_CUBLAS_HEADERS))
       continue()
     endif()
     if(CMAKE_MATCH_2 STREQUAL cu)
@@ -234,8 +240,8 @@ ${calls}}
   target_compile_options(rivals_${family} PRIVATE -Wall -Wextra -Werror -Wno-restrict
                          -Wno-missing-field-initializers -O1)
   target_link_libraries(rivals_${family} PRIVATE libridge)
-  if(cublas IN_LIST rivals)
-    target_link_libraries(rivals_${family} PRIVATE ${RIDGE_CUBLAS})
+  if(cublas IN_LIST rivals OR cublaslt IN_LIST rivals)
+    target_link_libraries(rivals_${family} PRIVATE ${RIDGE_CUBLAS} ${RIDGE_CUBLASLT})
   endif()
   get_filename_component(cublas_folder "${RIDGE_CUBLAS}" DIRECTORY)
   set_target_properties(rivals_${family} PROPERTIES OUTPUT_NAME ridge_rivals_${family}

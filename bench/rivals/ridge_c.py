@@ -84,5 +84,7 @@ class Ridge:
         for name, value in case.get("parameters", {}).items():
             words += ["--set", f"{name}={value}"]
         words += ["--distribution", case["distribution"]] if "distribution" in case else []
+        for name in case.get("with", []):
+            words += ["--with", name]
         words += ["--seed", str(case["seed"])] if "seed" in case else []
         return self.ask(*words)[0]

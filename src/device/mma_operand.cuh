@@ -1,8 +1,8 @@
-// Operands of mma.sync in shared memory: 128 rows of a, or columns of b, 64 elements deep, in rows
-// of 128 bytes with the 128-byte swizzle, so that ldmatrix reads and copies write without bank
+// Operands of mma.sync in shared memory: 128 or 256 rows of a, or columns of b, 64 elements deep, in
+// rows of 128 bytes with the 128-byte swizzle, so that ldmatrix reads and copies write without bank
 // conflicts. The layouts are those of wgmma (device/wgmma_operand.cuh):
-//   (128,64):(64,1)                 where the depth is contiguous in memory
-//   ((64,2),64):((1,4096),64)       where the rows of a or the columns of b are
+//   (width,64):(64,1)                     where the depth is contiguous in memory
+//   ((64,width/64),64):((1,4096),64)      where the rows of a or the columns of b are
 //
 // Copies of 16 bytes are asynchronous. What crosses an edge of the matrix or lies askew is read
 // element by element, so that any matrix will do.
@@ -15,9 +15,11 @@
 
 namespace ridge {
 
-template <class T, bool kTurned>
+template <class T, bool kTurned, int kTileWidth = 128>
 struct MmaOperand {
-  static constexpr int kWidth = 128, kDepth = 64;
+  using Element = T;
+  static constexpr bool kIsTurned = kTurned;
+  static constexpr int kWidth = kTileWidth, kDepth = 64;
   static constexpr int kBytes = kWidth * kDepth * 2;
   static constexpr int kRowBytes = 128;
   static constexpr int kChunk = 8;  // elements of 16 bytes, along the contiguous dimension

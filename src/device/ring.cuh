@@ -32,6 +32,11 @@ struct RingPlace {
       phase ^= 1;
     }
   }
+  __device__ __forceinline__ void skip(int steps) {
+    stage += steps;
+    phase ^= uint32_t(stage / kStages) & 1;
+    stage %= kStages;
+  }
 };
 
 }  // namespace ridge

@@ -23,7 +23,7 @@ struct WgmmaOperand {
   static constexpr int kBytes = kWidth * kDepth * 2;
   static constexpr bool kIsTurned = kContiguous == Contiguous::width;
   static constexpr int kBox = 64;  // of the contiguous dimension
-  static_assert(kWidth % 64 == 0 && kWidth <= 256);
+  static_assert(kWidth % (kIsTurned ? kBox : 8) == 0 && kWidth <= 256);
 
   // (width, depth) → offset in elements, before the swizzle.
   static __host__ __device__ constexpr layouts::Layout layout() {
@@ -40,15 +40,17 @@ struct WgmmaOperand {
   // From 64 to 64 rows or columns. Layouts are evaluated in constants only: at run time they would
   // be loops with divisions.
   static constexpr int kBytesPerBox = kBox * kDepth * 2;
-  static_assert(kWidth == kBox || 2 * layout()(kBox, 0) == kBytesPerBox);
+  static_assert(kWidth <= kBox || 2 * layout()(kBox, 0) == kBytesPerBox);
 
   // Brings rows or columns x … of the levels k … to `shared`, which is a multiple of 1024 bytes.
   // With several blocks, to the same place in each of them.
   static __device__ __forceinline__ void load(void* shared, const CUtensorMap* map, int x, int k,
-                                              int batch, uint64_t* barrier, uint16_t blocks = 0) {
+                                              int batch, uint64_t* barrier, uint16_t blocks = 0,
+                                              bool once = false) {
     const auto box = [&](void* to, int fast, int slow) {
-      if (blocks == 0) ptx::tma_load(to, map, fast, slow, batch, barrier);
-      else ptx::tma_load_multicast(to, map, fast, slow, batch, barrier, blocks);
+      if (blocks != 0) ptx::tma_load_multicast(to, map, fast, slow, batch, barrier, blocks);
+      else if (once) ptx::tma_load_once(to, map, fast, slow, batch, barrier);
+      else ptx::tma_load(to, map, fast, slow, batch, barrier);
     };
     if constexpr (kIsTurned) {
 #pragma unroll

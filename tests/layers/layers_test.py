@@ -29,6 +29,7 @@ MAY = {
     "device": "core ridge ladder",
     "kernels": "core ridge operator ladder select ops device harness",  # harness: for rivals
     "harness": "core ridge operator ladder select",
+    "standin": "core ridge",
 }
 
 

@@ -1,4 +1,5 @@
 // gemm through the public API: batches of any strides, and what it refuses.
+#include <bit>
 #include <cmath>
 
 #include "device_array.h"
@@ -61,6 +62,40 @@ TEST(Gemm, BatchesOfAnyStrides) {
   try_batches({60, 20, 1, 5}, {30, 60, 6, 1});  // nor here; a lies transposed
   try_batches(plain_a, {100, 33, 1, 5});        // d lies transposed, with gaps
   try_batches({4, 8, 24, 1}, {6, 12, 36, 1});   // rows of all products side by side
+}
+
+uint16_t bf16_of(float x) {
+  return uint16_t(std::bit_cast<uint32_t>(x) >> 16);
+}  // of a small integer
+
+// Rows of 5 and 7 elements of 2 bytes are not at multiples of 16 bytes, and all products have one
+// b.
+TEST(Gemm, OperandsThatLieAskew) {
+  constexpr int64_t kBatch = 3, kRows = 70, kCols = 7, kDepth = 5;
+  std::vector<uint16_t> values_a(size_t(kBatch * kRows * kDepth)), values_b(size_t(kDepth * kCols));
+  for (int64_t i = 0; i < int64_t(values_a.size()); ++i)
+    values_a[size_t(i)] = bf16_of(a_at(i / (kRows * kDepth), i / kDepth % kRows, i % kDepth));
+  for (int64_t i = 0; i < int64_t(values_b.size()); ++i)
+    values_b[size_t(i)] = bf16_of(b_at(0, i / kCols, i % kCols));
+  const DeviceArray<uint16_t> a(values_a), b(values_b);
+  const DeviceArray<float> d(size_t(kBatch * kRows * kCols), -1.0f);
+  const Tensor ta(a.data(), Dtype::bf16, {kBatch, kRows, kDepth});
+  Tensor tb(b.data(), Dtype::bf16, {kBatch, kDepth, kCols});
+  tb.strides[0] = 0;
+  const Tensor td(d.data(), Dtype::f32, {kBatch, kRows, kCols});
+  size_t bytes = 0;
+  ASSERT_TRUE(gemm(ta, tb, td, nullptr, 1, 0, Workspace::ask(bytes)));
+  const DeviceArray<uint8_t> memory(bytes);
+  const Status status = gemm(ta, tb, td, nullptr, 1, 0, {memory.data(), bytes});
+  ASSERT_TRUE(status) << status.message();
+  std::vector<float> wanted;
+  for (int64_t i = 0; i < kBatch * kRows * kCols; ++i) {
+    float sum = 0;
+    for (int64_t k = 0; k < kDepth; ++k)
+      sum += a_at(i / (kRows * kCols), i / kCols % kRows, k) * b_at(0, k, i % kCols);
+    wanted.push_back(sum);
+  }
+  EXPECT_EQ(d.values(), wanted);
 }
 
 TEST(Gemm, SaysWhatIsWrong) {

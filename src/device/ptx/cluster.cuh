@@ -40,4 +40,17 @@ __device__ __forceinline__ void store_in_cluster(float2* here, unsigned rank, fl
                : "memory");
 }
 
+// Reads what is where `here` is in block `rank`'s shared memory.
+__device__ __forceinline__ float4 load_from_cluster(const float4* here, unsigned rank) {
+  const uint32_t address = uint32_t(__cvta_generic_to_shared(here));
+  uint32_t there;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+  float4 value;
+  asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+               : "r"(there)
+               : "memory");
+  return value;
+}
+
 }  // namespace ridge

@@ -49,6 +49,21 @@ __device__ __forceinline__ void mbarrier_arrive_at(uint64_t* barrier, uint32_t r
       : "memory");
 }
 
+// Until the phase of this parity has completed. sm_80, where there is no try_wait yet.
+__device__ __forceinline__ void mbarrier_spin(uint64_t* barrier, uint32_t parity) {
+  uint32_t done = 0;
+  while (done == 0)
+    asm volatile(
+        "{\n"
+        "  .reg .pred complete;\n"
+        "  mbarrier.test_wait.parity.shared.b64 complete, [%1], %2;\n"
+        "  selp.u32 %0, 1, 0, complete;\n"
+        "}\n"
+        : "=r"(done)
+        : "r"(shared_address(barrier)), "r"(parity)
+        : "memory");
+}
+
 // Whether the phase of this parity has completed; waits a while for it first.
 __device__ __forceinline__ bool mbarrier_try_wait(uint64_t* barrier, uint32_t parity) {
   uint32_t done;

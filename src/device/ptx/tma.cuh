@@ -22,8 +22,21 @@ __device__ __forceinline__ void tma_load(void* shared, const CUtensorMap* map, i
       : "memory");
 }
 
-// The same for every block of the cluster whose bit is set in `blocks`: the box goes to the same
-// place in each of their shared memories, and counts on the barrier at the same place.
+// The same for what is read once: it leaves the L2 cache before everything else does. Without this,
+// a stream of reads drives out what others have written, which costs as much bandwidth as itself.
+// The operand is the policy that createpolicy.fractional.L2::evict_first makes for the fraction 1.
+__device__ __forceinline__ void tma_load_once(void* shared, const CUtensorMap* map, int x, int y,
+                                              int z, uint64_t* barrier) {
+  constexpr uint64_t kEvictFirst = 0x12f0000000000000;
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".L2::cache_hint [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(shared_address(shared)),
+      "l"(map), "r"(shared_address(barrier)), "r"(x), "r"(y), "r"(z), "l"(kEvictFirst)
+      : "memory");
+}
+
+// As tma_load, for every block of the cluster whose bit is set in `blocks`: the box goes to the
+// same place in each of their shared memories, and counts on the barrier at the same place.
 __device__ __forceinline__ void tma_load_multicast(void* shared, const CUtensorMap* map, int x,
                                                    int y, int z, uint64_t* barrier,
                                                    uint16_t blocks) {

@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kThreads) gemm_naive(Args args) {
   }
 }
 
-static Support supports(const Args&, const DeviceInfo&) { return kSupported; }
+static Support supports(const Args& a, const DeviceInfo&) { return only_plain(a); }
 static Status launch(const Args& args, const DeviceInfo&, cudaStream_t stream) {
   return with_formats(args, [&](auto in, auto out) {
     return launch_tiles(args, kEdge, kEdge, [&](const Args& part, dim3 grid) {

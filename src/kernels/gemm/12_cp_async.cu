@@ -9,8 +9,10 @@
 // Stops at: the multiply units' operands: registers of one bank cannot be read in the same clock,
 //   and the compiler's order of multiply-adds does not always avoid that.
 // Not for: matrices that make few tiles of 128 by 128.
+#include "kernels/gemm/aligned_copy.cuh"
 #include "kernels/gemm/launch.cuh"
 #include "kernels/gemm/slab_copy.cuh"
+#include "kernels/gemm/tile_cost.cuh"
 #include "kernels/gemm/warp_tile.cuh"
 
 namespace ridge::gemm::cp_async {
@@ -21,7 +23,7 @@ constexpr int kDepth = 16;
 using AlongX = CopyAlongX<kEdge, kDepth, kPitch, kThreads>;
 using AlongK = CopyAlongK<kEdge, kDepth, kPitch, kThreads>;
 
-template <class CopyA, class CopyB>
+template <class CopyA, class CopyB, bool kAsked>
 __global__ void __launch_bounds__(kThreads, 2) gemm_cp_async(Args args) {
   __shared__ alignas(16) float tile_a[2][kDepth][kPitch];  // (k, row)
   __shared__ alignas(16) float tile_b[2][kDepth][kPitch];  // (k, col)
@@ -52,32 +54,44 @@ __global__ void __launch_bounds__(kThreads, 2) gemm_cp_async(Args args) {
     for (int i = 0; i < kDepth; ++i) mine.add(tile_a[buffer][i], tile_b[buffer][i]);
     if (goes_on) put(buffer ^ 1);
   }
-  mine.put(Results<float>(args), tile);
+  if constexpr (kAsked) mine.put_asked(args, tile);
+  else mine.put(Results<float>(args), tile);
 }
 
-static Support supports(const Args& a, const DeviceInfo&) { return only_f32(a); }
+static Support supports(const Args& a, const DeviceInfo&) { return f32_with_epilogue(a); }
 static Status launch(const Args& args, const DeviceInfo&, cudaStream_t stream) {
-  // Where neither step is 1, the matrix has one row or one column.
-  const auto is_along_x = [](int64_t x_step, int64_t k_step, int64_t xs) {
-    return k_step != 1 && (x_step == 1 || xs == 1);
-  };
-  const bool a_along_x = is_along_x(args.a.row_step, args.a.col_step, args.m);
-  const bool b_along_x = is_along_x(args.b.col_step, args.b.row_step, args.n);
-  const auto along_x = [](bool b) {
-    return b ? gemm_cp_async<AlongX, AlongX> : gemm_cp_async<AlongX, AlongK>;
-  };
-  const auto along_k = [](bool b) {
-    return b ? gemm_cp_async<AlongK, AlongX> : gemm_cp_async<AlongK, AlongK>;
-  };
-  const auto kernel = a_along_x ? along_x(b_along_x) : along_k(b_along_x);
-  return launch_tiles(args, kEdge, kEdge, [&](const Args& part, dim3 grid) {
-    kernel<<<grid, kThreads, 0, stream>>>(part);
+  const bool b_along_x = b_is_along_x(args);
+  return with_asked(args, stream, [&](auto asked) {
+    constexpr bool kAsked = asked.value;
+    const auto along_x = [](bool b) {
+      return b ? gemm_cp_async<AlongX, AlongX, kAsked> : gemm_cp_async<AlongX, AlongK, kAsked>;
+    };
+    const auto along_k = [](bool b) {
+      return b ? gemm_cp_async<AlongK, AlongX, kAsked> : gemm_cp_async<AlongK, AlongK, kAsked>;
+    };
+    const auto kernel = a_is_along_x(args) ? along_x(b_along_x) : along_k(b_along_x);
+    return launch_tiles(args, kEdge, kEdge, [&](const Args& part, dim3 grid) {
+      kernel<<<grid, kThreads, 0, stream>>>(part);
+    });
   });
+}
+
+// On an H200, 2026-11-18.
+constexpr ByTransposition kStepUs = {
+    .x_x = 2.68, .x_depth = 2.86, .depth_x = 2.86, .depth_depth = 3.3};
+constexpr double kAskew = 1.14;  // times as long, where 16 bytes at once are not possible
+
+static double cost(const Args& args, const DeviceInfo& device) {
+  const double step = kStepUs.of(args) * (AlignedOperands(args).bytes() > 0 ? kAskew : 1);
+  const TilePace pace = {.per_sm = 2, .few = 1, .step = step, .few_step = 0.58 * step, .tile = 5.2};
+  const int64_t tiles = args.batch * tiles_of(args.m, kEdge) * tiles_of(args.n, kEdge);
+  return 2.0 + turns_us(pace, tiles, tiles_of(args.k, kDepth), device);
 }
 constinit const Rung rung = {
     .idea = "copies of the next step behind this one's products",
     .supports = supports,
     .launch = launch,
+    .cost = cost,
     .claims = {.global_stores_per_element = 0.25, .barriers = 16, .conflict_free = true}};
 
 }  // namespace ridge::gemm::cp_async

@@ -43,6 +43,7 @@ __global__ void __launch_bounds__(kWarps * 32) gemm_wmma(Args args) {
 
 static Support supports(const Args& a, const DeviceInfo&) {
   if (a.dtype != Dtype::bf16) return "this lesson multiplies bf16";
+  if (const Support plain = only_plain(a); !plain) return plain;
   if (a.m % 16 != 0 || a.n % 16 != 0 || a.k % 16 != 0) return "sizes must be multiples of 16";
   const auto fits = [&](const Matrices& x) {
     const int64_t pitch = x.col_step == 1 ? x.row_step : x.col_step;

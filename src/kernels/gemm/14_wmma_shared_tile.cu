@@ -93,7 +93,8 @@ __global__ void __launch_bounds__(kThreads) gemm_wmma_shared_tile(Args args) {
 }
 
 static Support supports(const Args& a, const DeviceInfo&) {
-  return a.dtype == Dtype::bf16 ? kSupported : "this lesson multiplies bf16";
+  if (a.dtype != Dtype::bf16) return "this lesson multiplies bf16";
+  return only_plain(a);
 }
 static Status launch(const Args& args, const DeviceInfo&, cudaStream_t stream) {
   return with_turns(args, [&](auto a, auto b) {

@@ -8,8 +8,8 @@
 //   at the registers through which every fragment has to pass.
 // Not for: Hopper GPUs, where the copy engine can reach the matrices.
 #include "device/mma_operand.cuh"
+#include "kernels/gemm/asked_fragments.cuh"
 #include "kernels/gemm/launch.cuh"
-#include "kernels/gemm/matrix.cuh"
 
 namespace ridge::gemm::mma_sync {
 
@@ -33,7 +33,22 @@ __device__ __forceinline__ void put_sums(const Args& args, int64_t row, int64_t 
                 sums[i][j][2 * half + 1]);
 }
 
-template <class T, bool kTurnedA, bool kTurnedB>
+// With an epilogue, 16 rows at a time.
+template <class Out>
+__device__ __forceinline__ void put_asked_sums(const Args& args, int64_t row, int64_t col,
+                                               const float (&sums)[4][4][4]) {
+#pragma unroll 1
+  for (int i = 0; i < 4; ++i) {
+    float values[16];
+    with_constant<4>(i, [&](auto constant) {
+#pragma unroll
+      for (int j = 0; j < 16; ++j) values[j] = sums[decltype(constant)::value][j / 4][j % 4];
+    });
+    put_asked<Out>(args, blockIdx.y, row + 16 * i, col, values);
+  }
+}
+
+template <class T, bool kTurnedA, bool kTurnedB, bool kAsked>
 __global__ void __launch_bounds__(kThreads, 2) gemm_mma_sync(Args args) {
   using A = MmaOperand<T, kTurnedA>;
   using B = MmaOperand<T, kTurnedB>;
@@ -84,33 +99,45 @@ __global__ void __launch_bounds__(kThreads, 2) gemm_mma_sync(Args args) {
     }
     stage = stage + 1 == kStages ? 0 : stage + 1;
   }
-  const int64_t first_row = tile.row + row + lane / 4, first_col = tile.col + col + lane % 4 * 2;
-  if (args.result == Dtype::f32) put_sums<float>(args, first_row, first_col, sums);
-  else put_sums<T>(args, first_row, first_col, sums);
+  if constexpr (kAsked) {
+    if (args.result == Dtype::f32)
+      put_asked_sums<float>(args, tile.row + row, tile.col + col, sums);
+    else put_asked_sums<T>(args, tile.row + row, tile.col + col, sums);
+  } else {
+    const int64_t first_row = tile.row + row + lane / 4, first_col = tile.col + col + lane % 4 * 2;
+    if (args.result == Dtype::f32) put_sums<float>(args, first_row, first_col, sums);
+    else put_sums<T>(args, first_row, first_col, sums);
+  }
 }
 
-template <class T>
+template <class T, bool kAsked>
 auto kernel_for(const Args& a) {
   // Of a matrix with one row or column, either dimension may have any step; chunks of it are read
   // element by element.
   const bool turned_a = a.a.col_step != 1, turned_b = a.b.row_step != 1;
-  if (turned_a) return turned_b ? gemm_mma_sync<T, true, true> : gemm_mma_sync<T, true, false>;
-  return turned_b ? gemm_mma_sync<T, false, true> : gemm_mma_sync<T, false, false>;
+  if (turned_a)
+    return turned_b ? gemm_mma_sync<T, true, true, kAsked> : gemm_mma_sync<T, true, false, kAsked>;
+  return turned_b ? gemm_mma_sync<T, false, true, kAsked> : gemm_mma_sync<T, false, false, kAsked>;
 }
 
 static Support supports(const Args& a, const DeviceInfo& device) {
   if (a.dtype == Dtype::f32) return "multiplies f16 and bf16";
+  constexpr int64_t kMost = int64_t(1) << 31;
+  if (!a.epilogue.is_plain() && (a.m >= kMost || a.n >= kMost))
+    return "epilogues take sizes below 2^31";
   return device.shared_per_block_optin >= kSharedBytes ? kSupported
                                                        : "needs 96 KiB of shared memory per block";
 }
 static Status launch(const Args& args, const DeviceInfo&, cudaStream_t stream) {
-  const auto kernel =
-      args.dtype == Dtype::f16 ? kernel_for<__half>(args) : kernel_for<__nv_bfloat16>(args);
-  const cudaError_t error =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
-  if (error != cudaSuccess) return Error{int(error), cudaGetErrorString(error)};
-  return launch_tiles(args, kEdge, kEdge, [&](const Args& part, dim3 grid) {
-    kernel<<<grid, kThreads, kSharedBytes, stream>>>(part);
+  return with_asked(args, stream, [&](auto asked) -> Status {
+    const auto kernel = args.dtype == Dtype::f16 ? kernel_for<__half, asked.value>(args)
+                                                 : kernel_for<__nv_bfloat16, asked.value>(args);
+    const cudaError_t error =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
+    if (error != cudaSuccess) return Error{int(error), cudaGetErrorString(error)};
+    return launch_tiles(args, kEdge, kEdge, [&](const Args& part, dim3 grid) {
+      kernel<<<grid, kThreads, kSharedBytes, stream>>>(part);
+    });
   });
 }
 constinit const Rung rung = {

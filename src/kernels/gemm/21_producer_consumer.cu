@@ -14,24 +14,25 @@ namespace ridge::gemm::producer_consumer {
 
 using namespace hopper;
 using T = __nv_bfloat16;
+using Shape = LessonShape<1>;
 
 template <class A, class B>
 __global__ void __launch_bounds__(kRingThreads, 1)
     gemm_producer_consumer(const __grid_constant__ Maps maps, const Args args) {
-  RingOfTiles& ring = aligned_shared<RingOfTiles>();
-  init<1>(ring);
-  const TileAt tile = tile_in_rows(Tiles(args, 1), int(blockIdx.x), 1, 0);
-  Place place;
+  auto& ring = aligned_shared<RingOfTiles<Shape>>();
+  init<Shape>(ring);
+  const TileAt tile = Tiles<Shape>(args).in_rows(int(blockIdx.x), 0);
+  Place<Shape> place;
   const int warpgroup = warpgroup_index();
   if (warpgroup == 0) {
     ptx::give_up_registers<40>();
-    if (threadIdx.x == 0) produce<A, B, 1>(ring, maps, tile, int(args.k), place);
+    if (threadIdx.x == 0) produce<A, B>(ring, maps, tile, {0, int(args.k)}, place);
   } else {
     ptx::ask_for_registers<232>();
     const int row = (warpgroup - 1) * kRows;
-    float sums[128];
-    consume<T, A, B, 1>(ring, row, int(args.k), place, sums);
-    put_sums<T>(args, {tile.row + row, tile.col, tile.batch}, sums);
+    Sums<Shape> sums;
+    consume<T, A, B>(ring, row, {0, int(args.k)}, place, sums);
+    put_sums<T>(args, {tile.row + row, tile.col, tile.batch}, sums.of[0]);
   }
 }
 
@@ -41,12 +42,12 @@ static Support supports(const Args& a, const DeviceInfo& device) {
 static Status launch(const Args& args, const DeviceInfo&, cudaStream_t stream) {
   if (is_empty(args)) return Status::ok();
   return with_majors(args, [&](auto a, auto b) -> Status {
-    using A = WgmmaOperand<kTileRows, decltype(a)::value>;
+    using A = WgmmaOperand<Shape::kTileRows, decltype(a)::value>;
     using B = WgmmaOperand<kCols, decltype(b)::value>;
     const auto maps = make_maps<A, B>(args);
     if (!maps) return maps.error();
-    return launch_ring<1>(gemm_producer_consumer<A, B>, args, Tiles(args, 1).all,
-                          kSharedBytes<RingOfTiles>, stream, *maps);
+    return launch_ring<Shape>(gemm_producer_consumer<A, B>, args, Tiles<Shape>(args).all,
+                              kSharedBytes<RingOfTiles<Shape>>, stream, *maps);
   });
 }
 constinit const Rung rung = {.idea = "one warpgroup asks for tiles, two multiply",

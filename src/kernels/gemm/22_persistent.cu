@@ -12,28 +12,29 @@ namespace ridge::gemm::persistent {
 
 using namespace hopper;
 using T = __nv_bfloat16;
+using Shape = LessonShape<1>;
 
 template <class A, class B>
 __global__ void __launch_bounds__(kRingThreads, 1)
     gemm_persistent(const __grid_constant__ Maps maps, const Args args) {
-  RingOfTiles& ring = aligned_shared<RingOfTiles>();
-  init<1>(ring);
-  const Tiles tiles(args, 1);
-  Place place;  // goes on from tile to tile
+  auto& ring = aligned_shared<RingOfTiles<Shape>>();
+  init<Shape>(ring);
+  const Tiles<Shape> tiles(args);
+  Place<Shape> place;  // goes on from tile to tile
   const int warpgroup = warpgroup_index();
   if (warpgroup == 0) {
     ptx::give_up_registers<40>();
     if (threadIdx.x == 0)
       for (int i = int(blockIdx.x); i < tiles.all; i += int(gridDim.x))
-        produce<A, B, 1>(ring, maps, tile_in_rows(tiles, i, 1, 0), int(args.k), place);
+        produce<A, B>(ring, maps, tiles.in_rows(i, 0), {0, int(args.k)}, place);
   } else {
     ptx::ask_for_registers<232>();
     const int row = (warpgroup - 1) * kRows;
     for (int i = int(blockIdx.x); i < tiles.all; i += int(gridDim.x)) {
-      const TileAt tile = tile_in_rows(tiles, i, 1, 0);
-      float sums[128];
-      consume<T, A, B, 1>(ring, row, int(args.k), place, sums);
-      put_sums<T>(args, {tile.row + row, tile.col, tile.batch}, sums);
+      const TileAt tile = tiles.in_rows(i, 0);
+      Sums<Shape> sums;
+      consume<T, A, B>(ring, row, {0, int(args.k)}, place, sums);
+      put_sums<T>(args, {tile.row + row, tile.col, tile.batch}, sums.of[0]);
     }
   }
 }
@@ -44,12 +45,12 @@ static Support supports(const Args& a, const DeviceInfo& device) {
 static Status launch(const Args& args, const DeviceInfo& device, cudaStream_t stream) {
   if (is_empty(args)) return Status::ok();
   return with_majors(args, [&](auto a, auto b) -> Status {
-    using A = WgmmaOperand<kTileRows, decltype(a)::value>;
+    using A = WgmmaOperand<Shape::kTileRows, decltype(a)::value>;
     using B = WgmmaOperand<kCols, decltype(b)::value>;
     const auto maps = make_maps<A, B>(args);
     if (!maps) return maps.error();
-    return launch_ring<1>(gemm_persistent<A, B>, args, device.sm_count, kSharedBytes<RingOfTiles>,
-                          stream, *maps);
+    return launch_ring<Shape>(gemm_persistent<A, B>, args, device.sm_count,
+                              kSharedBytes<RingOfTiles<Shape>>, stream, *maps);
   });
 }
 constinit const Rung rung = {.idea = "one block per SM makes many tiles, without a pause",

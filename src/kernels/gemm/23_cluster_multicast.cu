@@ -14,35 +14,34 @@ namespace ridge::gemm::cluster_multicast {
 using namespace hopper;
 using T = __nv_bfloat16;
 
-constexpr int kCluster = 2;
+using Shape = LessonShape<2>;
 
 template <class A, class B>
 __global__ void __launch_bounds__(kRingThreads, 1)
     gemm_cluster_multicast(const __grid_constant__ Maps maps, const Args args) {
-  RingOfTiles& ring = aligned_shared<RingOfTiles>();
-  init<kCluster>(ring);
-  const Tiles tiles(args, kCluster);
+  auto& ring = aligned_shared<RingOfTiles<Shape>>();
+  init<Shape>(ring);
+  const Tiles<Shape> tiles(args);
   const int rank = int(cluster_rank());
-  const int first = int(blockIdx.x) / kCluster, step = int(gridDim.x) / kCluster;
-  Place place;
+  const int first = int(blockIdx.x) / Shape::kCluster, step = int(gridDim.x) / Shape::kCluster;
+  Place<Shape> place;
   const int warpgroup = warpgroup_index();
   if (warpgroup == 0) {
     ptx::give_up_registers<40>();
     if (threadIdx.x == 0)
       for (int i = first; i < tiles.all; i += step)
-        produce<A, B, kCluster>(ring, maps, tile_in_rows(tiles, i, kCluster, rank), int(args.k),
-                                place);
+        produce<A, B>(ring, maps, tiles.in_rows(i, rank), {0, int(args.k)}, place);
   } else {
     ptx::ask_for_registers<232>();
     const int row = (warpgroup - 1) * kRows;
     for (int i = first; i < tiles.all; i += step) {
-      const TileAt tile = tile_in_rows(tiles, i, kCluster, rank);
-      float sums[128];
-      consume<T, A, B, kCluster>(ring, row, int(args.k), place, sums);
-      put_sums<T>(args, {tile.row + row, tile.col, tile.batch}, sums);
+      const TileAt tile = tiles.in_rows(i, rank);
+      Sums<Shape> sums;
+      consume<T, A, B>(ring, row, {0, int(args.k)}, place, sums);
+      put_sums<T>(args, {tile.row + row, tile.col, tile.batch}, sums.of[0]);
     }
   }
-  leave<kCluster>();
+  leave<Shape>();
 }
 
 static Support supports(const Args& a, const DeviceInfo& device) {
@@ -51,12 +50,12 @@ static Support supports(const Args& a, const DeviceInfo& device) {
 static Status launch(const Args& args, const DeviceInfo& device, cudaStream_t stream) {
   if (is_empty(args)) return Status::ok();
   return with_majors(args, [&](auto a, auto b) -> Status {
-    using A = WgmmaOperand<kTileRows, decltype(a)::value>;
-    using B = WgmmaOperand<kCols / kCluster, decltype(b)::value>;
+    using A = WgmmaOperand<Shape::kTileRows, decltype(a)::value>;
+    using B = WgmmaOperand<Shape::kCols / Shape::kCluster, decltype(b)::value>;
     const auto maps = make_maps<A, B>(args);
     if (!maps) return maps.error();
-    return launch_ring<kCluster>(gemm_cluster_multicast<A, B>, args, device.sm_count,
-                                 kSharedBytes<RingOfTiles>, stream, *maps);
+    return launch_ring<Shape>(gemm_cluster_multicast<A, B>, args, device.sm_count,
+                              kSharedBytes<RingOfTiles<Shape>>, stream, *maps);
   });
 }
 constinit const Rung rung = {.idea = "two blocks share the tiles of b, by multicast",

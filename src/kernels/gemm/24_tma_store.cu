@@ -17,11 +17,11 @@ namespace ridge::gemm::tma_store {
 using namespace hopper;
 using T = __nv_bfloat16;
 
-constexpr int kCluster = 2;
+using Shape = LessonShape<2>;
 
 struct Shared {
-  RingOfTiles ring;
-  Pieces pieces[kConsumers];
+  RingOfTiles<Shape> ring;
+  Pieces<128> pieces[Shape::kConsumers];
 };
 
 template <class A, class B>
@@ -29,31 +29,30 @@ __global__ void __launch_bounds__(kRingThreads, 1)
     gemm_tma_store(const __grid_constant__ Maps maps, const __grid_constant__ CUtensorMap map_d,
                    const Args args) {
   Shared& shared = aligned_shared<Shared>();
-  init<kCluster>(shared.ring);
-  const Tiles tiles(args, kCluster);
+  init<Shape>(shared.ring);
+  const Tiles<Shape> tiles(args);
   const int rank = int(cluster_rank());
-  const int first = int(blockIdx.x) / kCluster, step = int(gridDim.x) / kCluster;
-  Place place;
+  const int first = int(blockIdx.x) / Shape::kCluster, step = int(gridDim.x) / Shape::kCluster;
+  Place<Shape> place;
   const int warpgroup = warpgroup_index();
   if (warpgroup == 0) {
     ptx::give_up_registers<40>();
     if (threadIdx.x == 0)
       for (int i = first; i < tiles.all; i += step)
-        produce<A, B, kCluster>(shared.ring, maps, tile_in_rows(tiles, i, kCluster, rank),
-                                int(args.k), place);
+        produce<A, B>(shared.ring, maps, tiles.in_rows(i, rank), {0, int(args.k)}, place);
   } else {
     ptx::ask_for_registers<232>();
     const int row = (warpgroup - 1) * kRows;
+    StoreByTma store(shared.pieces[warpgroup - 1], warpgroup);
     for (int i = first; i < tiles.all; i += step) {
-      const TileAt tile = tile_in_rows(tiles, i, kCluster, rank);
-      float sums[128];
-      consume<T, A, B, kCluster>(shared.ring, row, int(args.k), place, sums);
-      store_sums<T>(args, &map_d, shared.pieces[warpgroup - 1], warpgroup,
-                    {tile.row + row, tile.col, tile.batch}, sums);
+      const TileAt tile = tiles.in_rows(i, rank);
+      Sums<Shape> sums;
+      consume<T, A, B>(shared.ring, row, {0, int(args.k)}, place, sums);
+      store.put<T>(args, &map_d, {tile.row + row, tile.col, tile.batch}, sums.of[0]);
     }
-    ptx::bulk_wait_read<0>();  // shared memory must not go before the stores have read it
+    store.end();
   }
-  leave<kCluster>();
+  leave<Shape>();
 }
 
 static Support supports(const Args& a, const DeviceInfo& device) {
@@ -63,14 +62,14 @@ static Support supports(const Args& a, const DeviceInfo& device) {
 static Status launch(const Args& args, const DeviceInfo& device, cudaStream_t stream) {
   if (is_empty(args)) return Status::ok();
   return with_majors(args, [&](auto a, auto b) -> Status {
-    using A = WgmmaOperand<kTileRows, decltype(a)::value>;
-    using B = WgmmaOperand<kCols / kCluster, decltype(b)::value>;
+    using A = WgmmaOperand<Shape::kTileRows, decltype(a)::value>;
+    using B = WgmmaOperand<Shape::kCols / Shape::kCluster, decltype(b)::value>;
     const auto maps = make_maps<A, B>(args);
     if (!maps) return maps.error();
-    const auto map_d = map_of_results(args);
+    const auto map_d = map_of_results<128>(args);
     if (!map_d) return map_d.error();
-    return launch_ring<kCluster>(gemm_tma_store<A, B>, args, device.sm_count, kSharedBytes<Shared>,
-                                 stream, *maps, *map_d);
+    return launch_ring<Shape>(gemm_tma_store<A, B>, args, device.sm_count, kSharedBytes<Shared>,
+                              stream, *maps, *map_d);
   });
 }
 constinit const Rung rung = {.idea = "results through shared memory, stored by the copy engine",

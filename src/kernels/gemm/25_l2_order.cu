@@ -15,53 +15,43 @@ namespace ridge::gemm::l2_order {
 
 using namespace hopper;
 
-constexpr int kCluster = 2;
+using Shape = LessonShape<2>;
 constexpr int kBand = 8;  // clusters: 2048 rows
 
 struct Shared {
-  RingOfTiles ring;
-  Pieces pieces[kConsumers];
+  RingOfTiles<Shape> ring;
+  Pieces<128> pieces[Shape::kConsumers];
 };
-
-__device__ __forceinline__ TileAt tile_in_bands(const Tiles& tiles, int index, int rank) {
-  const int of_product = index % (tiles.down * tiles.across);
-  const int band = of_product / (kBand * tiles.across),
-            in_band = of_product % (kBand * tiles.across);
-  const int height = min(kBand, tiles.down - band * kBand);  // the last one may be lower
-  return {((band * kBand + in_band % height) * kCluster + rank) * kTileRows,
-          in_band / height * kCols, index / (tiles.down * tiles.across)};
-}
 
 template <class T, class A, class B>
 __global__ void __launch_bounds__(kRingThreads, 1)
     gemm_l2_order(const __grid_constant__ Maps maps, const __grid_constant__ CUtensorMap map_d,
                   const Args args) {
   Shared& shared = aligned_shared<Shared>();
-  init<kCluster>(shared.ring);
-  const Tiles tiles(args, kCluster);
+  init<Shape>(shared.ring);
+  const Tiles<Shape> tiles(args);
   const int rank = int(cluster_rank());
-  const int first = int(blockIdx.x) / kCluster, step = int(gridDim.x) / kCluster;
-  Place place;
+  const int first = int(blockIdx.x) / Shape::kCluster, step = int(gridDim.x) / Shape::kCluster;
+  Place<Shape> place;
   const int warpgroup = warpgroup_index();
   if (warpgroup == 0) {
     ptx::give_up_registers<40>();
     if (threadIdx.x == 0)
       for (int i = first; i < tiles.all; i += step)
-        produce<A, B, kCluster>(shared.ring, maps, tile_in_bands(tiles, i, rank), int(args.k),
-                                place);
+        produce<A, B>(shared.ring, maps, tiles.in_bands<kBand>(i, rank), {0, int(args.k)}, place);
   } else {
     ptx::ask_for_registers<232>();
     const int row = (warpgroup - 1) * kRows;
+    StoreByTma store(shared.pieces[warpgroup - 1], warpgroup);
     for (int i = first; i < tiles.all; i += step) {
-      const TileAt tile = tile_in_bands(tiles, i, rank);
-      float sums[128];
-      consume<T, A, B, kCluster>(shared.ring, row, int(args.k), place, sums);
-      store_sums<T>(args, &map_d, shared.pieces[warpgroup - 1], warpgroup,
-                    {tile.row + row, tile.col, tile.batch}, sums);
+      const TileAt tile = tiles.in_bands<kBand>(i, rank);
+      Sums<Shape> sums;
+      consume<T, A, B>(shared.ring, row, {0, int(args.k)}, place, sums);
+      store.put<T>(args, &map_d, {tile.row + row, tile.col, tile.batch}, sums.of[0]);
     }
-    ptx::bulk_wait_read<0>();  // shared memory must not go before the stores have read it
+    store.end();
   }
-  leave<kCluster>();
+  leave<Shape>();
 }
 
 static Support supports(const Args& a, const DeviceInfo& device) {
@@ -71,16 +61,16 @@ static Support supports(const Args& a, const DeviceInfo& device) {
 static Status launch(const Args& args, const DeviceInfo& device, cudaStream_t stream) {
   if (is_empty(args)) return Status::ok();
   return with_majors(args, [&](auto a, auto b) -> Status {
-    using A = WgmmaOperand<kTileRows, decltype(a)::value>;
-    using B = WgmmaOperand<kCols / kCluster, decltype(b)::value>;
+    using A = WgmmaOperand<Shape::kTileRows, decltype(a)::value>;
+    using B = WgmmaOperand<Shape::kCols / Shape::kCluster, decltype(b)::value>;
     const auto maps = make_maps<A, B>(args);
     if (!maps) return maps.error();
-    const auto map_d = map_of_results(args);
+    const auto map_d = map_of_results<128>(args);
     if (!map_d) return map_d.error();
     const auto kernel =
         args.dtype == Dtype::f16 ? gemm_l2_order<__half, A, B> : gemm_l2_order<__nv_bfloat16, A, B>;
-    return launch_ring<kCluster>(kernel, args, device.sm_count, kSharedBytes<Shared>, stream, *maps,
-                                 *map_d);
+    return launch_ring<Shape>(kernel, args, device.sm_count, kSharedBytes<Shared>, stream, *maps,
+                              *map_d);
   });
 }
 constinit const Rung rung = {.idea = "tiles made together share rows and columns in L2",

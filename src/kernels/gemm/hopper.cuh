@@ -1,8 +1,8 @@
 // What the rungs with wgmma share: which calls they serve, the tensor maps, the products of one
 // warpgroup, and how its sums become results.
 //
-// A warpgroup makes 64 by 256 results; each step of the sum is 64 deep. Both operands may lie
-// either way, so there is one kernel for each of the four transpositions.
+// In the lessons a warpgroup makes 64 by 256 results; each step of the sum is 64 deep. Both
+// operands may lie either way, so there is one kernel for each of the four transpositions.
 #pragma once
 
 #include <type_traits>
@@ -45,7 +45,7 @@ inline Operand operand_b(const Args& a) {
   return {a.b.data, a.n, a.k, a.b.col_step, a.b.row_step, a.b.batch_step};
 }
 
-inline Support supports_operands(const Args& a, const DeviceInfo& device) {
+inline Support reaches_operands(const Args& a, const DeviceInfo& device) {
   if (a.dtype == Dtype::f32) return "multiplies f16 and bf16";
   if (device.major != 9) return "wgmma needs a Hopper GPU";
   if (a.k == 0) return "there is nothing to multiply";
@@ -57,6 +57,11 @@ inline Support supports_operands(const Args& a, const DeviceInfo& device) {
         !is_copied_by_tma(x.data, x.pitch(), x.lines(), x.batch_step, a.batch, a.dtype))
       return "a and b must begin and have rows at multiples of 16 bytes for the copy engine";
   return kSupported;
+}
+
+inline Support supports_operands(const Args& a, const DeviceInfo& device) {
+  const Support plain = only_plain(a);
+  return plain ? reaches_operands(a, device) : plain;
 }
 
 // The lessons are compiled for one format: they show an idea, and each kernel takes time to
@@ -74,6 +79,14 @@ auto with_majors(const Args& args, F f) {
   const bool width_a = operand_a(args).is_turned(), width_b = operand_b(args).is_turned();
   if (width_a) return width_b ? f(Width(), Width()) : f(Width(), Depth());
   return width_b ? f(Depth(), Width()) : f(Depth(), Depth());
+}
+
+// transpose(d) = transpose(b) transpose(a), as far as operands go.
+inline Args transposed(Args args) {
+  std::swap(args.a, args.b);
+  std::swap(args.m, args.n);
+  for (Matrices* x : {&args.a, &args.b}) std::swap(x->row_step, x->col_step);
+  return args;
 }
 
 struct Maps {
@@ -99,13 +112,13 @@ Expected<Maps> make_maps(const Args& args) {
 // --- Products ---
 
 // One step: this warpgroup's 64 rows of a, from `row` on, times all columns of b.
-template <class T, class A, class B>
+template <class T, class A, class B, int kSums>
 __device__ __forceinline__ void multiply(const void* tile_a, int row, const void* tile_b, bool adds,
-                                         float (&sums)[128]) {
+                                         float (&sums)[kSums]) {
 #pragma unroll
   for (int k = 0; k < kDepth; k += A::kStepDepth)
-    ptx::wgmma_64x256x16<T, A::kIsTurned, B::kIsTurned>(sums, A::descriptor(tile_a, row, k),
-                                                        B::descriptor(tile_b, 0, k), adds || k > 0);
+    ptx::wgmma_64xNx16<T, A::kIsTurned, B::kIsTurned>(sums, A::descriptor(tile_a, row, k),
+                                                      B::descriptor(tile_b, 0, k), adds || k > 0);
 }
 
 // --- Results ---
@@ -116,21 +129,21 @@ struct TileAt {
 };
 
 // The sums of a warpgroup, straight to d.
-template <class Out>
+template <class Out, int kSums>
 __device__ __forceinline__ void put_sums_as(const Args& args, const TileAt& tile,
-                                            const float (&sums)[128]) {
+                                            const float (&sums)[kSums]) {
   const Results<Out> results(args, tile.batch);
   const int warp = int(threadIdx.x) % kWarpgroup / 32, lane = int(threadIdx.x) % 32;
   const int64_t row = tile.row + 16 * warp + lane / 4, col = tile.col + lane % 4 * 2;
 #pragma unroll
-  for (int j = 0; j < kCols / 8; ++j) {
+  for (int j = 0; j < kSums / 4; ++j) {
     put_two(results, row, col + 8 * j, sums[4 * j], sums[4 * j + 1]);
     put_two(results, row + 8, col + 8 * j, sums[4 * j + 2], sums[4 * j + 3]);
   }
 }
-template <class T>
+template <class T, int kSums>
 __device__ __forceinline__ void put_sums(const Args& args, const TileAt& tile,
-                                         const float (&sums)[128]) {
+                                         const float (&sums)[kSums]) {
   if (args.result == Dtype::f32) put_sums_as<float>(args, tile, sums);
   else put_sums_as<T>(args, tile, sums);
 }
@@ -163,7 +176,7 @@ Status launch_kernel(Kernel kernel, unsigned blocks, int threads, int cluster, i
   config.dynamicSmemBytes = size_t(shared_bytes);
   config.stream = stream;
   config.attrs = &attribute;
-  config.numAttrs = 1;
+  config.numAttrs = cluster > 1 ? 1 : 0;
   error = cudaLaunchKernelEx(&config, kernel, arguments...);
   if (error != cudaSuccess) return Error{int(error), cudaGetErrorString(error)};
   return Status::ok();

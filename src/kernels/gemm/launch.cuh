@@ -7,7 +7,9 @@
 
 namespace ridge::gemm {
 
-constexpr int64_t tiles_of(int64_t size, int64_t tile) { return (size + tile - 1) / tile; }
+__host__ __device__ constexpr int64_t tiles_of(int64_t size, int64_t tile) {
+  return (size + tile - 1) / tile;
+}
 
 // Calls launch(args, grid) for as many products at a time as a grid has room for.
 template <class F>
@@ -27,6 +29,11 @@ Status launch_tiles(Args args, int tile_rows, int tile_cols, F launch) {
     args.b.data = advance(args.b.data, args.b.batch_step, args.dtype);
     args.c.data = advance(args.c.data, args.c.batch_step, args.result);
     args.d = const_cast<void*>(advance(args.d, args.d_batch_step, args.result));
+    for (Vectors* v : {&args.epilogue.row_scale, &args.epilogue.col_scale})
+      v->data = advance(v->data, v->batch_step, Dtype::f32);
+    args.epilogue.bias.data =
+        advance(args.epilogue.bias.data, args.epilogue.bias.batch_step, args.result);
+    if (args.epilogue.amax) args.epilogue.amax += args.epilogue.amax_step * kMostBlocks;
   }
   return Status::ok();
 }

@@ -101,8 +101,16 @@ auto with_formats(const Args& args, F f) {
       args.dtype, [&](auto in) { return args.result == Dtype::f32 ? f(in, float()) : f(in, in); });
 }
 
-inline Support only_f32(const Args& a) {
+// Most rungs have no epilogues: every one of them would be compiled into each kernel.
+inline Support only_plain(const Args& a) {
+  return a.epilogue.is_plain() ? kSupported : "this rung has no epilogue but alpha and beta";
+}
+inline Support f32_with_epilogue(const Args& a) {
   return a.dtype == Dtype::f32 ? kSupported : "multiplies f32 without tensor cores";
+}
+inline Support only_f32(const Args& a) {
+  const Support is_f32 = f32_with_epilogue(a);
+  return is_f32 ? only_plain(a) : is_f32;
 }
 
 }  // namespace ridge::gemm

@@ -10,17 +10,31 @@
 
 namespace ridge::gemm::hopper {
 
-constexpr int kConsumers = 2;                                // warpgroups
-constexpr int kRingThreads = (1 + kConsumers) * kWarpgroup;  // the first one produces
-constexpr int kTileRows = kConsumers * kRows;                // of a block
-constexpr int kStages = 4;
-
-struct RingOfTiles {
-  alignas(kAlignment) char a[kStages][kTileRows * kDepth * 2];
-  alignas(kAlignment) char b[kStages][kCols * kDepth * 2];
-  Ring<kStages> barriers;
+// How large the tiles are. kConsumers warpgroups make kGroupRows rows by kCols columns each. They
+// lie one below the other in one tile, or, if they alternate, each of them makes every other tile.
+// kCluster blocks, one below the other, share b.
+template <int kCols_, int kGroupRows_, int kConsumers_, bool kAlternates_, int kStages_,
+          int kCluster_>
+struct RingShape {
+  static constexpr int kCols = kCols_, kGroupRows = kGroupRows_, kConsumers = kConsumers_;
+  static constexpr int kStages = kStages_, kCluster = kCluster_;
+  static constexpr bool kAlternates = kAlternates_;
+  static constexpr int kTileRows = kGroupRows * (kAlternates ? 1 : kConsumers);  // of a block
+  static constexpr int kReaders = kTileRows / kGroupRows * kWarpgroup / 32;      // warps, of a tile
 };
-using Place = RingPlace<kStages>;
+// That of the lessons. The first of three warpgroups produces.
+template <int kCluster>
+using LessonShape = RingShape<kCols, kRows, 2, false, 4, kCluster>;
+constexpr int kRingThreads = 3 * kWarpgroup;
+
+template <class Shape>
+struct RingOfTiles {
+  alignas(kAlignment) char a[Shape::kStages][Shape::kTileRows * kDepth * 2];
+  alignas(kAlignment) char b[Shape::kStages][Shape::kCols * kDepth * 2];
+  Ring<Shape::kStages> barriers;
+};
+template <class Shape>
+using Place = RingPlace<Shape::kStages>;
 
 // Of this thread. By way of a shuffle, so that the compiler knows that a warp agrees on it, and
 // keeps what follows from it (addresses of tiles) in uniform registers.
@@ -29,101 +43,182 @@ __device__ __forceinline__ int warpgroup_index() {
 }
 
 // By all threads, before anybody uses the ring.
-template <int kCluster>
-__device__ __forceinline__ void init(RingOfTiles& ring) {
-  constexpr int kReaders = kCluster * kConsumers * kWarpgroup / 32;  // one thread of every warp
-  if (threadIdx.x == 0) ring.barriers.init(kReaders);
-  if constexpr (kCluster > 1) {
-    cluster_arrive();
+template <class Shape>
+__device__ __forceinline__ void init(RingOfTiles<Shape>& ring) {
+  // One thread of each warp arrives.
+  if (threadIdx.x == 0) ring.barriers.init(Shape::kCluster * Shape::kReaders);
+  if constexpr (Shape::kCluster > 1) {
+    __syncwarp();
+    cluster_arrive_relaxed();  // to release memory would take long, and Ring::init has a fence
     cluster_wait();
   } else {
     __syncthreads();
   }
 }
 // By all threads, at the end: no block leaves while another one may still write to its memory.
-template <int kCluster>
+template <class Shape>
 __device__ __forceinline__ void leave() {
-  if constexpr (kCluster > 1) {
+  if constexpr (Shape::kCluster > 1) {
     __syncwarp();
-    cluster_arrive();
+    cluster_arrive_relaxed();
     cluster_wait();
   }
 }
 
-// Asks for the tiles of a whole sum.
-template <class A, class B, int kCluster>
-__device__ __forceinline__ void produce(RingOfTiles& ring, const Maps& maps, const TileAt& tile,
-                                        int depth, Place& place) {
+// The levels of a sum that are added, from `begin` to before `end`.
+struct Levels {
+  int begin, end;
+};
+
+// Asks for a's tile of one step, after it has said how many bytes come to the stage, and for this
+// block's part of b's tile.
+template <class A, class B, class Shape>
+__device__ __forceinline__ void ask_for_a(RingOfTiles<Shape>& ring, int stage, const Maps& maps,
+                                          const TileAt& tile, int k, bool once) {
+  uint64_t* const full = &ring.barriers.full[stage];
+  ptx::mbarrier_arrive_expect(full, A::kBytes + Shape::kCluster * B::kBytes);
+  A::load(ring.a[stage], &maps.a, tile.row, k, tile.batch, full, 0, once);
+}
+template <class B, class Shape>
+__device__ __forceinline__ void ask_for_b(RingOfTiles<Shape>& ring, int stage, const Maps& maps,
+                                          const TileAt& tile, int k) {
+  constexpr int kCluster = Shape::kCluster;
   constexpr auto kBlocks = uint16_t(kCluster > 1 ? (1 << kCluster) - 1 : 0);
-  const int part = kCluster > 1 ? int(cluster_rank()) : 0;  // of b, that this block asks for
-  for (int k = 0; k < depth; k += kDepth, place.advance()) {
-    uint64_t* const full = &ring.barriers.full[place.stage];
-    uint64_t* const empty = &ring.barriers.empty[place.stage];
-    ptx::mbarrier_wait(empty, place.phase ^ 1);
-    ptx::mbarrier_arrive_expect(full, A::kBytes + kCluster * B::kBytes);
-    A::load(ring.a[place.stage], &maps.a, tile.row, k, tile.batch, full);
-    B::load(ring.b[place.stage] + part * B::kBytes, &maps.b, tile.col + part * (kCols / kCluster),
-            k, tile.batch, full, kBlocks);
+  const int part = kCluster > 1 ? int(cluster_rank()) : 0;
+  B::load(ring.b[stage] + part * B::kBytes, &maps.b, tile.col + part * (Shape::kCols / kCluster), k,
+          tile.batch, &ring.barriers.full[stage], kBlocks);
+}
+
+// Asks for the tiles of a sum. If `once`, this is the only block that reads its part of a.
+template <class A, class B, class Shape>
+__device__ __forceinline__ void produce(RingOfTiles<Shape>& ring, const Maps& maps,
+                                        const TileAt& tile, Levels levels, Place<Shape>& place,
+                                        bool once = false) {
+  for (int k = levels.begin; k < levels.end; k += kDepth, place.advance()) {
+    ptx::mbarrier_wait(&ring.barriers.empty[place.stage], place.phase ^ 1);
+    ask_for_a<A, B>(ring, place.stage, maps, tile, k, once);
+    ask_for_b<B>(ring, place.stage, maps, tile, k);
   }
 }
 
-// Multiplies a whole sum: 64 rows from `row` on, of the block's tile.
-template <class T, class A, class B, int kCluster>
-__device__ __forceinline__ void consume(RingOfTiles& ring, int row, int depth, Place& place,
-                                        float (&sums)[128]) {
-  using WholeB = WgmmaOperand<kCols, B::kIsTurned ? Contiguous::width : Contiguous::depth>;
+// Instead of init, by all threads: the thread kProducer asks for the first tiles while blocks still
+// wait for each other. Returns the levels that are left of those of its first tile.
+template <class A, class B, int kProducer = 0, class Shape>
+__device__ __forceinline__ Levels init_and_produce(RingOfTiles<Shape>& ring, const Maps& maps,
+                                                   const TileAt& tile, Levels levels,
+                                                   Place<Shape>& place, bool once = false) {
+  const int steps = min(Shape::kStages, (levels.end - levels.begin + kDepth - 1) / kDepth);
+  const auto ask = [&](bool for_a, bool for_b) {
+    if (threadIdx.x != kProducer) return;
+    for (int i = 0; i < steps; ++i) {
+      const int k = levels.begin + i * kDepth;
+      if (for_a) ask_for_a<A, B>(ring, i, maps, tile, k, once);
+      if (for_b) ask_for_b<B>(ring, i, maps, tile, k);
+    }
+  };
+  if (threadIdx.x == kProducer) ring.barriers.init(Shape::kCluster * Shape::kReaders);
+  if constexpr (Shape::kCluster > 1) {
+    __syncwarp();
+    cluster_arrive_relaxed();
+    ask(true, false);
+    __syncwarp();
+    cluster_wait();  // now b may go to all blocks
+    ask(false, true);
+  } else {
+    ask(true, true);
+    __syncthreads();
+  }
+  if (threadIdx.x == kProducer) place.skip(steps);
+  return {levels.begin + steps * kDepth, levels.end};
+}
+
+// The sums of a lane: for every 64 rows, half as many as there are columns.
+template <class Shape>
+struct Sums {
+  float of[Shape::kGroupRows / kRows][Shape::kCols / 2];
+};
+
+// Multiplies a sum: kGroupRows rows from `row` on, of the block's tile. A sum of no levels is left
+// as it is. Calls issued() when the last products are under way.
+struct Nothing {
+  __device__ __forceinline__ void operator()() const {}
+};
+template <class T, class A, class B, class Shape, class Issued = Nothing>
+__device__ __forceinline__ void consume(RingOfTiles<Shape>& ring, int row, Levels levels,
+                                        Place<Shape>& place, Sums<Shape>& sums,
+                                        Issued issued = {}) {
+  using WholeB = WgmmaOperand<Shape::kCols, B::kIsTurned ? Contiguous::width : Contiguous::depth>;
   const auto release = [&](int stage) {
     if (threadIdx.x % 32 != 0) return;
-    if constexpr (kCluster > 1) {
+    if constexpr (Shape::kCluster > 1) {
 #pragma unroll
-      for (int rank = 0; rank < kCluster; ++rank)
+      for (int rank = 0; rank < Shape::kCluster; ++rank)
         ptx::mbarrier_arrive_at(&ring.barriers.empty[stage], uint32_t(rank));
     } else {
       ptx::mbarrier_arrive(&ring.barriers.empty[stage]);
     }
   };
+  if (levels.begin >= levels.end) return;
   int before = 0;  // the stage of the step before
-  for (int k = 0; k < depth; k += kDepth, place.advance()) {
+  for (int k = levels.begin; k < levels.end; k += kDepth, place.advance()) {
     ptx::mbarrier_wait(&ring.barriers.full[place.stage], place.phase);
     ptx::wgmma_fence();
-    multiply<T, A, WholeB>(ring.a[place.stage], row, ring.b[place.stage], k > 0, sums);
+#pragma unroll
+    for (int i = 0; i < Shape::kGroupRows / kRows; ++i)
+      multiply<T, A, WholeB>(ring.a[place.stage], row + i * kRows, ring.b[place.stage],
+                             k > levels.begin, sums.of[i]);
     ptx::wgmma_commit();
     ptx::wgmma_wait<1>();  // the products of the step before are complete
-    if (k > 0) release(before);
+    if (k > levels.begin) release(before);
     before = place.stage;
   }
+  issued();
   ptx::wgmma_wait<0>();
   release(before);
 }
 
 // --- Which tile ---
 
-// The tiles of all products: kCluster blocks, one below the other, take one column of tiles each.
+// The tiles of all products, in clusters of blocks one below the other.
+template <class Shape>
 struct Tiles {
   int down, across;  // clusters, of one product
   int all;
 
-  __host__ __device__ Tiles(const Args& args, int cluster)
-      : down(int((args.m + kTileRows * cluster - 1) / (kTileRows * cluster))),
-        across(int((args.n + kCols - 1) / kCols)),
-        all(down * across * int(args.batch)) {}
+  __host__ __device__ Tiles(int64_t rows, int64_t cols, int64_t batch)
+      : down(int(tiles_of(rows, Shape::kTileRows * Shape::kCluster))),
+        across(int(tiles_of(cols, Shape::kCols))),
+        all(down * across * int(batch)) {}
+  __host__ __device__ explicit Tiles(const Args& args) : Tiles(args.m, args.n, args.batch) {}
+
+  // Row by row. `rank` is that of the block in its cluster.
+  __device__ __forceinline__ TileAt in_rows(int index, int rank) const {
+    const int of_product = index % (down * across);
+    return at(of_product / across, of_product % across, index / (down * across), rank);
+  }
+  // In bands of kBand clusters: down a band, then on to the next column.
+  template <int kBand>
+  __device__ __forceinline__ TileAt in_bands(int index, int rank) const {
+    if (down * across == 1) return at(0, 0, index, rank);  // saves the divisions
+    const int of_product = index % (down * across);
+    const int band = of_product / (kBand * across), in_band = of_product % (kBand * across);
+    const int height = min(kBand, down - band * kBand);  // the last one may be lower
+    return at(band * kBand + in_band % height, in_band / height, index / (down * across), rank);
+  }
+
+ private:
+  __device__ __forceinline__ TileAt at(int row, int col, int product, int rank) const {
+    return {(row * Shape::kCluster + rank) * Shape::kTileRows, col * Shape::kCols, product};
+  }
 };
 
-// Row by row.
-__device__ __forceinline__ TileAt tile_in_rows(const Tiles& tiles, int index, int cluster,
-                                               int rank) {
-  const int of_product = index % (tiles.down * tiles.across);
-  return {(of_product / tiles.across * cluster + rank) * kTileRows,
-          of_product % tiles.across * kCols, index / (tiles.down * tiles.across)};
-}
-
-// Launches with one cluster for every tile, or with as many as the device runs at once.
-template <int kCluster, class Kernel, class... More>
+// Launches with one cluster for every tile, or with as many as `most_blocks` make.
+template <class Shape, class Kernel, class... More>
 Status launch_ring(Kernel kernel, const Args& args, int most_blocks, int shared_bytes,
                    cudaStream_t stream, const More&... more) {
-  const int clusters = std::min(Tiles(args, kCluster).all, std::max(most_blocks / kCluster, 1));
-  return launch_kernel(kernel, unsigned(clusters * kCluster), kRingThreads, kCluster, shared_bytes,
-                       stream, more..., args);
+  const int clusters = std::min(Tiles<Shape>(args).all, std::max(most_blocks / Shape::kCluster, 1));
+  return launch_kernel(kernel, unsigned(clusters * Shape::kCluster), kRingThreads, Shape::kCluster,
+                       shared_bytes, stream, more..., args);
 }
 
 }  // namespace ridge::gemm::hopper

@@ -1,39 +1,47 @@
 // Sums on their way to d through shared memory, which rung 24 introduces: a warpgroup writes pieces
-// of 64 rows by 128 bytes, swizzled, and the copy engine stores them. Two buffers take turns, so
-// that one is written while the other one is stored.
+// of 64 rows by 128 bytes (or 64 or 32, where tiles have no whole number of the former), swizzled,
+// and the copy engine stores them. Two buffers take turns, so that one is written while the other
+// one is stored.
 #pragma once
 
 #include "kernels/gemm/hopper.cuh"
 
 namespace ridge::gemm::hopper {
 
-constexpr int kPieceBytes = 128;  // of a row
-
+template <int kPieceBytes, int kPieceRows = kRows>
 struct Pieces {
-  alignas(kAlignment) char buffer[2][kRows * kPieceBytes];
+  alignas(kAlignment) char buffer[2][kPieceRows * kPieceBytes];
 };
 
-inline Support supports_stores(const Args& a) {
+inline Support reaches_results(const Args& a) {
   return is_copied_by_tma(a.d, a.d_step, a.m, a.d_batch_step, a.batch, a.result)
              ? kSupported
              : "d must begin and have rows at multiples of 16 bytes for the copy engine";
 }
+// What `put` below can do: c is part of an epilogue.
+inline Support supports_stores(const Args& a) {
+  return a.beta == 0 ? reaches_results(a) : "adds no c, as rung 30 does";
+}
 
-inline Expected<CUtensorMap> map_of_results(const Args& args) {
+template <int kPieceBytes, int kPieceRows = kRows>
+Expected<CUtensorMap> map_of_results(const Args& args) {
   const auto bytes = int64_t(size_of(args.result));
-  const int64_t pitch = args.m > 1 ? args.d_step * bytes : (args.n * bytes + 15) / 16 * 16;
+  const int64_t line = (columns_of_d(args) * bytes + 15) / 16 * 16;
+  const int64_t pitch = args.m > 1 ? args.d_step * bytes : line;
   return make_tensor_map(
       {.base = args.d,
        .element_bytes = int(bytes),
-       .size = {uint64_t(args.n), uint64_t(args.m), uint64_t(args.batch)},
+       .size = {uint64_t(columns_of_d(args)), uint64_t(args.m), uint64_t(args.batch)},
        .pitch = {uint64_t(pitch), uint64_t(args.batch > 1 ? args.d_batch_step * bytes : pitch)},
-       .box = {uint32_t(kPieceBytes / bytes), uint32_t(kRows), 1}});
+       .box = {uint32_t(kPieceBytes / bytes), uint32_t(kPieceRows), 1}});
 }
 
 // Writes this warp's 16 rows of a piece: columns `first` … of the sums.
-template <class Out>
-__device__ __forceinline__ void write_piece(char* buffer, int first, const float (&sums)[128]) {
-  constexpr layouts::Swizzle kSwizzle = layouts::kSwizzle128;
+template <class Out, int kPieceBytes, int kSums>
+__device__ __forceinline__ void write_piece(char* buffer, int first, const float (&sums)[kSums]) {
+  constexpr layouts::Swizzle kSwizzle = kPieceBytes == 128  ? layouts::kSwizzle128
+                                        : kPieceBytes == 64 ? layouts::kSwizzle64
+                                                            : layouts::kSwizzle32;
   const int warp = int(threadIdx.x) % kWarpgroup / 32, lane = int(threadIdx.x) % 32;
   if constexpr (sizeof(Out) == 2) {
     // Two columns of 8 x 8 matrices at a time; lane l has a row of matrix l / 8.
@@ -65,51 +73,91 @@ __device__ __forceinline__ void write_piece(char* buffer, int first, const float
   }
 }
 
-// alpha and beta, applied to the sums of a lane where they are.
-template <class Out>
-__device__ __forceinline__ void scale(const Args& args, const TileAt& tile, float (&sums)[128]) {
-  if (args.alpha != 1) {
-#pragma unroll
-    for (float& sum : sums) sum *= args.alpha;
-  }
-  if (args.beta == 0) return;
-  const auto c = matrix<Out>(args.c, args.m, args.n, tile.batch);
+// The same if the product was made transposed: a piece has kRowsOfPiece rows of d, which are
+// columns `first` … of the sums, by 64 columns of d. Results of two bytes only.
+constexpr int kRowsOfPiece = 16;
+template <class Out, int kSums>
+__device__ __forceinline__ void write_turned_piece(char* buffer, int first,
+                                                   const float (&sums)[kSums]) {
+  static_assert(sizeof(Out) == 2);
+  constexpr layouts::Swizzle kSwizzle = layouts::kSwizzle128;
   const int warp = int(threadIdx.x) % kWarpgroup / 32, lane = int(threadIdx.x) % 32;
+  struct Two {
+    Out at[2];
+  };
+  uint32_t values[4];  // 8 columns of 8 and 8 rows, then the next 8 columns
 #pragma unroll
-  for (int s = 0; s < 128; ++s) {
-    const int64_t row = tile.row + 16 * warp + lane / 4 + s / 2 % 2 * 8;
-    const int64_t col = tile.col + s / 4 * 8 + lane % 4 * 2 + s % 2;
-    if (c.has(row, col)) sums[s] += args.beta * to_float(*c.at(row, col));
+  for (int i = 0; i < 4; ++i) {
+    const int s = first / 8 * 4 + 2 * i;
+    const Two two = {from_float<Out>(sums[s]), from_float<Out>(sums[s + 1])};
+    values[i] = *reinterpret_cast<const uint32_t*>(&two);
   }
+  const int row = lane % 8 + lane / 16 * 8, col = 16 * warp + lane / 8 % 2 * 8;  // of d
+  ptx::stmatrix_x4<true>(buffer + kSwizzle(row * 128 + col * 2), values);
 }
 
-// All sums of a warpgroup. `barrier` is its own named barrier.
-template <class Out>
-__device__ __forceinline__ void store_sums_as(const Args& args, const CUtensorMap* map,
-                                              Pieces& pieces, int barrier, const TileAt& tile,
-                                              float (&sums)[128]) {
-  constexpr int kPieceCols = kPieceBytes / int(sizeof(Out));
-  const bool is_first = threadIdx.x % kWarpgroup == 0;
-  scale<Out>(args, tile, sums);
+// Stores the sums of one warpgroup, tile after tile.
+template <int kPieceBytes, int kPieceRows>
+class StoreByTma {
+ public:
+  // `barrier` is the warpgroup's own named barrier.
+  __device__ __forceinline__ StoreByTma(Pieces<kPieceBytes, kPieceRows>& pieces, int barrier)
+      : pieces_(pieces), barrier_(barrier) {}
+
+  template <class T, int kSums>
+  __device__ __forceinline__ void put(const Args& args, const CUtensorMap* map, const TileAt& tile,
+                                      float (&sums)[kSums]) {
+    if (__builtin_expect(args.result == Dtype::f32, false)) put_as<float>(args, map, tile, sums);
+    else put_as<T>(args, map, tile, sums);
+  }
+  // The sums of a product that was made transposed. `tile` is a place in that product.
+  template <class T, int kSums>
+  __device__ __forceinline__ void put_turned(const Args& args, const CUtensorMap* map,
+                                             const TileAt& tile, float (&sums)[kSums]) {
+    static_assert(kPieceBytes == 128 && kPieceRows == kRowsOfPiece && 2 * kSums % kPieceRows == 0);
 #pragma unroll
-  for (int col = 0; col < kCols; col += kPieceCols) {
-    char* const buffer = pieces.buffer[col / kPieceCols % 2];
+    for (float& sum : sums) sum *= args.alpha;
+#pragma unroll
+    for (int col = 0; col < 2 * kSums; col += kRowsOfPiece)
+      store(map, {tile.col + col, tile.row, tile.batch},
+            [&](char* buffer) { write_turned_piece<T>(buffer, col, sums); });
+  }
+  // One piece, which begins at `place` of d.
+  template <class Write>
+  __device__ __forceinline__ void store(const CUtensorMap* map, const TileAt& place, Write write) {
+    const bool is_first = threadIdx.x % kWarpgroup == 0;
+    char* const buffer = pieces_.buffer[turn_];
     if (is_first) ptx::bulk_wait_read<1>();  // the store before the last has read this buffer
-    ptx::named_barrier(barrier, kWarpgroup);
-    write_piece<Out>(buffer, col, sums);
+    ptx::named_barrier(barrier_, kWarpgroup);
+    write(buffer);
     ptx::fence_before_bulk_store();
-    ptx::named_barrier(barrier, kWarpgroup);
+    ptx::named_barrier(barrier_, kWarpgroup);
     if (is_first) {
-      ptx::tma_store(map, buffer, tile.col + col, tile.row, tile.batch);
+      ptx::tma_store(map, buffer, place.col, place.row, place.batch);
       ptx::bulk_commit();
     }
+    turn_ ^= 1;
   }
-}
-template <class T>
-__device__ __forceinline__ void store_sums(const Args& args, const CUtensorMap* map, Pieces& pieces,
-                                           int barrier, const TileAt& tile, float (&sums)[128]) {
-  if (args.result == Dtype::f32) store_sums_as<float>(args, map, pieces, barrier, tile, sums);
-  else store_sums_as<T>(args, map, pieces, barrier, tile, sums);
-}
+  // Shared memory must not go before the stores have read it.
+  __device__ __forceinline__ void end() const { ptx::bulk_wait_read<0>(); }
+
+ private:
+  template <class Out, int kSums>
+  __device__ __forceinline__ void put_as(const Args& args, const CUtensorMap* map,
+                                         const TileAt& tile, float (&sums)[kSums]) {
+    constexpr int kPieceCols = kPieceBytes / int(sizeof(Out));
+    static_assert(2 * kSums % kPieceCols == 0);
+#pragma unroll
+    for (float& sum : sums) sum *= args.alpha;
+#pragma unroll
+    for (int col = 0; col < 2 * kSums; col += kPieceCols)
+      store(map, {tile.row, tile.col + col, tile.batch},
+            [&](char* buffer) { write_piece<Out, kPieceBytes>(buffer, col, sums); });
+  }
+
+  Pieces<kPieceBytes, kPieceRows>& pieces_;
+  int barrier_;
+  int turn_ = 0;  // which buffer is next
+};
 
 }  // namespace ridge::gemm::hopper

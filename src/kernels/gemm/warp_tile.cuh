@@ -2,6 +2,7 @@
 // groups of 4 by 4.
 #pragma once
 
+#include "kernels/gemm/asked.cuh"
 #include "kernels/gemm/packs_of_tile.cuh"
 
 namespace ridge::gemm {
@@ -48,6 +49,21 @@ struct WarpTile {
       for (int half = 0; half < 2; ++half)
         put_pack(results, tile.row + row + r / 4 * kRowsApart + r % 4,
                  tile.col + col + kColsApart * half, sums[r][half]);
+  }
+  // With an epilogue.
+  __device__ __forceinline__ void put_asked(const Args& args, const TilePlace& tile) const {
+#pragma unroll 1
+    for (int r = 0; r < 8; ++r) {
+      float line[8];
+      with_constant<8>(r, [&](auto constant) {
+#pragma unroll
+        for (int i = 0; i < 8; ++i) line[i] = sums[decltype(constant)::value][i / 4][i % 4];
+      });
+      const int64_t at_row = tile.row + row + r / 4 * kRowsApart + r % 4, at_col = tile.col + col;
+      gemm::put_asked<float, 4>(args, at_row, at_col, {line[0], line[1], line[2], line[3]});
+      gemm::put_asked<float, 4>(args, at_row, at_col + kColsApart,
+                                {line[4], line[5], line[6], line[7]});
+    }
   }
 };
 
