@@ -25,6 +25,9 @@ struct RidgeVmModelled {
   char why[240];               // a few words on it
 };
 void ridge_vm_model_begin(void);
+// The same, heard by nobody else: neither profiles nor checks see these launches. 0: nothing begins,
+// because more than one thread of the process has used the device.
+int ridge_vm_model_begin_alone(void);
 int ridge_vm_model_end(RidgeVmModelled* modelled);  // how many launches there were
 
 // Fills device memory with a pattern of `period` bytes, over and over, without touching it: pages

@@ -134,7 +134,11 @@ class LadderOf : public Ladder {
         [&](const Args& args) {
           const auto taken = rung_for(rung, call, args, device);
           if (!taken) return Status(taken.error());
-          if ((*taken)->workspace) most = std::max(most, (*taken)->workspace(args, device));
+          const auto add = [&](const RungOf<Args>& one) {
+            if (one.workspace) most = std::max(most, one.workspace(args, device));
+          };
+          add(**taken);
+          if (rung == kChosen && is_software_gpu()) each_close(args, device, add);
           return Status::ok();
         },
         [&](const Call& other) {
@@ -249,6 +253,16 @@ class LadderOf : public Ladder {
     args.workspace = workspace.data;
     args.workspace_bytes = workspace.bytes;
     return rung.launch(args, device, stream);
+  }
+
+  // The rungs among which ask_model decides.
+  template <class Visit>
+  void each_close(const Args& args, const DeviceInfo& device, Visit visit) const {
+    std::vector<Candidate> all;
+    const int chosen =
+        select(typed_, args, device, [&](const Candidate& candidate) { all.push_back(candidate); });
+    for (size_t i = 0; i < all.size(); ++i)
+      if (is_close(all[i], all, chosen)) visit(typed_[i]);
   }
 
   Expected<const RungOf<Args>*> rung_for(int rung, const Call& call, const Args& args,

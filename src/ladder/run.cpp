@@ -1,3 +1,4 @@
+#include "ladder/ask_model.h"
 #include "ladder/ladder.h"
 #include "ladder/registry.h"
 #include "operator/check.h"
@@ -27,6 +28,17 @@ Status check_workspace(const Call& call, const char* name, const Workspace& work
   return check.status();
 }
 
+// Each launch by the rung that the model of time named.
+Status launch_asked(const Ladder& ladder, const Call& call, const std::vector<AskedRung>& asked,
+                    const Workspace& workspace, const DeviceInfo& device, cudaStream_t stream) {
+  const auto choices = ladder.choices(call, device);
+  if (!choices) return choices.error();
+  for (size_t i = 0; i < choices->size(); ++i)
+    if (const Status s = (*choices)[i].launch(asked[i].rung, workspace, device, stream); !s)
+      return s;
+  return Status::ok();
+}
+
 }  // namespace
 
 Status run(Call& call, const Workspace& workspace, cudaStream_t stream, const char* name) {
@@ -45,7 +57,9 @@ Status run(Call& call, const Workspace& workspace, cudaStream_t stream, const ch
     return Status::ok();
   }
   if (const Status s = check_workspace(call, name, workspace, *wanted); !s) return s;
-  return (*ladder)->launch(kChosen, call, workspace, *device, stream);
+  const std::vector<AskedRung> asked = ask_model(**ladder, call, *device, stream);
+  if (asked.empty()) return (*ladder)->launch(kChosen, call, workspace, *device, stream);
+  return launch_asked(**ladder, call, asked, workspace, *device, stream);
 }
 
 }  // namespace ridge

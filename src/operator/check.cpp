@@ -10,9 +10,8 @@ namespace ridge::ops {
 namespace {
 
 // The bytes that a tensor spans, strides of either sign included.
-struct Range {
-  uintptr_t begin, end;
-};
+}  // namespace
+
 Range range_of(const Tensor& t) {
   const auto start = reinterpret_cast<uintptr_t>(t.data);
   int64_t low = 0, high = 0;
@@ -24,6 +23,8 @@ Range range_of(const Tensor& t) {
   const int64_t bits = bits_of(t.dtype);  // packed elements share bytes: outwards to whole ones
   return {start + uintptr_t(low * bits >> 3), start + uintptr_t(((high + 1) * bits + 7) >> 3)};
 }
+
+namespace {
 
 // Beyond any memory, and so far below 2^63 that sums of a few such spans never pass it.
 constexpr int64_t kMost = int64_t(1) << 60;

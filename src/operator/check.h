@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -55,6 +56,11 @@ class Check {
 std::string text(const Tensor& tensor);     // "f32 (3, 5)"
 std::string strides_text(const Tensor& t);  // "(5, 1)"
 
+// The memory from the first to the last byte of a tensor that has elements.
+struct Range {
+  uintptr_t begin, end;
+};
+Range range_of(const Tensor& t);
 // Whether memory and a tensor share a byte.
 bool overlaps(const void* memory, size_t bytes, const Tensor& t);
 

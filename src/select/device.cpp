@@ -48,7 +48,10 @@ const Tuning* tuning_of(int device) {
 
 }  // namespace
 
-bool is_software_gpu() { return dlsym(RTLD_DEFAULT, "ridge_vm_counts") != nullptr; }
+bool is_software_gpu() {
+  static const bool is = dlsym(RTLD_DEFAULT, "ridge_vm_counts") != nullptr;
+  return is;
+}
 
 Expected<DeviceInfo> current_device() {
   static std::array<std::atomic<bool>, kMostDevices> known = {};

@@ -29,6 +29,15 @@ int select(const std::vector<RungOf<Args>>& rungs, const Args& args, const Devic
   return best;
 }
 
+// Whether a rung's predicted time is so near to that of the chosen one that constants of another
+// device may have decided between them.
+constexpr double kCloseCall = 1.5;
+template <class Candidates>
+bool is_close(const Candidate& candidate, const Candidates& all, int chosen) {
+  if (chosen < 0 || !candidate.support || candidate.predicted_us <= 0) return false;
+  return candidate.predicted_us <= kCloseCall * all[size_t(chosen)].predicted_us;
+}
+
 // Time of a kernel that streams memory: what was recorded on one device, carried to another by its
 // bandwidth.
 struct Tuned {

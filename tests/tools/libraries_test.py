@@ -104,8 +104,8 @@ class Cublas(CliTest):
         out, err = self.ridge("run", "--device", "vm", source)
         self.assertEqual(out, "CUBLAS_STATUS_SUCCESS\nCUBLAS_STATUS_INVALID_VALUE\nCUBLAS_STATUS_NOT_SUPPORTED\n7 7\n")
         self.assertIn("note: sum is linked with libcublas.so.13: Ridge's own takes its place, see docs/cublas.md", err)
-        self.assertRegex(err, r"sum.cu:17: error: cublasSaxpy failed: alpha is null \(CUBLAS_STATUS_INVALID_VALUE\) \[failed-call\]")
-        self.assertRegex(err, r"sum.cu:18: error: cublasXtCreate is not supported by Ridge's cuBLAS \(several GPUs and host "
+        self.assertRegex(err, r"sum.cu:16: error: cublasSaxpy failed: alpha is null \(CUBLAS_STATUS_INVALID_VALUE\) \[failed-call\]")
+        self.assertRegex(err, r"sum.cu:17: error: cublasXtCreate is not supported by Ridge's cuBLAS \(several GPUs and host "
                               r"memory \(cublasXt\); see docs/cublas.md\) \[unsupported\]")
         quiet, err = self.ridge("run", "--device", "vm", "--quiet", "--strict", source, code=5)  # it reports
         self.assertEqual(quiet, out)

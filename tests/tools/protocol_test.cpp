@@ -105,10 +105,12 @@ TEST(Protocol, ChoiceComesBack) {
   sent.candidates.resize(2);
   sent.candidates[0].rejected = "too wide";
   sent.candidates[1].predicted_us = 4.5;
+  sent.candidates[1].modelled_us = 4.25;
   const ChoiceAnswer heard = again(sent);
   ASSERT_EQ(heard.candidates.size(), 2u);
   EXPECT_EQ(heard.candidates[0].rejected, "too wide");
   EXPECT_EQ(heard.candidates[1].predicted_us, 4.5);
+  EXPECT_EQ(heard.candidates[1].modelled_us, 4.25);
   EXPECT_EQ(heard.of_case.operator_, "gemv");
   EXPECT_EQ(line_of(heard), line_of(sent));
 }

@@ -1,9 +1,11 @@
-// Which rung the library takes for a case, told by the very function that the public API calls.
+// Which rung the library takes for a case, told by the very functions that the public API calls.
 #include <algorithm>
 
 #include "commands.h"
+#include "ladder/ask_model.h"
 #include "select/device.h"
 #include "select/tuning.h"
+#include "sets.h"
 
 namespace ridge::ladders {
 namespace {
@@ -14,6 +16,23 @@ CandidateRung row_of(const Candidate& candidate, const RungInfo& rung) {
   else if (candidate.predicted_us > 0) row.predicted_us = candidate.predicted_us;
   else row.lesson = true;
   return row;
+}
+
+// On the software GPU: what the model of time says, which needs tensors in memory.
+Status ask_model_too(ChoiceAnswer& answer, const Loaded& loaded, const Case& c,
+                     const Workload& workload, const DeviceInfo& device) {
+  if (!is_software_gpu()) return Status::ok();
+  const auto sets = make_sets(*loaded.ladder, c, workload, 1, false);
+  if (!sets) return sets.error();
+  Call& call = *sets->front().call;
+  if (const Status s = check_call(call, loaded.op->name.c_str()); !s) return s;
+  const std::vector<AskedRung> asked = ask_model(*loaded.ladder, call, device, nullptr);
+  if (asked.empty()) return Status::ok();
+  const AskedRung& first = asked.front();
+  for (size_t r = 0; r < first.modelled_us.size(); ++r)
+    if (first.modelled_us[r] > 0) answer.candidates[r].modelled_us = first.modelled_us[r];
+  answer.chosen = answer.candidates[size_t(first.rung)].rung;
+  return Status::ok();
 }
 
 Expected<ChoiceAnswer> choice_of(const std::string& name, const Request& request,
@@ -53,6 +72,7 @@ Expected<ChoiceAnswer> choice_of(const std::string& name, const Request& request
                                      [](const Candidate& rung) { return rung.predicted_us == 0; });
   for (size_t r = 0; r < first.candidates.size(); ++r)
     answer.candidates.push_back(row_of(first.candidates[r], first.ladder->rungs[r]));
+  if (const Status s = ask_model_too(answer, *loaded, c, workload, device); !s) return s.error();
   return answer;
 }
 

@@ -218,6 +218,7 @@ void fields(Io& io, T& candidate) {
   io.some("rejected", candidate.rejected);
   io.some("lesson", candidate.lesson);
   io.some("predicted_us", candidate.predicted_us);
+  io.some("modelled_us", candidate.modelled_us);
 }
 
 template <class Io, Is<ChoiceAnswer> T>

@@ -136,6 +136,7 @@ struct CandidateRung {
   std::string rejected;  // why it cannot do this
   bool lesson = false;   // taken only where nothing else can do it
   std::optional<double> predicted_us;
+  std::optional<double> modelled_us;  // on the software GPU, if it is near to the best
 };
 struct ChoiceAnswer {
   CaseAnswer of_case;

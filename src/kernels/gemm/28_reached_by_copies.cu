@@ -57,6 +57,7 @@ constinit const Rung rung = {.idea = "matrices that lie askew are copied for the
                              .cost = cost,
                              .variants = kNames,
                              .variant_cost = variant_cost,
-                             .variant_terms = variant_terms};
+                             .variant_terms = variant_terms,
+                             .claims = {.barriers = 1}};
 
 }  // namespace ridge::gemm::reached_by_copies

@@ -145,7 +145,20 @@ Ticket Scheduler::submit(const StreamRef& stream, std::function<void()> work,
   return add(lock, stream, {.work = std::move(work), .after = std::move(after), .ticket = ticket});
 }
 
+bool Scheduler::has_several_hosts() {
+  const Lock lock(mutex_);
+  note_host();
+  return has_several_hosts_;
+}
+
+void Scheduler::note_host() {
+  const std::thread::id self = std::this_thread::get_id();
+  if (host_thread_ == std::thread::id()) host_thread_ = self;
+  has_several_hosts_ |= host_thread_ != self;
+}
+
 Ticket Scheduler::add(Lock& lock, const StreamRef& stream, Stream::Operation operation) {
+  note_host();
   const Ticket ticket = operation.ticket;
   const std::vector<Ticket> implicit = implicit_waits(*stream);
   operation.after.insert(operation.after.end(), implicit.begin(), implicit.end());
@@ -165,6 +178,7 @@ Ticket Scheduler::add(Lock& lock, const StreamRef& stream, Stream::Operation ope
 
 void Scheduler::run_now(const StreamRef& stream, const std::function<void()>& work) {
   Lock lock(mutex_);
+  note_host();
   const Stream::Operation operation{.work = {}, .after = implicit_waits(*stream), .ticket = {}};
   if (!stream->released_only.empty() || !stream->queue.empty() || !stream->running.empty() ||
       !ready(operation)) {

@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "vm/exec/dependence.h"
@@ -133,6 +134,8 @@ class Scheduler {
   // The newest kernel of each stream that is not over; while somebody watches, each that the host
   // has not waited for, because that it is over is luck.
   std::vector<UnfinishedKernel> unfinished();
+  // Whether more than one thread of the program has given work to streams.
+  bool has_several_hosts();
   void abandon();  // the process is ending: no queued operation starts any more
 
  private:
@@ -151,6 +154,7 @@ class Scheduler {
   WorkOrderRef order_of(Stream& stream, const std::vector<Ticket>& after,
                         const std::vector<Ticket>& prerequisites = {});
   void host_knows(const Ticket& ticket);
+  void note_host();  // of the calling thread
   void tell_host();  // who watches, what host_ is now
   void start_thread(const StreamRef& stream);
   void run_stream(const StreamRef& stream);
@@ -164,6 +168,8 @@ class Scheduler {
   // While somebody watches: what the host has waited for, and what closed streams have done.
   std::map<uint64_t, uint64_t> host_, closed_;
   bool abandoned_ = false;
+  std::thread::id host_thread_;  // the first that gave work to a stream
+  bool has_several_hosts_ = false;
 };
 
 }  // namespace ridge::vm::cudart

@@ -349,6 +349,11 @@ void remove_observer(Observer* observer) {
   choose_current();
 }
 
+void set_only_observer(Observer* observer) {
+  if (observer) current = observer;
+  else choose_current();
+}
+
 Observer* observer() { return current; }
 
 }  // namespace ridge::vm

@@ -61,14 +61,16 @@ void find_bound(Modelled& all, const std::vector<model::Task>& works,
 
 }  // namespace
 
-void begin_modelling(const GpuSpec& gpu) {
+void begin_modelling(const GpuSpec& gpu, bool alone) {
   modelling() = std::make_unique<Modelling>(gpu);
-  add_observer(&modelling()->recorder);
+  if (alone) set_only_observer(&modelling()->recorder);
+  else add_observer(&modelling()->recorder);
 }
 
 Modelled end_modelling(double flushed) {
   if (!modelling()) return {};
   Timekeeper& recorder = modelling()->recorder;
+  set_only_observer(nullptr);
   remove_observer(&recorder);
   Modelled all = {.launches = std::move(modelling()->launches)};
   const model::Figures& figures = modelling()->figures;

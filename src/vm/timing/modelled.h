@@ -10,8 +10,8 @@
 namespace ridge::vm::timing {
 
 // What is launched from here on is modelled, and runs only as far as that needs. The device is
-// idle at both calls.
-void begin_modelling(const GpuSpec& gpu);
+// idle at both calls. `alone`: other observers do not hear of it.
+void begin_modelling(const GpuSpec& gpu, bool alone = false);
 struct Modelled {
   std::vector<LaunchTime> launches;
   double us = 0, low_us = 0, high_us = 0;  // between two events, behind a fill of `flushed` bytes

@@ -1,6 +1,8 @@
 // ridge explain OPERATOR: which rung the library takes for a shape, and why not the others.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "families.h"
 #include "flags.h"
 #include "ladders.h"
@@ -24,15 +26,26 @@ void print_choice(const ladders::ChoiceAnswer& choice, const Target& target) {
              target.software ? " (software GPU)" : "");
   fmt::print("  moves {} at least, {:.1f} µs at the pins' bandwidth\n\n",
              bytes(static_cast<long long>(choice.bytes)), choice.floor_us);
-  std::vector<std::vector<std::string>> rows = {{"", "rung", "predicted", "", "the idea"}};
+  const bool has_asked = std::ranges::any_of(
+      choice.candidates, [](const auto& rung) { return bool(rung.modelled_us); });
+  std::vector<std::vector<std::string>> rows = {
+      {"", "rung", "predicted", has_asked ? "modelled" : "", "", "the idea"}};
+  const auto time = [](const std::optional<double>& us) {
+    return us ? fmt::format("{:.1f} µs", *us) : "";
+  };
   for (const ladders::CandidateRung& rung : choice.candidates) {
     const bool taken = rung.rung == choice.chosen;
-    rows.push_back({taken ? "→" : "", taken ? green(rung.rung) : rung.rung,
-                    rung.predicted_us ? fmt::format("{:.1f} µs", *rung.predicted_us) : "",
-                    why_of(rung, taken), rung.idea});
+    rows.push_back({taken ? "→" : "", taken ? green(rung.rung) : rung.rung, time(rung.predicted_us),
+                    time(rung.modelled_us), why_of(rung, taken), rung.idea});
   }
-  fmt::print("{}",
-             table(rows, {Align::left, Align::left, Align::right, Align::left, Align::left}, "  "));
+  fmt::print(
+      "{}",
+      table(rows, {Align::left, Align::left, Align::right, Align::right, Align::left, Align::left},
+            "  "));
+  if (has_asked)
+    fmt::print(
+        "\n  On the software GPU, the model of time decides among rungs whose predicted times are "
+        "close.\n");
   if (!choice.tuned_by.empty())
     fmt::print("\n  Constants that were tuned here: {}\n", choice.tuned_by);
   if (choice.launches == 0) fmt::print("\n  Nothing to do: no element is written.\n");

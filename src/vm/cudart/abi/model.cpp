@@ -43,6 +43,12 @@ __attribute__((visibility("default"))) void ridge_vm_model_begin() {
   ridge::vm::timing::begin_modelling(runtime().gpu());
 }
 
+__attribute__((visibility("default"))) int ridge_vm_model_begin_alone() {
+  if (runtime().scheduler.has_several_hosts()) return 0;
+  ridge::vm::timing::begin_modelling(runtime().gpu(), true);
+  return 1;
+}
+
 __attribute__((visibility("default"))) int ridge_vm_model_end(RidgeVmModelled* out) {
   // As the harness does it.
   const auto all = ridge::vm::timing::end_modelling(2 * double(runtime().gpu().l2_bytes));
