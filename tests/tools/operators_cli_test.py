@@ -204,8 +204,20 @@ class Ladders(CliTest):
 
     def test_explain_of_every_operator_without_a_size(self):
         for name in self.ridge("list", "--names")[0].split():
-            answer = json.loads(self.ridge("explain", "--device", "vm", name, "--json", "-")[0])
+            answer = json.loads(self.ridge("explain", "--device", "vm", name, "--predicted", "--json", "-")[0])
             self.assertTrue(answer["chosen"], name)
+
+    def test_explain_asks_the_model_where_predictions_are_close(self):
+        explain = ["explain", "--device", "vm", "softmax", "--shape", "300x4096", "--json", "-"]
+        answer = json.loads(self.ridge(*explain)[0])
+        modelled = {c["rung"]: c["modelled_us"] for c in answer["candidates"] if "modelled_us" in c}
+        self.assertGreater(len(modelled), 1)
+        self.assertEqual(answer["chosen"], min(modelled, key=modelled.get))
+        predicted = {c["rung"]: c["predicted_us"] for c in answer["candidates"] if "predicted_us" in c}
+        for rung, us in predicted.items():
+            self.assertEqual(rung in modelled, us <= 1.5 * min(predicted.values()), rung)
+        answer = json.loads(self.ridge(*explain, "--predicted")[0])
+        self.assertEqual(answer["chosen"], min(predicted, key=predicted.get))
 
     def test_explain_takes_sizes_and_parameters(self):
         out, _ = self.ridge("explain", "--device", "vm", "gemv", "--rows", "4096", "--cols", "512", "--beta", "0.5",

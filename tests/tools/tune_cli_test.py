@@ -7,7 +7,7 @@ from cli_test import CliTest
 
 GEMM = ["gemm", "--device", "vm", "--gpu", "h200"]
 TUNE = ["tune", *GEMM, "--rung", "reached_by_copies", "--dtype", "bf16", "--shapes", "2", "--json", "-"]
-EXPLAIN = ["explain", *GEMM, "--shape", "1x1024x1024x1024", "--dtype", "bf16", "--json", "-"]
+EXPLAIN = ["explain", *GEMM, "--shape", "1x1024x1024x1024", "--dtype", "bf16", "--predicted", "--json", "-"]
 
 
 class Tune(CliTest):

@@ -51,6 +51,7 @@ struct Request {
   bool known_roofs = false;   // the caller has measured the memory already
   bool rivals = false;        // on the software GPU, too
   bool instructions = false;  // on the software GPU: counts them, too
+  bool predicted = false;     // choose: without asking the model of time
   bool unverified = false;    // on the software GPU: models rungs without verifying them
   std::string folder;         // export_case: where the files go
   std::string table;          // tune: the file to write; none: the one that the library reads

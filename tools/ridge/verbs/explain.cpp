@@ -58,7 +58,7 @@ void print_choice(const ladders::ChoiceAnswer& choice, const Target& target) {
 }
 
 Expected<ladders::ChoiceAnswer> ask(const Target& target, const std::string& name,
-                                    const CaseFlags& of_case) {
+                                    const CaseFlags& of_case, bool predicted) {
   const auto catalogue = Catalogue::ask(target);
   if (!catalogue) return catalogue.error();
   const auto found = catalogue->find(name);
@@ -67,6 +67,9 @@ Expected<ladders::ChoiceAnswer> ask(const Target& target, const std::string& nam
   if (!request) return request.error();
   if (const Status built = need_family(found->family->name, false); !built) return built.error();
   request->command = ladders::Command::choose;
+  request->predicted = predicted;
+  Progress progress(predicted || !target.software);
+  progress.show("asking the model of time");
   ladders::ChoiceAnswer choice;
   const Status asked = ask_ladders(target, *request, [&](const ladders::Answer& answer) {
     if (const auto* heard = std::get_if<ladders::ChoiceAnswer>(&answer)) choice = *heard;
@@ -82,6 +85,9 @@ int explain_main(const Arguments& arguments) {
   CommandLine line("explain", "Says which rung the library takes for a shape, and why.");
   line.add_argument("OPERATOR", name, "a name from `ridge list`");
   of_case.add_to(line);
+  bool predicted = false;
+  line.add_flag("--predicted", predicted,
+                "on the software GPU: show predicted times only, and do not ask the model of time");
   line.add_device(flags);
   line.add_json(json);
   if (const auto done = line.parse(arguments)) return *done;
@@ -92,7 +98,7 @@ int explain_main(const Arguments& arguments) {
   }
   const auto target = choose_target(flags);
   if (!target) return failed(target.error());
-  const auto answer = ask(*target, name, of_case);
+  const auto answer = ask(*target, name, of_case, predicted);
   Status status = answer ? Status::ok() : Status(answer.error());
   if (status && !json.empty()) status = write_record(*answer, json);
   if (status)
