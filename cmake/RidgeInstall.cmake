@@ -26,7 +26,8 @@ install(TARGETS cudart cuda LIBRARY DESTINATION ${vm} COMPONENT tools NAMELINK_S
 set_target_properties(cudart cuda PROPERTIES INSTALL_RPATH "$ORIGIN")
 if(TARGET ridge_gpu_portable)
   add_dependencies(installed_tools ridge_gpu_portable)
-  install(TARGETS ridge_gpu_portable LIBRARY DESTINATION ${vm} COMPONENT tools)
+  # Where it was not built (`cmake --install` alone does not), what is installed is for CPUs with AVX2 only.
+  install(TARGETS ridge_gpu_portable LIBRARY DESTINATION ${vm} COMPONENT tools OPTIONAL)
   install(TARGETS ridge_gpu LIBRARY DESTINATION ${vm}/glibc-hwcaps/x86-64-v3 COMPONENT tools)
   set_target_properties(ridge_gpu_portable PROPERTIES INSTALL_RPATH "$ORIGIN/..")
   set_target_properties(ridge_gpu PROPERTIES INSTALL_RPATH "$ORIGIN/../../..")

@@ -23,7 +23,7 @@ function(ridge_cuda_object output source)
   add_custom_command(
     OUTPUT ${object}
     COMMAND ${RIDGE_NVCC} -std=c++20 -O3 -lineinfo ${code} -Werror all-warnings
-            -Xcompiler=-fPIC,-Wall,-Wextra -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include ${ARG_FLAGS}
+            -Xcompiler=-O1,-fPIC,-Wall,-Wextra -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include ${ARG_FLAGS}
             -MD -MF ${object}.d -c -o ${object} ${source}
     DEPENDS ${source} DEPFILE ${object}.d
     COMMENT "nvcc ${name}" VERBATIM)
@@ -156,11 +156,15 @@ ${listed}  });
   # Part of libridge, which holds all descriptions and all public functions.
   list(REMOVE_ITEM sources ${folder}/operators.cpp ${folder}/api.cpp)
   list(FILTER sources EXCLUDE REGEX "/rivals_[a-z0-9]+\\.cpp$")  # see ridge_rivals
-  add_library(family_${family} SHARED EXCLUDE_FROM_ALL ${family_source} ${sources} ${objects})
+  add_library(family_${family} SHARED EXCLUDE_FROM_ALL ${family_source} ${sources})
+  # By their paths, and made by a target that waits for nothing: nvcc begins while libridge is still being compiled.
+  add_custom_target(rungs_${family} DEPENDS ${objects})
+  target_link_libraries(family_${family} PRIVATE ${objects})
   target_include_directories(family_${family} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_options(family_${family} PRIVATE ${RIDGE_FAMILY_OPTIONS})
   target_link_libraries(family_${family} PRIVATE libridge)
   ridge_precompile(family_${family} FROM ridge_family_headers)
+  ridge_unity(family_${family})
   set_target_properties(family_${family} PROPERTIES OUTPUT_NAME ridge_${family}
                         LIBRARY_OUTPUT_DIRECTORY ${RIDGE_LIBRARY_FOLDER}/ridge/families
                         BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../..")

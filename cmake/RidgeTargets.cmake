@@ -57,13 +57,39 @@ function(ridge_precompile name)
   target_precompile_headers(${name} PRIVATE ${standard} ${ARG_UNPARSED_ARGUMENTS})
 endfunction()
 
-# ridge_unity(NAME): compiles the target's files several at a time, which spares the parsing of their common headers: for
-# targets of many small files that rarely change. Names in unnamed namespaces have to differ between its files.
+# ridge_unity(NAME [files]): compiles the target's files several at a time (12 unless told), which spares the parsing of
+# their common headers and templates that each would instantiate anew. Names in unnamed namespaces have to differ between
+# its files; -DRIDGE_UNITY=OFF compiles each alone, which is faster where one file is edited again and again.
 option(RIDGE_UNITY "Compile small files several at a time" ON)
 function(ridge_unity name)
-  if(RIDGE_UNITY)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  set(files 12)
+  if(ARGC GREATER 1)
+    set(files ${ARGV1})
   endif()
+  if(RIDGE_UNITY)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
+  endif()
+endfunction()
+
+# ridge_alone(file…): these share names of unnamed namespaces with other files, and are compiled alone.
+function(ridge_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
+# Compiling a test takes longer than running it.
+set(RIDGE_TEST_OPTIONS ${RIDGE_WARNINGS} -O0)
+
+# The headers that every test includes, compiled once for all of them. A program, because the files of a program are
+# compiled with other options than those of a library.
+function(ridge_test_headers)
+  if(TARGET ridge_test_headers)
+    return()
+  endif()
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cpp CONTENT "int main() {}\n")
+  add_executable(ridge_test_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cpp)
+  target_compile_options(ridge_test_headers PRIVATE ${RIDGE_TEST_OPTIONS})
+  target_link_libraries(ridge_test_headers PRIVATE GTest::gtest)
+  ridge_precompile(ridge_test_headers <gtest/gtest.h>)
 endfunction()
 
 # ridge_test(NAME source… DEPS target… [LABELS label…]): a GoogleTest program, one ctest for each of its
@@ -73,12 +99,11 @@ function(ridge_test name)
   find_package(GTest REQUIRED)
   include(GoogleTest)
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
-  target_compile_options(${name} PRIVATE ${RIDGE_WARNINGS} -O1)  # compiling them takes longer than running them
+  target_compile_options(${name} PRIVATE ${RIDGE_TEST_OPTIONS})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest_main)
-  list(LENGTH ARG_UNPARSED_ARGUMENTS files)
-  if(files GREATER_EQUAL 8)  # below that, the precompiled header takes longer than it spares
-    ridge_precompile(${name} <gtest/gtest.h>)
-  endif()
+  ridge_test_headers()
+  ridge_precompile(${name} FROM ridge_test_headers)
+  ridge_unity(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   set(properties TIMEOUT 300)
   if(ARG_LABELS)

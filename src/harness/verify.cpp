@@ -18,9 +18,9 @@ Verification wrong(std::string message) {
 }
 
 // A case's tensors in memory, for one contestant.
-class Run {
+class Trial {
  public:
-  Run(const Prepared& prepared, const Contestant& contestant)
+  Trial(const Prepared& prepared, const Contestant& contestant)
       : p_(prepared), contestant_(contestant) {}
 
   Status allocate() {
@@ -122,7 +122,7 @@ std::string case_text(const Case& c) {
 }
 
 Verification verify(const Prepared& p, const Contestant& contestant) {
-  Run run(p, contestant);
+  Trial run(p, contestant);
   if (const Status s = run.allocate(); !s) return failed(s);
   KeptCall kept;
   Call call = p.ladder->call(p.c, p.workload, run.pointers(), kept);

@@ -52,7 +52,7 @@ Matrices matrices(const Part& p, int first, std::span<const int64_t> place) {
           .col_step = t.strides[size_t(t.rank - 1)],
           .batch_step = p.batch_step(first)};
 }
-Vectors vectors(const Part& p, int first, std::span<const int64_t> place) {
+Vectors vectors_of(const Part& p, int first, std::span<const int64_t> place) {
   if (!p.tensor) return {};
   return {.data = p.at(first, place), .batch_step = p.batch_step(first)};
 }
@@ -138,10 +138,10 @@ Status bind(const Call& call, Launch<Args>& launch) {
     args.d_step = args.m > 1 ? out.row_step : columns_of_d(args);
     args.d_batch_step = out.batch_step;
     args.batch = ops::merged(d, first, d.rank - 2)->size;
-    args.epilogue.bias = vectors(parts[kBias], first, place);
-    args.epilogue.row_scale = vectors(parts[kRowScale], first, place);
-    args.epilogue.col_scale = vectors(parts[kColScale], first, place);
-    const Vectors amax = vectors(parts[kAmax], first, place);
+    args.epilogue.bias = vectors_of(parts[kBias], first, place);
+    args.epilogue.row_scale = vectors_of(parts[kRowScale], first, place);
+    args.epilogue.col_scale = vectors_of(parts[kColScale], first, place);
+    const Vectors amax = vectors_of(parts[kAmax], first, place);
     args.epilogue.amax = static_cast<float*>(const_cast<void*>(amax.data));
     args.epilogue.amax_step = amax.batch_step;
     if (const Status s = launch(args); !s) return s;

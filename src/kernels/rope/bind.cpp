@@ -5,9 +5,6 @@
 namespace ridge::rope {
 namespace {
 
-// In the order of both descriptions.
-enum Place : size_t { kQ, kK, kCos, kSin, kQOut, kKOut };
-
 class Binder {
  public:
   explicit Binder(const Call& call) : call_(call), check_(call.op().name.c_str()) {}

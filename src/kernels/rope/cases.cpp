@@ -8,7 +8,6 @@ namespace ridge::rope {
 namespace {
 
 enum Op { kForward, kBackward };
-enum Tensor : size_t { kQ, kK, kCos, kSin, kQOut, kKOut };
 
 Status check(const Case& c) {
   if (c.size("dim") % 2 != 0)

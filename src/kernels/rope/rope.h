@@ -10,6 +10,8 @@
 
 namespace ridge::rope {
 
+enum Place : size_t { kQ, kK, kCos, kSin, kQOut, kKOut };  // in the order of both descriptions
+
 struct Strides {
   int64_t batch = 0, seq = 0, head = 0;  // elements; those of a head lie one after another
 };

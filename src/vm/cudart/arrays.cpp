@@ -19,13 +19,13 @@ using texture::Level;
 
 constexpr uint64_t kAlign = 512, kRowAlign = 32;
 
-struct All {
+struct AllArrays {
   std::mutex mutex;
   std::unordered_map<const void*, ArrayRef> arrays;  // levels of mipmapped ones, too
   std::unordered_map<const void*, MipmappedRef> mipmapped;
 };
-All& all() {
-  static All& instance = *new All;
+AllArrays& all_arrays() {
+  static AllArrays& instance = *new AllArrays;
   return instance;
 }
 
@@ -157,8 +157,8 @@ cudaError_t make_array(cudaArray_t* handle, const cudaChannelFormatDesc* desc, c
   array->image.levels = {level};
   if (const cudaError_t error = place({array}, bytes)) return error;
   *handle = reinterpret_cast<cudaArray_t>(array.get());
-  const std::lock_guard lock(all().mutex);
-  all().arrays.emplace(array.get(), array);
+  const std::lock_guard lock(all_arrays().mutex);
+  all_arrays().arrays.emplace(array.get(), array);
   return cudaSuccess;
 }
 
@@ -194,22 +194,22 @@ cudaError_t make_mipmapped(cudaMipmappedArray_t* handle, const cudaChannelFormat
   }
   if (const cudaError_t error = place(made->levels, end)) return error;
   *handle = reinterpret_cast<cudaMipmappedArray_t>(made.get());
-  const std::lock_guard lock(all().mutex);
-  for (const ArrayRef& level : made->levels) all().arrays.emplace(level.get(), level);
-  all().mipmapped.emplace(made.get(), made);
+  const std::lock_guard lock(all_arrays().mutex);
+  for (const ArrayRef& level : made->levels) all_arrays().arrays.emplace(level.get(), level);
+  all_arrays().mipmapped.emplace(made.get(), made);
   return cudaSuccess;
 }
 
 ArrayRef find_array(cudaArray_const_t handle) {
-  const std::lock_guard lock(all().mutex);
-  const auto found = all().arrays.find(handle);
-  return found == all().arrays.end() ? nullptr : found->second;
+  const std::lock_guard lock(all_arrays().mutex);
+  const auto found = all_arrays().arrays.find(handle);
+  return found == all_arrays().arrays.end() ? nullptr : found->second;
 }
 
 MipmappedRef find_mipmapped(cudaMipmappedArray_const_t handle) {
-  const std::lock_guard lock(all().mutex);
-  const auto found = all().mipmapped.find(handle);
-  return found == all().mipmapped.end() ? nullptr : found->second;
+  const std::lock_guard lock(all_arrays().mutex);
+  const auto found = all_arrays().mipmapped.find(handle);
+  return found == all_arrays().mipmapped.end() ? nullptr : found->second;
 }
 
 cudaError_t free_array(cudaArray_t handle) {
@@ -219,8 +219,8 @@ cudaError_t free_array(cudaArray_t handle) {
   if (array->is_level) return cudaSuccess;  // the whole owns it
   runtime().scheduler.wait_all();
   if (const cudaError_t error = synchronised()) return error;
-  const std::lock_guard lock(all().mutex);
-  if (!all().arrays.erase(handle)) return cudaErrorInvalidResourceHandle;
+  const std::lock_guard lock(all_arrays().mutex);
+  if (!all_arrays().arrays.erase(handle)) return cudaErrorInvalidResourceHandle;
   release(*array);
   return cudaSuccess;
 }
@@ -231,17 +231,17 @@ cudaError_t free_mipmapped(cudaMipmappedArray_t handle) {
   if (!array) return cudaErrorInvalidResourceHandle;
   runtime().scheduler.wait_all();
   if (const cudaError_t error = synchronised()) return error;
-  const std::lock_guard lock(all().mutex);
-  if (!all().mipmapped.erase(handle)) return cudaErrorInvalidResourceHandle;
-  for (const ArrayRef& level : array->levels) all().arrays.erase(level.get());
+  const std::lock_guard lock(all_arrays().mutex);
+  if (!all_arrays().mipmapped.erase(handle)) return cudaErrorInvalidResourceHandle;
+  for (const ArrayRef& level : array->levels) all_arrays().arrays.erase(level.get());
   release(*array->levels.front());
   return cudaSuccess;
 }
 
 void forget_arrays() {
-  const std::lock_guard lock(all().mutex);
-  all().arrays.clear();
-  all().mipmapped.clear();
+  const std::lock_guard lock(all_arrays().mutex);
+  all_arrays().arrays.clear();
+  all_arrays().mipmapped.clear();
 }
 
 bool box_in(const Array& array, size_t x, size_t y, size_t z, const BoxExtent& extent, Box* box) {
@@ -258,8 +258,8 @@ bool box_in(const Array& array, size_t x, size_t y, size_t z, const BoxExtent& e
 ArrayRef array_holding(const void* address, cudaPos* at) {
   const auto allocation = find_allocation(address);
   if (!allocation || allocation->kind != MemKind::array) return nullptr;
-  const std::lock_guard lock(all().mutex);
-  for (const auto& [handle, array] : all().arrays) {
+  const std::lock_guard lock(all_arrays().mutex);
+  for (const auto& [handle, array] : all_arrays().arrays) {
     const Level& level = array->level();
     const uint64_t offset =
         reinterpret_cast<uint64_t>(address) - reinterpret_cast<uint64_t>(level.base);

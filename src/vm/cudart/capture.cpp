@@ -18,7 +18,7 @@ struct Captures {
   std::vector<CaptureRef> active;
   uint64_t next_id = 1;
 };
-Captures& all() {
+Captures& all_captures() {
   static auto& instance = *new Captures;
   return instance;
 }
@@ -51,7 +51,7 @@ void finish(const CaptureRef& capture) {
   for (const StreamRef& stream : capture->streams) stream->capture = nullptr;
   capture->streams.clear();
   capture->origin = nullptr;
-  std::erase(all().active, capture);
+  std::erase(all_captures().active, capture);
 }
 
 cudaError_t invalidate(const CaptureRef& capture, cudaError_t error) {
@@ -62,7 +62,7 @@ cudaError_t invalidate(const CaptureRef& capture, cudaError_t error) {
 }  // namespace
 
 CaptureRef capture_of(const StreamRef& stream) {
-  const Lock lock(all().mutex);
+  const Lock lock(all_captures().mutex);
   return stream->capture ? stream->capture->capture : nullptr;
 }
 
@@ -73,7 +73,7 @@ cudaError_t begin_capture(cudaStream_t handle, cudaStreamCaptureMode mode,
   if (mode < cudaStreamCaptureModeGlobal || mode > cudaStreamCaptureModeRelaxed)
     return cudaErrorInvalidValue;
   if (stream->kind == StreamKind::legacy) return cudaErrorStreamCaptureUnsupported;
-  const Lock lock(all().mutex);
+  const Lock lock(all_captures().mutex);
   if (stream->capture) return cudaErrorIllegalState;  // and the capture goes on
   auto capture = std::make_shared<Capture>();
   capture->own_graph = !graph;
@@ -82,10 +82,10 @@ cudaError_t begin_capture(cudaStream_t handle, cudaStreamCaptureMode mode,
   capture->thread = std::this_thread::get_id();
   capture->origin = stream;
   capture->streams = {stream};
-  capture->id = all().next_id++;
+  capture->id = all_captures().next_id++;
   stream->capture =
       std::make_shared<StreamCapture>(StreamCapture{capture, std::move(dependencies)});
-  all().active.push_back(std::move(capture));
+  all_captures().active.push_back(std::move(capture));
   return cudaSuccess;
 }
 
@@ -93,7 +93,7 @@ cudaError_t end_capture(cudaStream_t handle, cudaGraph_t* graph) {
   if (graph) *graph = nullptr;
   const StreamRef stream = find_stream(handle);
   if (!stream) return cudaErrorInvalidResourceHandle;
-  const Lock lock(all().mutex);
+  const Lock lock(all_captures().mutex);
   if (!stream->capture) return cudaErrorIllegalState;
   const CaptureRef capture = stream->capture->capture;
   if (capture->origin != stream) return invalidate(capture, cudaErrorStreamCaptureUnmatched);
@@ -111,19 +111,19 @@ cudaError_t end_capture(cudaStream_t handle, cudaGraph_t* graph) {
 }
 
 cudaStreamCaptureStatus capture_status(const StreamRef& stream) {
-  const Lock lock(all().mutex);
+  const Lock lock(all_captures().mutex);
   if (!stream->capture) return cudaStreamCaptureStatusNone;
   return stream->capture->capture->invalid ? cudaStreamCaptureStatusInvalidated
                                            : cudaStreamCaptureStatusActive;
 }
 
 std::vector<GraphNode*> capture_frontier(const StreamRef& stream) {
-  const Lock lock(all().mutex);
+  const Lock lock(all_captures().mutex);
   return stream->capture ? stream->capture->frontier : std::vector<GraphNode*>{};
 }
 
 std::vector<cudaGraphEdgeData> capture_edges(const StreamRef& stream) {
-  const Lock lock(all().mutex);
+  const Lock lock(all_captures().mutex);
   std::vector<cudaGraphEdgeData> kinds;
   if (!stream->capture) return kinds;
   for (const GraphNode* node : stream->capture->frontier) {
@@ -135,7 +135,7 @@ std::vector<cudaGraphEdgeData> capture_edges(const StreamRef& stream) {
 
 cudaError_t set_capture_frontier(const StreamRef& stream, std::vector<GraphNode*> nodes,
                                  const cudaGraphEdgeData* kinds, bool replace) {
-  const Lock lock(all().mutex);
+  const Lock lock(all_captures().mutex);
   if (!stream->capture) return cudaErrorIllegalState;
   if (stream->capture->capture->invalid) return cudaErrorStreamCaptureInvalidated;
   if (replace) {
@@ -153,7 +153,7 @@ cudaStreamCaptureMode exchange_capture_mode(cudaStreamCaptureMode mode) {
 }
 
 cudaError_t capture_work(const CaptureRef& capture, const StreamRef& stream, Work work) {
-  const Lock lock(all().mutex);
+  const Lock lock(all_captures().mutex);
   if (capture->invalid || !stream->capture) return cudaErrorStreamCaptureInvalidated;
   std::vector<GraphNode*>& frontier = stream->capture->frontier;
   EdgeKinds edges = std::exchange(stream->capture->edges, {});
@@ -170,7 +170,7 @@ cudaError_t capture_work(const CaptureRef& capture, const StreamRef& stream, Wor
 cudaError_t capture_record(const CaptureRef& capture, const StreamRef& stream,
                            const EventRef& event, unsigned flags) {
   if (flags & cudaEventRecordExternal) return capture_work(capture, stream, EventRecordWork{event});
-  const Lock lock(all().mutex);
+  const Lock lock(all_captures().mutex);
   if (capture->invalid || !stream->capture) return cudaErrorStreamCaptureInvalidated;
   const std::lock_guard event_lock(event->mutex);
   event->captured = true;
@@ -183,7 +183,7 @@ cudaError_t capture_record(const CaptureRef& capture, const StreamRef& stream,
 cudaError_t capture_wait(const StreamRef& stream, const EventRef& event, unsigned flags) {
   if (const CaptureRef own = capture_of(stream); own && (flags & cudaEventWaitExternal))
     return capture_work(own, stream, EventWaitWork{event});
-  const Lock lock(all().mutex);
+  const Lock lock(all_captures().mutex);
   const std::lock_guard event_lock(event->mutex);
   const CaptureRef theirs = event->captured ? event->capture.lock() : nullptr;
   if (event->captured && (!theirs || !theirs->origin))
@@ -206,13 +206,13 @@ cudaError_t capture_wait(const StreamRef& stream, const EventRef& event, unsigne
 }
 
 cudaError_t refuse_in_capture(const StreamRef& stream) {
-  const Lock lock(all().mutex);
+  const Lock lock(all_captures().mutex);
   return stream->capture ? invalidate(stream->capture->capture, cudaErrorStreamCaptureUnsupported)
                          : cudaSuccess;
 }
 
 cudaError_t refuse_captured_event(const EventRef& event) {
-  const Lock lock(all().mutex);
+  const Lock lock(all_captures().mutex);
   const std::lock_guard event_lock(event->mutex);
   const CaptureRef capture = event->capture.lock();
   if (!capture || !capture->origin) return cudaErrorInvalidValue;
@@ -224,9 +224,9 @@ cudaError_t refuse_captured_event(const EventRef& event) {
 // otherwise.
 cudaError_t check_unsafe() {
   if (interaction_mode == cudaStreamCaptureModeRelaxed) return cudaSuccess;
-  const Lock lock(all().mutex);
+  const Lock lock(all_captures().mutex);
   cudaError_t result = cudaSuccess;
-  for (const CaptureRef& capture : all().active) {
+  for (const CaptureRef& capture : all_captures().active) {
     const bool own = capture->thread == std::this_thread::get_id();
     const bool forbids = capture->mode == cudaStreamCaptureModeThreadLocal ? own
                          : capture->mode == cudaStreamCaptureModeGlobal
@@ -238,9 +238,9 @@ cudaError_t check_unsafe() {
 }
 
 cudaError_t check_no_capture_at_all() {
-  const Lock lock(all().mutex);
+  const Lock lock(all_captures().mutex);
   cudaError_t result = cudaSuccess;
-  for (const CaptureRef& capture : all().active)
+  for (const CaptureRef& capture : all_captures().active)
     result = invalidate(capture, cudaErrorStreamCaptureUnsupported);
   return result;
 }
@@ -250,7 +250,7 @@ namespace {
 std::vector<CaptureRef> implicit_captures(const StreamRef& stream) {  // the lock is held
   std::vector<CaptureRef> found;
   if (stream->kind != StreamKind::legacy) return found;
-  for (const CaptureRef& capture : all().active)
+  for (const CaptureRef& capture : all_captures().active)
     if (std::ranges::any_of(capture->streams,
                             [](const StreamRef& s) { return s->kind == StreamKind::blocking; }))
       found.push_back(capture);
@@ -260,7 +260,7 @@ std::vector<CaptureRef> implicit_captures(const StreamRef& stream) {  // the loc
 }  // namespace
 
 cudaError_t check_implicit(const StreamRef& stream) {
-  const Lock lock(all().mutex);
+  const Lock lock(all_captures().mutex);
   cudaError_t result = cudaSuccess;
   for (const CaptureRef& capture : implicit_captures(stream))
     result = invalidate(capture, cudaErrorStreamCaptureImplicit);
@@ -268,14 +268,14 @@ cudaError_t check_implicit(const StreamRef& stream) {
 }
 
 cudaError_t ask_implicit(const StreamRef& stream) {
-  const Lock lock(all().mutex);
+  const Lock lock(all_captures().mutex);
   return implicit_captures(stream).empty() ? cudaSuccess : cudaErrorStreamCaptureImplicit;
 }
 
 void abandon_captures() {
-  const Lock lock(all().mutex);
-  while (!all().active.empty()) {
-    const CaptureRef capture = all().active.back();
+  const Lock lock(all_captures().mutex);
+  while (!all_captures().active.empty()) {
+    const CaptureRef capture = all_captures().active.back();
     finish(capture);
   }
 }

@@ -27,12 +27,12 @@ struct Advised {
   uint64_t allocation = 0;  // its id: another one may come to lie there
   std::map<uint64_t, Advice> from;
 };
-struct All {
+struct AllManaged {
   std::mutex mutex;
   std::map<uint64_t, Advised> allocations;  // by base
 };
-All& all() {
-  static auto& instance = *new All;
+AllManaged& all_managed() {
+  static auto& instance = *new AllManaged;
   return instance;
 }
 using Lock = std::lock_guard<std::mutex>;
@@ -48,7 +48,7 @@ Pages pages_of(const void* pointer, size_t bytes) {
 }
 
 Advised& advised(const Pages& pages) {
-  Advised& found = all().allocations[pages.base];
+  Advised& found = all_managed().allocations[pages.base];
   if (found.allocation != pages.id) found = {pages.id, {{0, Advice{}}}};
   return found;
 }
@@ -62,7 +62,7 @@ auto split(std::map<uint64_t, Advice>& from, uint64_t page) {
 template <class Change>
 void change(const void* pointer, size_t bytes, Change&& body) {
   const Pages pages = pages_of(pointer, bytes);
-  const Lock lock(all().mutex);
+  const Lock lock(all_managed().mutex);
   auto& from = advised(pages).from;
   const auto end = split(from, pages.end);
   for (auto it = split(from, pages.first); it != end; ++it) body(it->second);
@@ -126,7 +126,7 @@ cudaError_t range_attribute(void* data, size_t bytes, cudaMemRangeAttribute attr
   if (!data || !bytes || bytes % sizeof(int) || (!list && bytes != sizeof(int)))
     return cudaErrorInvalidValue;
   const Pages pages = pages_of(pointer, count);
-  const Lock lock(all().mutex);
+  const Lock lock(all_managed().mutex);
   const auto& from = advised(pages).from;
   auto it = std::prev(from.upper_bound(pages.first));
   Advice common = it->second;
@@ -160,8 +160,8 @@ cudaError_t range_attribute(void* data, size_t bytes, cudaMemRangeAttribute attr
 }
 
 void forget_advice() {
-  const Lock lock(all().mutex);
-  all().allocations.clear();
+  const Lock lock(all_managed().mutex);
+  all_managed().allocations.clear();
 }
 
 }  // namespace ridge::vm::cudart

@@ -33,7 +33,7 @@ struct Pools {
     standard = current = static_cast<cudaMemPool_t>(handles.add(std::make_shared<Pool>()));
   }
 };
-Pools& all() {
+Pools& all_pools() {
   static auto& instance = *new Pools;
   return instance;
 }
@@ -45,21 +45,21 @@ void give_back(void* pointer) {
 
 }  // namespace
 
-cudaMemPool_t default_pool() { return all().standard; }
+cudaMemPool_t default_pool() { return all_pools().standard; }
 
 cudaMemPool_t current_pool() {
-  const std::lock_guard lock(all().mutex);
-  return all().current;
+  const std::lock_guard lock(all_pools().mutex);
+  return all_pools().current;
 }
 
 cudaError_t set_current_pool(cudaMemPool_t pool) {
   if (!find_pool(pool)) return cudaErrorInvalidValue;
-  const std::lock_guard lock(all().mutex);
-  all().current = pool;
+  const std::lock_guard lock(all_pools().mutex);
+  all_pools().current = pool;
   return cudaSuccess;
 }
 
-PoolRef find_pool(cudaMemPool_t handle) { return all().handles.find(handle); }
+PoolRef find_pool(cudaMemPool_t handle) { return all_pools().handles.find(handle); }
 
 cudaError_t create_pool(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   if (!pool || !properties || properties->allocType != cudaMemAllocationTypePinned)
@@ -70,15 +70,15 @@ cudaError_t create_pool(cudaMemPool_t* pool, const cudaMemPoolProps* properties)
   if (properties->handleTypes != cudaMemHandleTypeNone)
     return cudaError_t(refuse("cudaMemPoolCreate with a shareable handle type",
                               "sharing memory between processes"));
-  *pool = static_cast<cudaMemPool_t>(all().handles.add(std::make_shared<Pool>()));
+  *pool = static_cast<cudaMemPool_t>(all_pools().handles.add(std::make_shared<Pool>()));
   return cudaSuccess;
 }
 
 cudaError_t destroy_pool(cudaMemPool_t pool) {
   if (pool == default_pool()) return cudaErrorInvalidValue;
-  if (!all().handles.take(pool)) return cudaErrorInvalidValue;
-  const std::lock_guard lock(all().mutex);
-  if (all().current == pool) all().current = all().standard;
+  if (!all_pools().handles.take(pool)) return cudaErrorInvalidValue;
+  const std::lock_guard lock(all_pools().mutex);
+  if (all_pools().current == pool) all_pools().current = all_pools().standard;
   return cudaSuccess;
 }
 
@@ -102,8 +102,8 @@ cudaError_t allocate_async(void** pointer, size_t bytes, const PoolRef& pool, cu
     pool->used_high = std::max(pool->used_high, pool->used);
     pool->reserved_high = std::max(pool->reserved_high, pool->used);
   }
-  const std::lock_guard lock(all().mutex);
-  all().blocks[*pointer] = {pool, bytes};
+  const std::lock_guard lock(all_pools().mutex);
+  all_pools().blocks[*pointer] = {pool, bytes};
   return cudaSuccess;
 }
 
@@ -126,9 +126,9 @@ cudaError_t free_async(void* pointer, cudaStream_t handle) {
                         found->kind == MemKind::device;
   if (!freeable) return free_device(pointer);  // says what the pointer is
   {
-    const std::lock_guard lock(all().mutex);
-    const auto block = all().blocks.find(pointer);
-    if (block != all().blocks.end() && std::exchange(block->second.freeing, true))
+    const std::lock_guard lock(all_pools().mutex);
+    const auto block = all_pools().blocks.find(pointer);
+    if (block != all_pools().blocks.end() && std::exchange(block->second.freeing, true))
       return fail(cudaErrorInvalidValue,
                   {.asked = {},
                    .why = "double free: the pointer's cudaFreeAsync is already in a stream",
@@ -142,11 +142,11 @@ cudaError_t free_async(void* pointer, cudaStream_t handle) {
 void forget_pooled(const void* pointer) {
   Block block;
   {
-    const std::lock_guard lock(all().mutex);
-    const auto found = all().blocks.find(pointer);
-    if (found == all().blocks.end()) return;
+    const std::lock_guard lock(all_pools().mutex);
+    const auto found = all_pools().blocks.find(pointer);
+    if (found == all_pools().blocks.end()) return;
     block = std::move(found->second);
-    all().blocks.erase(found);
+    all_pools().blocks.erase(found);
   }
   const std::lock_guard lock(block.pool->mutex);
   block.pool->used -= block.size;
@@ -198,10 +198,10 @@ cudaError_t set_pool_attribute(Pool& pool, cudaMemPoolAttr attribute, const void
 }
 
 void reset_pools() {
-  const std::lock_guard lock(all().mutex);
-  all().blocks.clear();
-  all().current = all().standard;
-  const PoolRef standard = find_pool(all().standard);
+  const std::lock_guard lock(all_pools().mutex);
+  all_pools().blocks.clear();
+  all_pools().current = all_pools().standard;
+  const PoolRef standard = find_pool(all_pools().standard);
   standard->used = standard->used_high = standard->reserved_high = 0;
 }
 

@@ -23,12 +23,12 @@ struct Description {
   cudaTextureDesc sampler{};
   std::optional<cudaResourceViewDesc> view;
 };
-struct All {
+struct AllTextures {
   std::mutex mutex;
   std::unordered_map<uint64_t, Description> textures, surfaces;
 };
-All& all() {
-  static All& instance = *new All;
+AllTextures& all_textures() {
+  static AllTextures& instance = *new AllTextures;
   return instance;
 }
 
@@ -188,8 +188,8 @@ cudaError_t make_texture(cudaTextureObject_t* handle, const cudaResourceDesc* re
   *handle = runtime().engine.textures().add(std::move(object));
   Description description{*resource, *sampler, std::nullopt};
   if (view) description.view = *view;
-  const std::lock_guard lock(all().mutex);
-  all().textures.emplace(*handle, description);
+  const std::lock_guard lock(all_textures().mutex);
+  all_textures().textures.emplace(*handle, description);
   return cudaSuccess;
 }
 
@@ -202,8 +202,8 @@ cudaError_t make_surface(cudaSurfaceObject_t* handle, const cudaResourceDesc* re
   object.kind = Object::Kind::surface;
   array_image(*array, &object);
   *handle = runtime().engine.textures().add(std::move(object));
-  const std::lock_guard lock(all().mutex);
-  all().surfaces.emplace(*handle, Description{*resource, {}, std::nullopt});
+  const std::lock_guard lock(all_textures().mutex);
+  all_textures().surfaces.emplace(*handle, Description{*resource, {}, std::nullopt});
   return cudaSuccess;
 }
 
@@ -211,30 +211,30 @@ cudaError_t make_surface(cudaSurfaceObject_t* handle, const cudaResourceDesc* re
 
 cudaError_t destroy_texture(cudaTextureObject_t handle) {
   if (!runtime().engine.textures().destroy(handle, Object::Kind::texture)) return cudaSuccess;
-  const std::lock_guard lock(all().mutex);
-  all().textures.erase(handle);
+  const std::lock_guard lock(all_textures().mutex);
+  all_textures().textures.erase(handle);
   return cudaSuccess;
 }
 
 cudaError_t destroy_surface(cudaSurfaceObject_t handle) {
   if (!runtime().engine.textures().destroy(handle, Object::Kind::surface)) return cudaSuccess;
-  const std::lock_guard lock(all().mutex);
-  all().surfaces.erase(handle);
+  const std::lock_guard lock(all_textures().mutex);
+  all_textures().surfaces.erase(handle);
   return cudaSuccess;
 }
 
 void forget_textures() {
   runtime().engine.textures().destroy_all();
-  const std::lock_guard lock(all().mutex);
-  all().textures.clear();
-  all().surfaces.clear();
+  const std::lock_guard lock(all_textures().mutex);
+  all_textures().textures.clear();
+  all_textures().surfaces.clear();
 }
 
 cudaError_t describe_texture(cudaTextureObject_t handle, cudaResourceDesc* resource,
                              cudaTextureDesc* sampler, cudaResourceViewDesc* view) {
-  const std::lock_guard lock(all().mutex);
-  const auto found = all().textures.find(handle);
-  if (found == all().textures.end()) return cudaErrorInvalidValue;
+  const std::lock_guard lock(all_textures().mutex);
+  const auto found = all_textures().textures.find(handle);
+  if (found == all_textures().textures.end()) return cudaErrorInvalidValue;
   if (resource) *resource = found->second.resource;
   if (sampler) *sampler = found->second.sampler;
   if (view) *view = found->second.view.value_or(cudaResourceViewDesc{});
@@ -242,9 +242,9 @@ cudaError_t describe_texture(cudaTextureObject_t handle, cudaResourceDesc* resou
 }
 
 cudaError_t describe_surface(cudaSurfaceObject_t handle, cudaResourceDesc* resource) {
-  const std::lock_guard lock(all().mutex);
-  const auto found = all().surfaces.find(handle);
-  if (found == all().surfaces.end()) return cudaErrorInvalidValue;
+  const std::lock_guard lock(all_textures().mutex);
+  const auto found = all_textures().surfaces.find(handle);
+  if (found == all_textures().surfaces.end()) return cudaErrorInvalidValue;
   if (resource) *resource = found->second.resource;
   return cudaSuccess;
 }

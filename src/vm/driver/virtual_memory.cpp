@@ -39,47 +39,47 @@ struct Mapping {
   bool accessible = false;
 };
 
-struct State {
+struct Mapped {
   std::mutex mutex;
   std::unordered_map<CUmemGenericAllocationHandle, Handle> handles;
   std::map<uint64_t, size_t> reservations;  // by address
   std::map<uint64_t, Mapping> mappings;
   uint64_t next_handle = 1;
 };
-State& all() {
-  static auto& instance = *new State;
+Mapped& all_mapped() {
+  static auto& instance = *new Mapped;
   return instance;
 }
 using Lock = std::lock_guard<std::mutex>;
 
 CUmemGenericAllocationHandle add_handle(PhysicalRef memory) {
-  const uint64_t handle = all().next_handle++;
-  all().handles[handle] = {std::move(memory), 1};
+  const uint64_t handle = all_mapped().next_handle++;
+  all_mapped().handles[handle] = {std::move(memory), 1};
   return handle;
 }
 
 // The reservation that holds the whole range.
 auto find_reservation(uint64_t address, size_t size) {
-  auto it = all().reservations.upper_bound(address);
-  if (it == all().reservations.begin()) return all().reservations.end();
+  auto it = all_mapped().reservations.upper_bound(address);
+  if (it == all_mapped().reservations.begin()) return all_mapped().reservations.end();
   --it;
   const bool inside = address + size <= it->first + it->second && size <= it->second;
-  return inside ? it : all().reservations.end();
+  return inside ? it : all_mapped().reservations.end();
 }
 
 auto mapping_at(uint64_t address) {
-  auto it = all().mappings.upper_bound(address);
-  if (it == all().mappings.begin()) return all().mappings.end();
+  auto it = all_mapped().mappings.upper_bound(address);
+  if (it == all_mapped().mappings.begin()) return all_mapped().mappings.end();
   --it;
-  return address < it->first + it->second.size ? it : all().mappings.end();
+  return address < it->first + it->second.size ? it : all_mapped().mappings.end();
 }
 
 // Whole mappings, one behind the other, from `address` to its end.
 bool covers_mappings(uint64_t address, size_t size) {
   const uint64_t end = address + size;
   while (address < end) {
-    const auto it = all().mappings.find(address);
-    if (it == all().mappings.end()) return false;
+    const auto it = all_mapped().mappings.find(address);
+    if (it == all_mapped().mappings.end()) return false;
     address += it->second.size;
   }
   return address == end;
@@ -95,8 +95,8 @@ void publish(uint64_t base, size_t size) {
   const auto flush = [&] {
     if (end > start) memory.add_mapped(start, end - start);
   };
-  for (auto it = all().mappings.lower_bound(base);
-       it != all().mappings.end() && it->first < base + size; ++it) {
+  for (auto it = all_mapped().mappings.lower_bound(base);
+       it != all_mapped().mappings.end() && it->first < base + size; ++it) {
     if (!it->second.accessible) continue;
     if (it->first != end) {
       flush();
@@ -131,24 +131,24 @@ cudaError_t create_memory(size_t size, const CUmemAllocationProp& properties,
   memory->file = memfd_create("ridge device memory", MFD_CLOEXEC);
   if (memory->file < 0 || ftruncate(memory->file, off_t(size)) != 0)
     return cudaErrorMemoryAllocation;
-  const Lock lock(all().mutex);
+  const Lock lock(all_mapped().mutex);
   *handle = add_handle(std::move(memory));
   return cudaSuccess;
 }
 
 cudaError_t release_memory(CUmemGenericAllocationHandle handle) {
-  const Lock lock(all().mutex);
-  const auto found = all().handles.find(handle);
-  if (found == all().handles.end()) return cudaErrorInvalidValue;
-  if (--found->second.uses == 0) all().handles.erase(found);
+  const Lock lock(all_mapped().mutex);
+  const auto found = all_mapped().handles.find(handle);
+  if (found == all_mapped().handles.end()) return cudaErrorInvalidValue;
+  if (--found->second.uses == 0) all_mapped().handles.erase(found);
   return cudaSuccess;
 }
 
 cudaError_t retain_memory(const void* address, CUmemGenericAllocationHandle* handle) {
-  const Lock lock(all().mutex);
+  const Lock lock(all_mapped().mutex);
   const auto mapping = mapping_at(reinterpret_cast<uintptr_t>(address));
-  if (mapping == all().mappings.end()) return cudaErrorInvalidValue;
-  for (auto& [number, known] : all().handles)
+  if (mapping == all_mapped().mappings.end()) return cudaErrorInvalidValue;
+  for (auto& [number, known] : all_mapped().handles)
     if (known.memory == mapping->second.memory) {
       ++known.uses;
       *handle = number;
@@ -160,17 +160,17 @@ cudaError_t retain_memory(const void* address, CUmemGenericAllocationHandle* han
 
 cudaError_t memory_properties(CUmemGenericAllocationHandle handle,
                               CUmemAllocationProp* properties) {
-  const Lock lock(all().mutex);
-  const auto found = all().handles.find(handle);
-  if (found == all().handles.end()) return cudaErrorInvalidValue;
+  const Lock lock(all_mapped().mutex);
+  const auto found = all_mapped().handles.find(handle);
+  if (found == all_mapped().handles.end()) return cudaErrorInvalidValue;
   *properties = found->second.memory->properties;
   return cudaSuccess;
 }
 
 cudaError_t export_memory(CUmemGenericAllocationHandle handle, int* descriptor) {
-  const Lock lock(all().mutex);
-  const auto found = all().handles.find(handle);
-  if (found == all().handles.end()) return cudaErrorInvalidValue;
+  const Lock lock(all_mapped().mutex);
+  const auto found = all_mapped().handles.find(handle);
+  if (found == all_mapped().handles.end()) return cudaErrorInvalidValue;
   const Physical& memory = *found->second.memory;
   if (!(memory.properties.requestedHandleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR))
     return cudaErrorInvalidValue;
@@ -189,7 +189,7 @@ cudaError_t import_memory(int descriptor, CUmemGenericAllocationHandle* handle) 
   memory->properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
   memory->properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   memory->properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-  const Lock lock(all().mutex);
+  const Lock lock(all_mapped().mutex);
   *handle = add_handle(std::move(memory));
   return cudaSuccess;
 }
@@ -200,49 +200,51 @@ cudaError_t reserve_addresses(size_t size, size_t alignment, CUdeviceptr* addres
   const auto base =
       cudart::runtime().engine.memory().reserve(size, std::max(alignment, kGranularity));
   if (!base) return cudaErrorMemoryAllocation;
-  const Lock lock(all().mutex);
-  all().reservations[*base] = size;
+  const Lock lock(all_mapped().mutex);
+  all_mapped().reservations[*base] = size;
   *address = *base;
   return cudaSuccess;
 }
 
 cudaError_t free_addresses(CUdeviceptr address, size_t size) {
-  const Lock lock(all().mutex);
-  const auto found = all().reservations.find(address);
-  if (found == all().reservations.end() || found->second != size) return cudaErrorInvalidValue;
-  const auto mapped = all().mappings.lower_bound(address);
-  if (mapped != all().mappings.end() && mapped->first < address + size)
+  const Lock lock(all_mapped().mutex);
+  const auto found = all_mapped().reservations.find(address);
+  if (found == all_mapped().reservations.end() || found->second != size)
     return cudaErrorInvalidValue;
-  all().reservations.erase(found);
+  const auto mapped = all_mapped().mappings.lower_bound(address);
+  if (mapped != all_mapped().mappings.end() && mapped->first < address + size)
+    return cudaErrorInvalidValue;
+  all_mapped().reservations.erase(found);
   cudart::runtime().engine.memory().unreserve(address, size);
   return cudaSuccess;
 }
 
 cudaError_t map_memory(CUdeviceptr address, size_t size, CUmemGenericAllocationHandle handle) {
-  const Lock lock(all().mutex);
-  const auto found = all().handles.find(handle);
-  if (found == all().handles.end() || !size || size % kGranularity || address % kGranularity ||
-      size > found->second.memory->size ||
-      find_reservation(address, size) == all().reservations.end())
+  const Lock lock(all_mapped().mutex);
+  const auto found = all_mapped().handles.find(handle);
+  if (found == all_mapped().handles.end() || !size || size % kGranularity ||
+      address % kGranularity || size > found->second.memory->size ||
+      find_reservation(address, size) == all_mapped().reservations.end())
     return cudaErrorInvalidValue;
-  const auto next = all().mappings.lower_bound(address);
-  if (mapping_at(address) != all().mappings.end() ||
-      (next != all().mappings.end() && next->first < address + size))
+  const auto next = all_mapped().mappings.lower_bound(address);
+  if (mapping_at(address) != all_mapped().mappings.end() ||
+      (next != all_mapped().mappings.end() && next->first < address + size))
     return cudaErrorInvalidValue;
   if (mmap(cudart::runtime().engine.memory().place(address), size, PROT_READ | PROT_WRITE,
            MAP_SHARED | MAP_FIXED, found->second.memory->file, 0) == MAP_FAILED)
     return cudaErrorMemoryAllocation;
-  all().mappings[address] = {size, found->second.memory};
+  all_mapped().mappings[address] = {size, found->second.memory};
   return cudaSuccess;
 }
 
 cudaError_t unmap_memory(CUdeviceptr address, size_t size) {
   cudart::runtime().scheduler.wait_all();
-  const Lock lock(all().mutex);
+  const Lock lock(all_mapped().mutex);
   const auto reservation = find_reservation(address, size);
-  if (reservation == all().reservations.end() || !size || !covers_mappings(address, size))
+  if (reservation == all_mapped().reservations.end() || !size || !covers_mappings(address, size))
     return cudaErrorInvalidValue;
-  all().mappings.erase(all().mappings.find(address), all().mappings.lower_bound(address + size));
+  all_mapped().mappings.erase(all_mapped().mappings.find(address),
+                              all_mapped().mappings.lower_bound(address + size));
   publish(reservation->first, reservation->second);
   // Back to what the device's range is made of.
   const void* blank =
@@ -253,21 +255,21 @@ cudaError_t unmap_memory(CUdeviceptr address, size_t size) {
 
 cudaError_t set_access(CUdeviceptr address, size_t size, bool accessible) {
   cudart::runtime().scheduler.wait_all();
-  const Lock lock(all().mutex);
+  const Lock lock(all_mapped().mutex);
   const auto reservation = find_reservation(address, size);
-  if (reservation == all().reservations.end() || !size || !covers_mappings(address, size))
+  if (reservation == all_mapped().reservations.end() || !size || !covers_mappings(address, size))
     return cudaErrorInvalidValue;
-  for (auto it = all().mappings.find(address);
-       it != all().mappings.end() && it->first < address + size; ++it)
+  for (auto it = all_mapped().mappings.find(address);
+       it != all_mapped().mappings.end() && it->first < address + size; ++it)
     it->second.accessible = accessible;
   publish(reservation->first, reservation->second);
   return cudaSuccess;
 }
 
 cudaError_t get_access(CUdeviceptr address, bool* accessible) {
-  const Lock lock(all().mutex);
+  const Lock lock(all_mapped().mutex);
   const auto mapping = mapping_at(address);
-  if (mapping == all().mappings.end()) return cudaErrorInvalidValue;
+  if (mapping == all_mapped().mappings.end()) return cudaErrorInvalidValue;
   *accessible = mapping->second.accessible;
   return cudaSuccess;
 }

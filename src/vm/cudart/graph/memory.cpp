@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kAlign = 512, kPiece = 32 << 20;
 
-struct All {
+struct AllGraphMemory {
   std::mutex mutex;
   std::map<uint64_t, std::weak_ptr<GraphMemory>> ranges;  // by base
   std::unordered_map<const GraphMemory*, GraphMemoryRef> promised;
@@ -42,8 +42,8 @@ struct All {
     return blocks.back();
   }
 };
-All& all() {
-  static auto& instance = *new All;
+AllGraphMemory& all_graph_memory() {
+  static auto& instance = *new AllGraphMemory;
   return instance;
 }
 using Lock = std::lock_guard<std::mutex>;
@@ -51,9 +51,9 @@ using Lock = std::lock_guard<std::mutex>;
 Allocations& memory() { return runtime().engine.memory(); }
 
 GraphMemoryRef holding(uint64_t address) {
-  const Lock lock(all().mutex);
-  const auto after = all().ranges.upper_bound(address);
-  if (after == all().ranges.begin()) return nullptr;
+  const Lock lock(all_graph_memory().mutex);
+  const auto after = all_graph_memory().ranges.upper_bound(address);
+  if (after == all_graph_memory().ranges.begin()) return nullptr;
   GraphMemoryRef held = std::prev(after)->second.lock();
   return held && address < held->base + held->size ? held : nullptr;
 }
@@ -62,8 +62,8 @@ GraphMemoryRef holding(uint64_t address) {
 
 GraphMemory::~GraphMemory() {
   {
-    const Lock lock(all().mutex);
-    all().ranges.erase(base);
+    const Lock lock(all_graph_memory().mutex);
+    all_graph_memory().ranges.erase(base);
   }
   release();
   memory().unclaim(size);
@@ -72,14 +72,14 @@ GraphMemory::~GraphMemory() {
 
 void GraphMemory::allocate() {
   if (!memory().add_mapped(base, size)) return;  // it is there already
-  const Lock lock(all().mutex);
-  block = all().block_for(round_up(size, kAlign));
+  const Lock lock(all_graph_memory().mutex);
+  block = all_graph_memory().block_for(round_up(size, kAlign));
   block->taken += round_up(size, kAlign);
 }
 
 void GraphMemory::release() {
   memory().release(base, MemKind::mapped);
-  const Lock lock(all().mutex);
+  const Lock lock(all_graph_memory().mutex);
   if (!block) return;
   block->taken -= round_up(size, kAlign);
   block = nullptr;
@@ -94,15 +94,15 @@ cudaError_t make_graph_memory(uint64_t bytes, GraphMemoryRef* made) {
     return cudaErrorMemoryAllocation;
   }
   *made = std::make_shared<GraphMemory>(*base, bytes);
-  const Lock lock(all().mutex);
-  all().ranges[*base] = *made;
+  const Lock lock(all_graph_memory().mutex);
+  all_graph_memory().ranges[*base] = *made;
   return cudaSuccess;
 }
 
 GraphMemoryRef find_graph_memory(const void* pointer) {
-  const Lock lock(all().mutex);
-  const auto found = all().ranges.find(reinterpret_cast<uintptr_t>(pointer));
-  return found == all().ranges.end() ? nullptr : found->second.lock();
+  const Lock lock(all_graph_memory().mutex);
+  const auto found = all_graph_memory().ranges.find(reinterpret_cast<uintptr_t>(pointer));
+  return found == all_graph_memory().ranges.end() ? nullptr : found->second.lock();
 }
 
 uint64_t graph_memory_after(uint64_t address) {
@@ -117,19 +117,19 @@ bool graph_memory_is_gone(uint64_t address) {
 
 bool exchange_promises(const std::vector<GraphMemoryRef>& allocated,
                        const std::vector<GraphMemoryRef>& freed) {
-  const Lock lock(all().mutex);
+  const Lock lock(all_graph_memory().mutex);
   for (const GraphMemoryRef& m : allocated)
-    if (all().promised.contains(m.get())) return false;
+    if (all_graph_memory().promised.contains(m.get())) return false;
   for (const GraphMemoryRef& m : freed)
-    if (!all().promised.contains(m.get())) return false;
-  for (const GraphMemoryRef& m : allocated) all().promised.emplace(m.get(), m);
-  for (const GraphMemoryRef& m : freed) all().promised.erase(m.get());
+    if (!all_graph_memory().promised.contains(m.get())) return false;
+  for (const GraphMemoryRef& m : allocated) all_graph_memory().promised.emplace(m.get(), m);
+  for (const GraphMemoryRef& m : freed) all_graph_memory().promised.erase(m.get());
   return true;
 }
 
 bool is_promised(const GraphMemoryRef& m) {
-  const Lock lock(all().mutex);
-  return all().promised.contains(m.get());
+  const Lock lock(all_graph_memory().mutex);
+  return all_graph_memory().promised.contains(m.get());
 }
 
 cudaError_t free_graph_memory(const GraphMemoryRef& m, const StreamRef& stream) {
@@ -161,38 +161,44 @@ cudaError_t check_free_node(const Graph& graph, const GraphMemoryRef& memory) {
 }
 
 cudaError_t graph_memory_attribute(cudaGraphMemAttributeType attribute, uint64_t* value) {
-  const Lock lock(all().mutex);
+  const Lock lock(all_graph_memory().mutex);
   switch (attribute) {
     case cudaGraphMemAttrUsedMemCurrent:
-    case cudaGraphMemAttrReservedMemCurrent: *value = all().reserved(); return cudaSuccess;
-    case cudaGraphMemAttrUsedMemHigh: *value = all().used_high; return cudaSuccess;
-    case cudaGraphMemAttrReservedMemHigh: *value = all().reserved_high; return cudaSuccess;
+    case cudaGraphMemAttrReservedMemCurrent:
+      *value = all_graph_memory().reserved();
+      return cudaSuccess;
+    case cudaGraphMemAttrUsedMemHigh: *value = all_graph_memory().used_high; return cudaSuccess;
+    case cudaGraphMemAttrReservedMemHigh:
+      *value = all_graph_memory().reserved_high;
+      return cudaSuccess;
   }
   return cudaErrorInvalidValue;
 }
 
 cudaError_t reset_graph_memory_mark(cudaGraphMemAttributeType attribute) {
-  const Lock lock(all().mutex);
+  const Lock lock(all_graph_memory().mutex);
   switch (attribute) {
-    case cudaGraphMemAttrUsedMemHigh: all().used_high = all().reserved(); return cudaSuccess;
+    case cudaGraphMemAttrUsedMemHigh:
+      all_graph_memory().used_high = all_graph_memory().reserved();
+      return cudaSuccess;
     case cudaGraphMemAttrReservedMemHigh:
-      all().reserved_high = all().reserved();
+      all_graph_memory().reserved_high = all_graph_memory().reserved();
       return cudaSuccess;
     default: return cudaErrorInvalidValue;
   }
 }
 
 void trim_graph_memory() {
-  const Lock lock(all().mutex);
-  std::erase_if(all().blocks, [](const auto& block) { return !block->taken; });
+  const Lock lock(all_graph_memory().mutex);
+  std::erase_if(all_graph_memory().blocks, [](const auto& block) { return !block->taken; });
 }
 
 void reset_graph_memory() {
   std::unordered_map<const GraphMemory*, GraphMemoryRef> gone;
-  const Lock lock(all().mutex);
-  gone.swap(all().promised);  // let go after the lock is
-  all().blocks.clear();
-  all().used_high = all().reserved_high = 0;
+  const Lock lock(all_graph_memory().mutex);
+  gone.swap(all_graph_memory().promised);  // let go after the lock is
+  all_graph_memory().blocks.clear();
+  all_graph_memory().used_high = all_graph_memory().reserved_high = 0;
 }
 
 }  // namespace ridge::vm::cudart

@@ -22,13 +22,13 @@ namespace {
 
 using ObjectRef = std::shared_ptr<UserObject>;
 
-struct All {
+struct AllUserObjects {
   std::mutex mutex;
   std::unordered_map<const void*, std::weak_ptr<UserObject>> known;
   std::unordered_map<const void*, HeldObject> own;  // the program's references
 };
-All& all() {
-  static auto& instance = *new All;
+AllUserObjects& all_user_objects() {
+  static auto& instance = *new AllUserObjects;
   return instance;
 }
 using Lock = std::lock_guard<std::mutex>;
@@ -36,8 +36,8 @@ using Lock = std::lock_guard<std::mutex>;
 bool valid(unsigned count) { return count && count <= unsigned(INT_MAX); }
 
 ObjectRef find(cudaUserObject_t handle) {  // the lock is held
-  const auto found = all().known.find(handle);
-  return found == all().known.end() ? nullptr : found->second.lock();
+  const auto found = all_user_objects().known.find(handle);
+  return found == all_user_objects().known.end() ? nullptr : found->second.lock();
 }
 
 }  // namespace
@@ -47,18 +47,18 @@ cudaError_t create_user_object(cudaUserObject_t* handle, void* data, cudaHostFn_
   if (!handle || !destroy || !valid(count)) return cudaErrorInvalidValue;
   auto made = std::make_shared<UserObject>(data, destroy);
   *handle = reinterpret_cast<cudaUserObject_t>(made.get());
-  const Lock lock(all().mutex);
-  std::erase_if(all().known, [](const auto& entry) { return entry.second.expired(); });
-  all().known[made.get()] = made;
-  all().own[made.get()] = {made, count};
+  const Lock lock(all_user_objects().mutex);
+  std::erase_if(all_user_objects().known, [](const auto& entry) { return entry.second.expired(); });
+  all_user_objects().known[made.get()] = made;
+  all_user_objects().own[made.get()] = {made, count};
   return cudaSuccess;
 }
 
 cudaError_t retain_user_object(cudaUserObject_t handle, unsigned count) {
-  const Lock lock(all().mutex);
+  const Lock lock(all_user_objects().mutex);
   ObjectRef object = find(handle);
   if (!object || !valid(count)) return cudaErrorInvalidValue;
-  HeldObject& held = all().own[object.get()];
+  HeldObject& held = all_user_objects().own[object.get()];
   held.object = std::move(object);
   held.count += count;
   return cudaSuccess;
@@ -66,23 +66,23 @@ cudaError_t retain_user_object(cudaUserObject_t handle, unsigned count) {
 
 cudaError_t release_user_object(cudaUserObject_t handle, unsigned count) {
   ObjectRef last;  // let go, and perhaps destroyed, outside the lock
-  const Lock lock(all().mutex);
-  const auto held = all().own.find(handle);
-  if (held == all().own.end() || !valid(count)) return cudaErrorInvalidValue;
+  const Lock lock(all_user_objects().mutex);
+  const auto held = all_user_objects().own.find(handle);
+  if (held == all_user_objects().own.end() || !valid(count)) return cudaErrorInvalidValue;
   // More than there are is no error, as on an H200.
   if (count < held->second.count) {
     held->second.count -= count;
     return cudaSuccess;
   }
   last = std::move(held->second.object);
-  all().own.erase(held);
+  all_user_objects().own.erase(held);
   return cudaSuccess;
 }
 
 cudaError_t graph_retain(Graph& graph, cudaUserObject_t handle, unsigned count, bool move) {
   ObjectRef object;
   {
-    const Lock lock(all().mutex);
+    const Lock lock(all_user_objects().mutex);
     object = find(handle);
   }
   if (!object || !valid(count)) return cudaErrorInvalidValue;

@@ -4,16 +4,12 @@
 #include "vm/cudart/capture.h"
 #include "vm/driver/array_params.h"
 #include "vm/driver/contexts.h"
+#include "vm/driver/same.h"
 
 using namespace ridge::vm;
 using namespace ridge::vm::driver;
 
 namespace {
-
-cudaArray_t same(CUarray array) { return reinterpret_cast<cudaArray_t>(array); }
-cudaMipmappedArray_t same(CUmipmappedArray array) {
-  return reinterpret_cast<cudaMipmappedArray_t>(array);
-}
 
 template <class Body>
 CUresult unsafe_call(Body&& body) {  // a capture forbids it, as it does allocation

@@ -1,13 +1,10 @@
 // Copies of runs of bytes to and from arrays. Boxes are in copy.cpp.
 #include "vm/driver/result.h"
+#include "vm/driver/same.h"
 
 using namespace ridge::vm::driver;
 
-namespace {
-
-cudaArray_t same(CUarray array) { return reinterpret_cast<cudaArray_t>(array); }
-
-}  // namespace
+namespace {}  // namespace
 
 extern "C" {
 

@@ -1,5 +1,6 @@
 // Many copies or hints in one call: the runtime's, with addresses as numbers.
 #include "vm/driver/result.h"
+#include "vm/driver/same.h"
 
 using namespace ridge::vm::driver;
 
@@ -8,12 +9,8 @@ namespace {
 // Their fields are the same in the same order.
 static_assert(sizeof(CUmemcpyAttributes) == sizeof(cudaMemcpyAttributes));
 static_assert(sizeof(CUDA_MEMCPY3D_BATCH_OP) == sizeof(cudaMemcpy3DBatchOp));
-static_assert(sizeof(CUmemLocation) == sizeof(cudaMemLocation));
 
 void** pointers(CUdeviceptr* addresses) { return reinterpret_cast<void**>(addresses); }
-cudaMemLocation* same(CUmemLocation* locations) {
-  return reinterpret_cast<cudaMemLocation*>(locations);
-}
 
 // The first versions say which copy was wrong; here none is singled out.
 void no_index(size_t* wrong) {

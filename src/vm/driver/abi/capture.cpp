@@ -1,16 +1,10 @@
 // Stream capture.
 #include "vm/driver/result.h"
+#include "vm/driver/same.h"
 
 using namespace ridge::vm::driver;
 
-namespace {
-
-const cudaGraphEdgeData* edges(const CUgraphEdgeData* data) {
-  static_assert(sizeof(CUgraphEdgeData) == sizeof(cudaGraphEdgeData));
-  return reinterpret_cast<const cudaGraphEdgeData*>(data);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 extern "C" {
 
@@ -24,7 +18,7 @@ CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph,
                                      const CUgraphNode* dependencies, const CUgraphEdgeData* data,
                                      size_t count, CUstreamCaptureMode mode) {
   return context_call([&] {
-    return cudaStreamBeginCaptureToGraph(stream, graph, dependencies, edges(data), count,
+    return cudaStreamBeginCaptureToGraph(stream, graph, dependencies, same(data), count,
                                          cudaStreamCaptureMode(mode));
   });
 }
@@ -64,7 +58,7 @@ CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode* depe
                                               const CUgraphEdgeData* data, size_t count,
                                               unsigned flags) {
   return context_call([&] {
-    return cudaStreamUpdateCaptureDependencies(stream, dependencies, edges(data), count, flags);
+    return cudaStreamUpdateCaptureDependencies(stream, dependencies, same(data), count, flags);
   });
 }
 CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode* dependencies, size_t count,

@@ -1,13 +1,12 @@
 // cuMemcpy in all its forms but runs of bytes in arrays.
 #include "vm/driver/contexts.h"
 #include "vm/driver/copy_plan.h"
+#include "vm/driver/same.h"
 
 using namespace ridge::vm::driver;
 using ridge::vm::cudart::CopyPlan;
 
 namespace {
-
-void* pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
 CUresult flat(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, CUstream stream,
               bool blocking) {

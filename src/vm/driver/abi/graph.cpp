@@ -1,19 +1,10 @@
 // Graphs, and launching them. Adding and changing nodes is in graph_node.cpp.
 #include "vm/driver/result.h"
+#include "vm/driver/same.h"
 
 using namespace ridge::vm::driver;
 
-namespace {
-
-cudaGraphEdgeData* edges(CUgraphEdgeData* data) {
-  static_assert(sizeof(CUgraphEdgeData) == sizeof(cudaGraphEdgeData));
-  return reinterpret_cast<cudaGraphEdgeData*>(data);
-}
-const cudaGraphEdgeData* edges(const CUgraphEdgeData* data) {
-  return reinterpret_cast<const cudaGraphEdgeData*>(data);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 extern "C" {
 
@@ -48,14 +39,14 @@ CUresult cuGraphDebugDotPrint(CUgraph graph, const char* path, unsigned flags) {
 
 CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode* from, CUgraphNode* to,
                             CUgraphEdgeData* data, size_t* count) {
-  return driver_call([&] { return cudaGraphGetEdges(graph, from, to, edges(data), count); });
+  return driver_call([&] { return cudaGraphGetEdges(graph, from, to, same(data), count); });
 }
 CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode* from, CUgraphNode* to, size_t* count) {
   return cuGraphGetEdges_v2(graph, from, to, nullptr, count);
 }
 CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode* nodes, CUgraphEdgeData* data,
                                        size_t* count) {
-  return driver_call([&] { return cudaGraphNodeGetDependencies(node, nodes, edges(data), count); });
+  return driver_call([&] { return cudaGraphNodeGetDependencies(node, nodes, same(data), count); });
 }
 CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode* nodes, size_t* count) {
   return cuGraphNodeGetDependencies_v2(node, nodes, nullptr, count);
@@ -63,14 +54,14 @@ CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode* nodes, size_t
 CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode* nodes,
                                          CUgraphEdgeData* data, size_t* count) {
   return driver_call(
-      [&] { return cudaGraphNodeGetDependentNodes(node, nodes, edges(data), count); });
+      [&] { return cudaGraphNodeGetDependentNodes(node, nodes, same(data), count); });
 }
 CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode* nodes, size_t* count) {
   return cuGraphNodeGetDependentNodes_v2(node, nodes, nullptr, count);
 }
 CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
                                    const CUgraphEdgeData* data, size_t count) {
-  return driver_call([&] { return cudaGraphAddDependencies(graph, from, to, edges(data), count); });
+  return driver_call([&] { return cudaGraphAddDependencies(graph, from, to, same(data), count); });
 }
 CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
                                 size_t count) {
@@ -79,7 +70,7 @@ CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode* from, const CU
 CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
                                       const CUgraphEdgeData* data, size_t count) {
   return driver_call(
-      [&] { return cudaGraphRemoveDependencies(graph, from, to, edges(data), count); });
+      [&] { return cudaGraphRemoveDependencies(graph, from, to, same(data), count); });
 }
 CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to,
                                    size_t count) {

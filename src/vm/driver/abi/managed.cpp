@@ -1,12 +1,11 @@
 // Managed memory and stream-ordered allocation: the runtime's, with addresses as numbers.
 #include "vm/driver/contexts.h"
 #include "vm/driver/result.h"
+#include "vm/driver/same.h"
 
 using namespace ridge::vm::driver;
 
 namespace {
-
-void* pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
 cudaMemLocation location_of(const CUmemLocation& location) {
   cudaMemLocation same{};
@@ -32,11 +31,6 @@ CUresult allocate(CUdeviceptr* address, size_t bytes, Make&& make) {
     *address = reinterpret_cast<CUdeviceptr>(made);
     return cudaSuccess;
   });
-}
-
-cudaMemLocation* same(CUmemLocation* location) {
-  static_assert(sizeof *location == sizeof(cudaMemLocation));
-  return reinterpret_cast<cudaMemLocation*>(location);
 }
 
 }  // namespace
