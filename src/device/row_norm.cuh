@@ -9,7 +9,8 @@
 namespace ridge::row_norm {
 
 template <int N>
-__device__ __forceinline__ float sum_of(const float (&x)[N]) {  // in a tree: fewer roundings, sooner
+__device__ __forceinline__ float sum_of(
+    const float (&x)[N]) {  // in a tree: fewer roundings, sooner
   float sums[N / 2];
 #pragma unroll
   for (int i = 0; i < N / 2; ++i) sums[i] = x[i] + x[i + N / 2];

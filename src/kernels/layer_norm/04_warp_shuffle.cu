@@ -59,8 +59,7 @@ static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t strea
       if (const Status s = launch_column_sums<T, 1>(a, device, stream); !s) return s;
     const auto kernel =
         a.backward ? layer_norm_backward_warp_shuffle<T> : layer_norm_warp_shuffle<T>;
-    if (a.rows > 0)
-      kernel<<<unsigned((a.rows + kWarps - 1) / kWarps), kThreads, 0, stream>>>(a);
+    if (a.rows > 0) kernel<<<unsigned((a.rows + kWarps - 1) / kWarps), kThreads, 0, stream>>>(a);
     return launch_status();
   });
 }

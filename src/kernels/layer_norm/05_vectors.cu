@@ -15,7 +15,8 @@ namespace ridge::layer_norm::vectors {
 
 constexpr int kThreads = 512;
 constexpr int kPacks = 4;
-constexpr Tuned kTuned = {4.0, 0.80};  // as measured for softmax, which is read twice in the same way
+constexpr Tuned kTuned = {4.0,
+                          0.80};  // as measured for softmax, which is read twice in the same way
 
 template <class T, bool Added>
 __global__ void __launch_bounds__(kThreads) layer_norm_vectors(Args a) {
@@ -122,8 +123,7 @@ static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t strea
       const auto sums =
           lies_in_packs<T>(a) ? launch_column_sums<T, kPackSize<T>> : launch_column_sums<T, 1>;
       if (const Status s = sums(a, device, stream); !s) return s;
-      if (a.rows > 0)
-        layer_norm_backward_vectors<T><<<unsigned(a.rows), kThreads, 0, stream>>>(a);
+      if (a.rows > 0) layer_norm_backward_vectors<T><<<unsigned(a.rows), kThreads, 0, stream>>>(a);
       return launch_status();
     });
   return with_type_and_residual(a, [&](auto t, auto added) {
@@ -139,7 +139,8 @@ static size_t workspace(const Args& a, const DeviceInfo& device) {
 }
 static double cost(const Args& a, const DeviceInfo& device) {
   const double one = double(a.rows) * double(a.cols) * double(size_of(a.dtype));
-  // Forward, what is normalised is read once more; backward, x and dy are, for rows and for columns.
+  // Forward, what is normalised is read once more; backward, x and dy are, for rows and for
+  // columns.
   const double traffic = bytes(a) + (a.backward ? 4 : 1) * one;
   return held::rows_us(kTuned, traffic, a.rows, double(device.threads_per_sm) / kThreads, device);
 }

@@ -36,8 +36,8 @@ struct BackwardPlan {
     threads = lanes == 0 ? 0 : lanes > kBackwardThreads ? lanes : kBackwardThreads / lanes * lanes;
     const int per_sm = threads > kBackwardThreads ? 1 : is_f32 ? 2 : 3;
     const int64_t groups = lanes == 0 ? 1 : threads / lanes;
-    blocks = std::clamp<int64_t>((rows + groups - 1) / groups, 1,
-                                 int64_t(device.sm_count) * per_sm);
+    blocks =
+        std::clamp<int64_t>((rows + groups - 1) / groups, 1, int64_t(device.sm_count) * per_sm);
   }
 };
 
@@ -75,8 +75,7 @@ __device__ __forceinline__ void add_groups(float (&mine)[Columns], float* shared
 
 // `lanes` threads per row; a block takes blockDim / lanes rows at once, and strides over the grid.
 template <class T, int Packs>
-__global__ void
-__launch_bounds__(kBackwardMost, Packs == kBackwardDeep<T> ? 1 : 0)
+__global__ void __launch_bounds__(kBackwardMost, Packs == kBackwardDeep<T> ? 1 : 0)
     layer_norm_backward_held(Args a, Partials partials, int lanes) {
   constexpr int kSize = kPackSize<T>, kColumns = Packs * kSize;
   __shared__ float2 of_warps[2][kBackwardMost / kWarpSize];
@@ -98,7 +97,7 @@ __launch_bounds__(kBackwardMost, Packs == kBackwardDeep<T> ? 1 : 0)
       load_row(x, row.x, slots, first, lanes, T(0.0f));
       load_row(dy, row.dy, slots, first, lanes, T(0.0f));
     }
-    const auto of_pack = [&](int p, float (&of_dy)[kSize], float (&g)[kSize], float (&n)[kSize]) {
+    const auto of_pack = [&](int p, float(&of_dy)[kSize], float(&g)[kSize], float(&n)[kSize]) {
       to_floats(held::seen_anew(x[p]), n);
       to_floats(held::seen_anew(dy[p]), of_dy);
       if (a.gamma) to_floats(gamma[p], g);

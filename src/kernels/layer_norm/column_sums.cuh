@@ -115,9 +115,8 @@ template <class T, int N>
 Status launch_column_sums(const Args& a, const DeviceInfo& device, cudaStream_t stream) {
   const Slices slices(a, device, N);
   const Partials partials(a, slices.count);
-  layer_norm_column_sums<T, N>
-      <<<dim3(unsigned(slices.tiles), unsigned(slices.count)), kColumnWarps * kWarpSize, 0,
-         stream>>>(a, partials, slices.rows);
+  layer_norm_column_sums<T, N><<<dim3(unsigned(slices.tiles), unsigned(slices.count)),
+                                 kColumnWarps * kWarpSize, 0, stream>>>(a, partials, slices.rows);
   return add_slices(a, partials, stream);
 }
 inline size_t column_sums_bytes(const Args& a, const DeviceInfo& device, int n) {

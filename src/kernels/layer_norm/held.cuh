@@ -36,8 +36,7 @@ __device__ __forceinline__ void load_first(Pack<T> (&held)[Packs], const Rows<T>
       for (int i = 0; i < kSize; ++i) x[i] += more[i];
       held[p] = from_floats<T>(x);
     }
-    if (stores)
-      store_row<T, Packs>(row.sum, slots, first, lanes, [&](int p) { return held[p]; });
+    if (stores) store_row<T, Packs>(row.sum, slots, first, lanes, [&](int p) { return held[p]; });
   }
 }
 

@@ -46,14 +46,12 @@ OperatorDef forward(bool centred, bool added) {
   const std::string distance = centred ? "(" + of + " - mean)" : of;
   OperatorDef op = {
       .name = (added ? "add_" : "") + norm,
-      .formula = (added ? "sum = x + residual, " : "") + std::string("y = ") + distance + " / sqrt(" +
-                 (centred ? "variance" : "mean of " + of + " * " + of) + " + epsilon) * gamma" +
-                 (centred ? " + beta" : ""),
+      .formula = (added ? "sum = x + residual, " : "") + std::string("y = ") + distance +
+                 " / sqrt(" + (centred ? "variance" : "mean of " + of + " * " + of) +
+                 " + epsilon) * gamma" + (centred ? " + beta" : ""),
       .dimensions = {{"rows"}, {"cols"}},
-      .tensors = {{.name = "x",
-                   .shape = "rows..., cols",
-                   .formats = kFloats,
-                   .layout = Layout::rows}},
+      .tensors =
+          {{.name = "x", .shape = "rows..., cols", .formats = kFloats, .layout = Layout::rows}},
       .parameters = {{.name = "epsilon",
                       .otherwise = 1e-5,
                       .least = 0,
@@ -67,8 +65,9 @@ OperatorDef forward(bool centred, bool added) {
     op.notes += " The sum is rounded to its format, and the norm is that of the rounded sum.";
   }
   if (centred)
-    op.notes += " The variance is the mean squared distance from the mean, never a difference of "
-                "squares.";
+    op.notes +=
+        " The variance is the mean squared distance from the mean, never a difference of "
+        "squares.";
   op.tensors.push_back(weight("gamma", "one factor per column; left out: 1"));
   if (centred) op.tensors.push_back(weight("beta", "one summand per column; left out: 0"));
   if (added) op.tensors.push_back(rows("sum", Role::out, "x + residual", inputs));
@@ -96,9 +95,10 @@ OperatorDef backward(bool centred) {
                    .meaning = "as the forward pass had it; of the fused one, its sum"},
                   rows("dy", Role::in, "the gradient of y")},
       .aliases = {norm + "_bwd"},
-      .notes = "Computed in f32. Sums are made in the same order in every run. With a dsum, dx is "
-               "the gradient of both x and residual of add_" +
-               norm + "."};
+      .notes =
+          "Computed in f32. Sums are made in the same order in every run. With a dsum, dx is "
+          "the gradient of both x and residual of add_" +
+          norm + "."};
   op.tensors.push_back(weight("gamma", "as the forward pass had it"));
   if (centred) op.tensors.push_back(statistic("mean", Role::in, "as the forward pass gave it"));
   op.tensors.push_back(statistic("rstd", Role::in, "as the forward pass gave it"));

@@ -21,7 +21,8 @@ struct Rows {
 
   __device__ __forceinline__ Rows(const Args& a, int64_t row)
       : x(static_cast<const T*>(a.x) + row * a.x_stride),
-        residual(a.residual ? static_cast<const T*>(a.residual) + row * a.residual_stride : nullptr),
+        residual(a.residual ? static_cast<const T*>(a.residual) + row * a.residual_stride
+                            : nullptr),
         gamma(static_cast<const T*>(a.gamma)),
         beta(static_cast<const T*>(a.beta)),
         sum(static_cast<T*>(a.sum) + row * a.sum_stride),
