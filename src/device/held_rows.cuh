@@ -90,6 +90,29 @@ inline ClusterShape cluster_shape_for(int64_t slots, int tensors) {
                                      : ClusterShape{0, 0, 0};
 }
 
+// Launches kernel(args) with one cluster per row.
+template <class Args>
+Status launch_cluster(void (*kernel)(Args), Args args, int64_t rows, const ClusterShape& shape,
+                      cudaStream_t stream) {
+  if (shape.blocks > kPortable)
+    if (const cudaError_t error =
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+        error != cudaSuccess)
+      return Error{int(error), "no clusters of 16 blocks"};
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {unsigned(shape.blocks), 1, 1};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(unsigned(rows * shape.blocks));
+  config.blockDim = dim3(unsigned(shape.threads));
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  void* parameters[] = {&args};
+  (void)cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), parameters);
+  return launch_status();
+}
+
 // The time of a grid whose SMs work on `an_sm` rows each at a time. The rows of the last round have
 // more bandwidth each, but not without limit: an SM takes at most about three times its share.
 inline double rows_us(Tuned tuned, double bytes, int64_t rows, double an_sm,

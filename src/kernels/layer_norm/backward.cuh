@@ -5,6 +5,7 @@
 
 #include "device/row_norm.cuh"
 #include "kernels/layer_norm/column_sums.cuh"
+#include "ridge/detail/ptx/prefetch.cuh"
 
 namespace ridge::layer_norm {
 
@@ -34,7 +35,7 @@ struct BackwardPlan {
     }
     if (lanes > kBackwardMost) lanes = 0;
     threads = lanes == 0 ? 0 : lanes > kBackwardThreads ? lanes : kBackwardThreads / lanes * lanes;
-    const int per_sm = threads > kBackwardThreads ? 1 : is_f32 ? 2 : 3;
+    const int per_sm = threads > kBackwardThreads ? 1 : 2;  // up to 128 registers per thread
     const int64_t groups = lanes == 0 ? 1 : threads / lanes;
     blocks =
         std::clamp<int64_t>((rows + groups - 1) / groups, 1, int64_t(device.sm_count) * per_sm);

@@ -82,24 +82,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
     auto kernel = softmax_cluster<T, op.value, held::deep_packs(tensors(op.value))>;
     if constexpr (!is_backward(op.value))
       if (shape.packs == kPacksFull) kernel = softmax_cluster<T, op.value, kPacksFull>;
-    if (shape.blocks > kPortable)
-      if (const cudaError_t error =
-              cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-          error != cudaSuccess)
-        return Error{int(error), "no clusters of 16 blocks"};
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {unsigned(shape.blocks), 1, 1};
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(unsigned(a.rows * shape.blocks));
-    config.blockDim = dim3(unsigned(shape.threads));
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    Args args = a;
-    void* parameters[] = {&args};
-    (void)cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), parameters);
-    return launch_status();
+    return held::launch_cluster(kernel, a, a.rows, shape, stream);
   });
 }
 static double cost(const Args& a, const DeviceInfo& device) {
