@@ -110,6 +110,31 @@ __device__ __forceinline__ void load_row(Pack<T> (&packs)[Packs], const T* row,
   }
 }
 
+// A second row with the same columns, such as weights, wherever it lies: one slot at a time.
+template <class T>
+struct RowBeside {
+  const T* row;
+  bool aligned;
+  SlotRange full;
+
+  __device__ __forceinline__ RowBeside(const T* row, const RowSlots<T>& s)
+      : row(row), aligned(is_pack_aligned(row + s.begin(0))), full(s.full(aligned ? 0 : 1)) {}
+  // What is outside the row becomes 0.
+  __device__ __forceinline__ Pack<T> load(const RowSlots<T>& s, int slot) const {
+    if (!full.has(slot)) return row::load_edge(row, s, slot, T(0.0f));
+    const T* const at = row + s.begin(slot);
+    return aligned ? load_pack(at) : load_pack_anywhere(at);
+  }
+};
+// The same for an output.
+template <class T>
+__device__ __forceinline__ void store_beside(T* row, const RowSlots<T>& s, int slot,
+                                             const Pack<T>& pack) {
+  T* const at = row + s.begin(slot);
+  if (s.full(0).has(slot) && is_pack_aligned(at)) store_pack(at, pack);
+  else row::store_edge(row, s, slot, pack);
+}
+
 // result(p) is what goes to slot first + p * lanes; it is called for slots of the row only.
 template <class T, int Packs, class F>
 __device__ __forceinline__ void store_row(T* row, const RowSlots<T>& s, int first, int lanes,

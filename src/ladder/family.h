@@ -66,7 +66,8 @@ class LadderOf : public Ladder {
                        rung.idea,
                        rung.claims,
                        rung.pageable,
-                       {rung.variants.begin(), rung.variants.end()}});
+                       {rung.variants.begin(), rung.variants.end()},
+                       rung.fails_on ? rung.fails_on : ""});
   }
 
   std::vector<Case> tests() const override { return completed(described_.tests()); }

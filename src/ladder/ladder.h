@@ -29,6 +29,7 @@ struct RungInfo {
   Claims claims;
   bool pageable = false;
   std::vector<std::string> variants = {};  // Call::variant is an index of this list
+  std::string fails_on = {};               // a distribution with which it is wrong; none: empty
 };
 
 constexpr int kChosen = -1;  // as a rung: the one that selection takes

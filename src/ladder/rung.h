@@ -59,6 +59,9 @@ struct RungOf {
   Terms (*variant_terms)(const Args&, const DeviceInfo&, int variant) = nullptr;
   Claims claims = {};
   bool pageable = false;  // wants host tensors in pageable memory
+  // Of a lesson: a distribution of inputs with which its results are wrong, such as numbers far
+  // from 0. The tests hold it to be wrong there, and all other rungs to be right.
+  const char* fails_on = nullptr;
 };
 
 template <class Args>

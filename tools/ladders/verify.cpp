@@ -30,6 +30,17 @@ std::vector<int> variants_for(const RungInfo& rung, size_t number_of_case) {
   return {-1, int(number_of_case % rung.variants.size())};
 }
 
+// Whether the rung is there to show what these inputs do to it (RungOf::fails_on).
+bool is_to_fail(const RungInfo& rung, const Case& c) {
+  return !rung.fails_on.empty() && c.distribution == rung.fails_on;
+}
+harness::Verification turned_round(const harness::Verification& result) {
+  if (result.verdict == harness::Verdict::wrong) return {.verdict = harness::Verdict::right};
+  if (result.verdict != harness::Verdict::right) return result;
+  return {.verdict = harness::Verdict::wrong,
+          .message = "is right, but says that these inputs make it wrong (fails_on)"};
+}
+
 // Returns whether the device is still there: after a fault it is gone for this process.
 bool verify_case(const Ladder& ladder, const Case& c, size_t number, const Request& request,
                  const DeviceInfo& device, Tally& tally) {
@@ -50,7 +61,8 @@ bool verify_case(const Ladder& ladder, const Case& c, size_t number, const Reque
     if (!request.rung.empty() && request.rung != rung) continue;
     for (const int variant : variants_for(ladder.rungs[size_t(r)], number)) {
       const auto contestant = harness::contestant_of(ladder, r, device, variant);
-      const auto result = harness::verify(*prepared, contestant);
+      auto result = harness::verify(*prepared, contestant);
+      if (is_to_fail(ladder.rungs[size_t(r)], c)) result = turned_round(result);
       if (result.verdict == harness::Verdict::right) {
         ++tally.right;
       } else if (result.verdict == harness::Verdict::unsupported) {

@@ -30,13 +30,22 @@ __device__ __forceinline__ void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-// Writes two floats to where `here` is in block `rank`'s shared memory. That block must have
+// Writes two or four floats to where `here` is in block `rank`'s shared memory. That block must have
 // started, and must not have ended.
 __device__ __forceinline__ void store_in_cluster(float2* here, unsigned rank, float2 value) {
   const uint32_t address = uint32_t(__cvta_generic_to_shared(here));
   uint32_t there;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
   asm volatile("st.shared::cluster.v2.f32 [%0], {%1, %2};" ::"r"(there), "f"(value.x), "f"(value.y)
+               : "memory");
+}
+
+__device__ __forceinline__ void store_in_cluster(float4* here, unsigned rank, float4 value) {
+  const uint32_t address = uint32_t(__cvta_generic_to_shared(here));
+  uint32_t there;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+  asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(there), "f"(value.x),
+               "f"(value.y), "f"(value.z), "f"(value.w)
                : "memory");
 }
 

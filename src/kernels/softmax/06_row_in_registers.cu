@@ -14,9 +14,7 @@
 
 namespace ridge::softmax::row_in_registers {
 
-// Threads of a block, packs of a thread; of two tensors, half as many of each.
-constexpr int kThreadsNarrow = 128, kPacksNarrow = 4;  // where lanes of a warp share a row
-constexpr int kThreads = 1024, kPacks = 8;             // 64 registers
+using held::kThreadsNarrow;
 constexpr Tuned kTuned = {3.0, 0.86};
 constexpr Tuned kTunedDeep = {3.0, 0.84};
 constexpr Tuned kTunedAlone = {4.0, 0.85};       // one block per SM
@@ -36,7 +34,7 @@ __global__ void __launch_bounds__(kThreadsNarrow, 1024 / kThreadsNarrow)  // 64 
 }
 
 template <class T, Op op, int Packs>
-__global__ void __launch_bounds__(is_deep(op, Packs) ? 2 * kThreadsDeep : kThreads)
+__global__ void __launch_bounds__(held::threads_bound(tensors(op), Packs))
     softmax_row_a_block(Args args) {
   constexpr bool kForward = RowOp<op, Fast>::kForward;
   __shared__ float2 partials[kWarpSize];
@@ -49,31 +47,7 @@ static int64_t slots_of(const Args& a) {
   return most_slots(a.out, a.rows, a.cols, a.out_stride, int64_t(size_of(a.dtype)));
 }
 
-// How a row is shared.
-struct Plan {
-  int lanes;  // none: too wide
-  int packs;
-};
-static Plan plan_for(const Args& a) {
-  const int64_t slots = slots_of(a);
-  const auto lanes_for = [&](int packs) {  // whole warps
-    return int((slots + packs * kWarpSize - 1) / (packs * kWarpSize)) * kWarpSize;
-  };
-  for (int lanes = 4; lanes <= kWarpSize; lanes *= 2) {
-    if (slots <= lanes * 2) return {lanes, 2};
-    if (slots <= lanes * kPacksNarrow) return {lanes, kPacksNarrow};
-  }
-  const int packs = kPacks / tensors(a.op), fewer = packs * 3 / 4, deep = deep_packs(a.op);
-  if (slots > 2 * kThreadsDeep * deep) return {0, 0};
-  const bool is_alone = slots > kThreads / 2 * packs;
-  if (is_alone && (slots <= kThreadsDeep * deep || slots > kThreads * packs))
-    return {lanes_for(deep), deep};
-  // Of what is past the row's end nothing is loaded, but exponentials are taken.
-  if (!is_alone && lanes_for(fewer) <= kThreads / 2 &&
-      lanes_for(fewer) * fewer < lanes_for(packs) * packs)
-    return {lanes_for(fewer), fewer};
-  return {lanes_for(packs), packs};
-}
+static held::Plan plan_for(const Args& a) { return held::plan_for(slots_of(a), tensors(a.op)); }
 
 static Support supports(const Args& a, const DeviceInfo&) {
   if (const Support s = supports_any(a); !s) return s;
@@ -82,33 +56,27 @@ static Support supports(const Args& a, const DeviceInfo&) {
 
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.rows == 0 || a.cols == 0) return Status::ok();
-  const Plan plan = plan_for(a);
+  const held::Plan plan = plan_for(a);
   return with_type_and_op(a, [&](auto t, auto op_constant) {
     using T = decltype(t);
     constexpr Op op = op_constant.value;
-    constexpr int kMost = kPacks / tensors(op), kFewer = kMost * 3 / 4, kDeep = deep_packs(op);
-    constexpr int kFewerNarrow = std::max(kFewer, kPacksNarrow);
-    const unsigned lanes = unsigned(plan.lanes);
-    if (lanes <= kWarpSize) {
-      const auto kernel = plan.packs == 2              ? softmax_narrow_rows<T, op, 2>
-                          : plan.packs == kPacksNarrow ? softmax_narrow_rows<T, op, kPacksNarrow>
-                          : plan.packs == kMost        ? softmax_narrow_rows<T, op, kMost>
-                                                       : softmax_narrow_rows<T, op, kFewerNarrow>;
-      const int64_t blocks = (a.rows * lanes + kThreadsNarrow - 1) / kThreadsNarrow;
-      kernel<<<unsigned(blocks), kThreadsNarrow, 0, stream>>>(a, plan.lanes);
-    } else {
-      const auto kernel = plan.packs == kDeep   ? softmax_row_a_block<T, op, kDeep>
-                          : plan.packs == kMost ? softmax_row_a_block<T, op, kMost>
-                                                : softmax_row_a_block<T, op, kFewer>;
-      kernel<<<unsigned(a.rows), lanes, 0, stream>>>(a);
-    }
+    held::with_plan<tensors(op)>(plan, [&](auto packs, auto narrow) {
+      if constexpr (narrow.value) {
+        const int64_t blocks = (a.rows * plan.lanes + kThreadsNarrow - 1) / kThreadsNarrow;
+        softmax_narrow_rows<T, op, packs.value>
+            <<<unsigned(blocks), kThreadsNarrow, 0, stream>>>(a, plan.lanes);
+      } else {
+        softmax_row_a_block<T, op, packs.value>
+            <<<unsigned(a.rows), unsigned(plan.lanes), 0, stream>>>(a);
+      }
+    });
     return launch_status();
   });
 }
 static double cost(const Args& a, const DeviceInfo& device) {
-  const Plan plan = plan_for(a);
-  const bool deep = is_deep(a.op, plan.packs);
-  const int64_t an_sm = kRegisters / (deep ? 128 : 64) / plan.lanes;  // rows
+  const held::Plan plan = plan_for(a);
+  const bool deep = held::is_deep(tensors(a.op), plan.packs);
+  const int an_sm = plan.rows_per_sm(tensors(a.op));
   if (an_sm > 1) return rows_us(deep ? kTunedDeep : kTuned, a, double(an_sm), device);
   const Tuned& alone = deep                    ? kTunedAloneDeep
                        : size_of(a.dtype) == 2 ? kTunedAloneSmall

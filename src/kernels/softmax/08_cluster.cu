@@ -13,10 +13,10 @@
 
 namespace ridge::softmax::cluster {
 
+using held::kMostBlocks, held::kPortable, held::kThreadsDeep;
 constexpr int kMostThreads = 2 * kThreadsDeep;  // a block of deep threads, two in an SM or alone
 constexpr int kThreadsFull = 1024, kPacksFull = 8;  // the most an SM has under way at once
 constexpr double kLeastFull = 0.9;                  // of that, to be worth having no second block
-constexpr int kPortable = 8, kMostBlocks = 16;      // a cluster, without and with leave
 constexpr Tuned kTuned = {5.0, 0.83};
 constexpr Tuned kTunedLarge = {6.0, 0.80};  // more than kPortable blocks
 constexpr Tuned kTunedAlone = {6.0, 0.76};  // one block per SM
@@ -52,27 +52,18 @@ __global__ void __launch_bounds__(Packs == kPacksFull ? kThreadsFull : kMostThre
       });
 }
 
-// As few blocks as can hold the row, two in an SM: the fewer there are, the sooner they meet. A
-// forward row that is about whole SMs has them, with eight packs per thread.
-struct Shape {
-  int threads, blocks;  // none: too wide
-  int packs;
-};
+using Shape = held::ClusterShape;
+// A forward row that is about whole SMs has them, with eight packs per thread.
 static Shape shape_for(const Args& a) {
   const int64_t slots = most_slots(a.out, a.rows, a.cols, a.out_stride, int64_t(size_of(a.dtype)));
-  const auto threads_for = [&](int64_t blocks, int64_t packs) {
-    const int64_t a_warp = blocks * packs * kWarpSize;
-    return int(std::max<int64_t>((slots + a_warp - 1) / a_warp, 1) * kWarpSize);
-  };
   constexpr int64_t kFull = kThreadsFull * kPacksFull;
   const int64_t whole = (slots + kFull - 1) / kFull;
   if (!is_backward(a.op) && whole >= 2 && whole <= kMostBlocks &&
       double(slots) >= kLeastFull * double(whole * kFull))
-    return {threads_for(whole, kPacksFull), int(whole), kPacksFull};
-  const int64_t packs = deep_packs(a.op), a_block = kThreadsDeep * packs;
-  const int64_t blocks = std::clamp<int64_t>((slots + a_block - 1) / a_block, 2, kMostBlocks);
-  const int threads = threads_for(blocks, packs);
-  return threads <= kMostThreads ? Shape{threads, int(blocks), int(packs)} : Shape{0, 0, 0};
+    return {int((slots + whole * kPacksFull * kWarpSize - 1) / (whole * kPacksFull * kWarpSize)) *
+                kWarpSize,
+            int(whole), kPacksFull};
+  return held::cluster_shape_for(slots, tensors(a.op));
 }
 
 static Support supports(const Args& a, const DeviceInfo& device) {
@@ -88,27 +79,10 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   const Shape shape = shape_for(a);
   return with_type_and_op(a, [&](auto t, auto op) -> Status {
     using T = decltype(t);
-    auto kernel = softmax_cluster<T, op.value, deep_packs(op.value)>;
+    auto kernel = softmax_cluster<T, op.value, held::deep_packs(tensors(op.value))>;
     if constexpr (!is_backward(op.value))
       if (shape.packs == kPacksFull) kernel = softmax_cluster<T, op.value, kPacksFull>;
-    if (shape.blocks > kPortable)
-      if (const cudaError_t error =
-              cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-          error != cudaSuccess)
-        return Error{int(error), "no clusters of 16 blocks"};
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {unsigned(shape.blocks), 1, 1};
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(unsigned(a.rows * shape.blocks));
-    config.blockDim = dim3(unsigned(shape.threads));
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    Args args = a;
-    void* parameters[] = {&args};
-    (void)cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), parameters);
-    return launch_status();
+    return held::launch_cluster(kernel, a, a.rows, shape, stream);
   });
 }
 static double cost(const Args& a, const DeviceInfo& device) {

@@ -2,6 +2,7 @@
 // the one store.
 #pragma once
 
+#include "device/held_rows.cuh"
 #include "device/row.cuh"
 #include "kernels/softmax/max_sum.cuh"
 
@@ -11,13 +12,7 @@ namespace ridge::softmax {
 // If there are more of them, they are computed again.
 constexpr int kKeptFloats = 32;
 
-// Packs of each tensor that one thread holds where rows are wide: with 128 registers, all but
-// thirty of them packs. An SM has room for 512 such threads, and so for two rows of 6400 packs.
-constexpr int kPacksDeep = 25, kThreadsDeep = 256;
-constexpr int kRegisters = 65536;  // of an SM
 constexpr int tensors(Op op) { return is_backward(op) ? 2 : 1; }
-constexpr int deep_packs(Op op) { return kPacksDeep / tensors(op); }
-constexpr bool is_deep(Op op, int packs) { return packs == deep_packs(op); }
 
 // A thread's packs of a row's two inputs; forward operators have one.
 template <class T, Op op, int Packs>
@@ -28,18 +23,6 @@ struct Held {
 
   Pack<T> a[Packs], b[kForward ? 1 : Packs];
 };
-
-// The same pack, but the compiler cannot know that. Otherwise it would keep the f32 of two-byte
-// numbers from one pass to the other, which takes twice the registers of their packs, and spill.
-// Blocks are one thread deep, so nothing changes.
-template <class T>
-__device__ __forceinline__ Pack<T> seen_anew(Pack<T> pack) {
-  if constexpr (sizeof(T) == 2) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) pack.words[i] ^= blockDim.z - 1;
-  }
-  return pack;
-}
 
 // `width` lanes of a warp share its row; `exchange` makes one MaxSum of those of all warps that do;
 // `store` is given a function from p to what goes where held pack p came from.
@@ -78,8 +61,8 @@ __device__ __forceinline__ void finish_row(const Held<T, op, Packs>& held, int w
   store([&](int p) {
     float y[kSize], a[kSize], b[kSize] = {};
     if constexpr (!kKeeps) {
-      to_floats(seen_anew(held.a[p]), a);
-      if constexpr (!kForward) to_floats(seen_anew(held.b[p]), b);
+      to_floats(held::seen_anew(held.a[p]), a);
+      if constexpr (!kForward) to_floats(held::seen_anew(held.b[p]), b);
     }
 #pragma unroll
     for (int i = 0; i < kSize; ++i) {

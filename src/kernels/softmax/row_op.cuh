@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "device/convert.cuh"
+#include "device/held_rows.cuh"
 #include "device/ptx/exp2.cuh"
 #include "kernels/softmax/softmax.h"
 #include "select/select.h"
@@ -84,17 +85,10 @@ inline Support supports_any(const Args& a) {
   return kSupported;
 }
 
-// The time of a grid whose SMs work on `an_sm` rows each at a time. The rows of the last round have
-// more bandwidth each, but not without limit: an SM takes at most about three times its share.
+// The time of a grid whose SMs work on `an_sm` rows each at a time, which are read `reads` times.
 inline double rows_us(Tuned tuned, const Args& a, double an_sm, const DeviceInfo& device,
                       int reads = 1) {
-  constexpr double kLeast = 0.3;  // of a round, for one row on every SM where that is a round
-  const double rounds = double(a.rows) / (an_sm * device.sm_count);
-  const double left = rounds - std::floor(rounds), together = std::max(an_sm, 1.0);
-  const double least = kLeast * std::ceil(left * together) / together;
-  const double longer = left > 0 ? std::max(least - left, 0.0) / rounds : 0;
-  const double bytes = reads * bytes_read(a) + bytes_written(a);
-  return streaming_us(tuned, bytes * (1 + longer), device);
+  return held::rows_us(tuned, reads * bytes_read(a) + bytes_written(a), a.rows, an_sm, device);
 }
 
 // The rows of an Args that a kernel works on.
