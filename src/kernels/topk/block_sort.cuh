@@ -1,0 +1,43 @@
+// Bitonic sort of keys in shared memory by one block, the largest first.
+#pragma once
+
+#include "kernels/topk/keys.cuh"
+
+namespace ridge::topk {
+
+__host__ __device__ constexpr int power_of_two_from(int n) {
+  int power = 1;
+  while (power < n) power *= 2;
+  return power;
+}
+
+// `count` keys; there is room for the next power of two, and zeros fill it. Ends with a barrier.
+__device__ inline void block_sort(Key* keys, int count) {
+  const int n = power_of_two_from(count);
+  for (int i = count + int(threadIdx.x); i < n; i += int(blockDim.x)) keys[i] = 0;
+  __syncthreads();
+  for (int run = 2; run <= n; run *= 2)
+    for (int distance = run / 2; distance > 0; distance /= 2) {
+      for (int pair = int(threadIdx.x); pair < n / 2; pair += int(blockDim.x)) {
+        const int i = 2 * pair - (pair & (distance - 1)), j = i + distance;
+        const Key first = keys[i], second = keys[j];
+        if ((first < second) == ((i & run) == 0)) {
+          keys[i] = second;
+          keys[j] = first;
+        }
+      }
+      __syncthreads();
+    }
+}
+
+// The k best of a row, sorted, become its result. There is room for the power of two after k.
+template <class T>
+__device__ void write_row(const Args& a, int64_t row, Key* keys) {
+  if (!a.sorted) {  // in the order of columns: the lower halves alone, which fall as columns rise
+    for (int i = int(threadIdx.x); i < a.k; i += int(blockDim.x)) keys[i] = uint32_t(keys[i]);
+    block_sort(keys, a.k);
+  }
+  for (int i = int(threadIdx.x); i < a.k; i += int(blockDim.x)) write_result<T>(a, row, i, keys[i]);
+}
+
+}  // namespace ridge::topk
