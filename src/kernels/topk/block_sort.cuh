@@ -12,6 +12,8 @@ __host__ __device__ constexpr int power_of_two_from(int n) {
 }
 
 // `count` keys; there is room for the next power of two, and zeros fill it. Ends with a barrier.
+// Up to a distance of 32, the pairs of a warp are 64 neighbouring keys, which no other warp
+// touches: such steps need no barrier of the block. All threads of the block, in whole warps.
 __device__ inline void block_sort(Key* keys, int count) {
   const int n = power_of_two_from(count);
   for (int i = count + int(threadIdx.x); i < n; i += int(blockDim.x)) keys[i] = 0;
@@ -26,8 +28,11 @@ __device__ inline void block_sort(Key* keys, int count) {
           keys[j] = first;
         }
       }
-      __syncthreads();
+      const int next = distance > 1 ? distance / 2 : run;
+      if (next > kWarpSize || distance > kWarpSize) __syncthreads();
+      else __syncwarp();
     }
+  __syncthreads();
 }
 
 // The k best of a row, sorted, become its result. There is room for the power of two after k.

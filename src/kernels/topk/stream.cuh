@@ -3,8 +3,8 @@
 // The block keeps a buffer of candidates in shared memory, and the k-th best key so far as a
 // threshold. An element that is not above the threshold costs one comparison. The others go to the
 // buffer; when it is full, it is sorted and all but the first k leave it, which raises the
-// threshold. Of n elements in random order only about k (1 + ln(n / k)) enter the buffer. If they
-// rise, all do, and the buffer is sorted once for every n / (room - k) of them.
+// threshold. If elements come in random order, each sort lasts about room / k times as long as the
+// one before. If they rise, all enter the buffer, and it is sorted after every room - k of them.
 #pragma once
 
 #include "device/from_detail.cuh"
@@ -16,7 +16,8 @@ constexpr int kStreamThreads = 256;
 constexpr int kStreamWarps = kStreamThreads / kWarpSize;
 constexpr int kUnroll = 2;  // packs of a thread that are tested together, while two more are loaded
 
-constexpr int room_for(int k) { return k <= 256 ? 1024 : 2 * kMostK; }
+// Small, because it is sorted twice at least; large, because full buffers are sorted more often.
+constexpr int room_for(int k) { return k <= 64 ? 512 : k <= 256 ? 1024 : 2 * kMostK; }
 
 struct Candidates {
   Key* keys;  // (room), in shared memory
@@ -24,6 +25,15 @@ struct Candidates {
   int* count;  // shared
   Key threshold = 0;
 
+  // By all threads, with the best key of some elements of each: the k-th best of them is not above
+  // the k-th best of all. The threshold is one step below, so that these elements pass.
+  __device__ void start(Key mine) {
+    keys[threadIdx.x] = mine;
+    block_sort(keys, kStreamThreads);
+    const uint32_t order = uint32_t(keys[k - 1] >> 32);
+    threshold = order == 0 ? 0 : Key(order - 1) << 32 | 0xffffffffu;
+    __syncthreads();
+  }
   // By all threads, after a barrier. Sorts, and keeps the best k.
   __device__ void keep_best() {
     const int held = min(*count, room);
@@ -56,30 +66,20 @@ struct RowSource {
       if (i + k >= begin && i + k < end) held[k] = x[i + k];
     return held;
   }
-  // A bit for each element that may be above the threshold: one comparison of floats, which NaN
-  // passes, and ties.
-  struct Quick {
-    float bound, sign;
-  };
-  __device__ Quick quick(Key threshold) const {
+  // Whether an element may be above the threshold: one comparison of floats, which NaN passes. Of
+  // equal elements the first wins, and the threshold's own comes before all that are still tested.
+  __device__ float bound(Key threshold) const {
     const uint32_t order = uint32_t(threshold >> 32);
-    const float sign = largest ? 1.0f : -1.0f;
-    // 0 is no number's order: everything passes, as with NaN.
-    return {threshold == 0 ? __uint_as_float(0x7fffffffu)
-                           : sign * from_ordered_bits(largest ? order : ~order),
-            sign};
+    // 0 is the order of nothing: everything passes a NaN.
+    return threshold == 0 ? __uint_as_float(0x7fffffffu)
+                          : from_ordered_bits(largest ? order : ~order);
   }
-  __device__ uint32_t passing(const Held& held, int64_t pack, Quick q) const {
-    uint32_t bits = 0;
-#pragma unroll
-    for (int k = 0; k < kPack; ++k)
-      if (!(q.sign * to_float(held[k]) < q.bound)) bits |= 1u << k;
-    if (bits == 0) return 0;
-    const int64_t i = first() + pack * kPack;
-#pragma unroll
-    for (int k = 0; k < kPack; ++k)
-      if (i + k < begin || i + k >= end) bits &= ~(1u << k);
-    return bits;
+  __device__ bool may_pass(const Held& held, int k, float bound) const {
+    return largest ? !(to_float(held[k]) <= bound) : !(to_float(held[k]) >= bound);
+  }
+  __device__ bool is_there(int64_t pack, int k) const {
+    const int64_t i = first() + pack * kPack + k;
+    return i >= begin && i < end;
   }
   __device__ Key key(const Held& held, int64_t pack, int k) const {
     return key_of(to_float(held[k]), first() + pack * kPack + k, largest);
@@ -95,15 +95,29 @@ struct KeySource {
 
   __device__ int64_t packs() const { return (count + 1) / 2; }
   __device__ Held load(int64_t pack) const { return load_pack(keys + 2 * pack); }
-  __device__ Key quick(Key threshold) const { return threshold; }
-  __device__ uint32_t passing(const Held& held, int64_t pack, Key threshold) const {
-    return uint32_t(held[0] > threshold) | uint32_t(2 * pack + 1 < count && held[1] > threshold)
-                                               << 1;
-  }
+  __device__ Key bound(Key threshold) const { return threshold; }
+  __device__ bool may_pass(const Held& held, int k, Key bound) const { return held[k] > bound; }
+  __device__ bool is_there(int64_t pack, int k) const { return 2 * pack + k < count; }
   __device__ Key key(const Held& held, int64_t, int k) const { return held[k]; }
 };
 
-// Leaves the k best in best.keys, sorted. By all threads of a block of kStreamThreads.
+// Takes `wanted` places for each lane, with one atomic per warp. Returns the first.
+__device__ __forceinline__ int warp_places(int wanted, int* count) {
+  if (!__any_sync(kAllLanes, wanted)) return 0;
+  const int lane = int(threadIdx.x) % kWarpSize;
+  int through = wanted;
+#pragma unroll
+  for (int d = 1; d < kWarpSize; d *= 2) {
+    const int below = __shfl_up_sync(kAllLanes, through, d);
+    if (lane >= d) through += below;
+  }
+  int first = 0;
+  if (lane == kWarpSize - 1) first = atomicAdd(count, through);
+  return __shfl_sync(kAllLanes, first, kWarpSize - 1) + through - wanted;
+}
+
+// Leaves the k best among the keys of best, which keep_best then sorts. By all threads of a block
+// of kStreamThreads.
 template <class Source>
 __device__ void stream_best(const Source& source, Candidates& best) {
   using Held = typename Source::Held;
@@ -119,51 +133,74 @@ __device__ void stream_best(const Source& source, Candidates& best) {
       if (pack_at(first, u) < packs) some[u] = source.load(pack_at(first, u));
   };
   constexpr int64_t kStep = kUnroll * kStreamThreads;
-  Held next[kUnroll];
+  Held next[kUnroll] = {};
   load(0, next);
+  if (best.k <= kStreamThreads) {  // enough of them for a first threshold
+    Key mine = 0;
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u)
+#pragma unroll
+      for (int k = 0; k < Source::kPack; ++k)
+        if (pack_at(0, u) < packs && source.is_there(pack_at(0, u), k))
+          mine = max(mine, source.key(next[u], pack_at(0, u), k));
+    best.start(mine);
+  }
   for (int64_t first = 0; first < packs; first += kStep) {
     Held some[kUnroll];
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u) some[u] = next[u];
     load(first + kStep, next);
 
-    uint32_t pending[kUnroll];
-    const auto test = [&] {
-      const auto quick = source.quick(best.threshold);
-      uint32_t any = 0;
+    const auto bound = source.bound(best.threshold);
+    bool passes = false;
 #pragma unroll
-      for (int u = 0; u < kUnroll; ++u) {
-        pending[u] =
-            pack_at(first, u) < packs ? source.passing(some[u], pack_at(first, u), quick) : 0;
-        any |= pending[u];
-      }
-      return any;
-    };
-    if (!__syncthreads_or(int(test()))) continue;
+    for (int u = 0; u < kUnroll; ++u) {
+      bool any = false;
+#pragma unroll
+      for (int k = 0; k < Source::kPack; ++k) any |= source.may_pass(some[u], k, bound);
+      passes |= any && pack_at(first, u) < packs;
+    }
+    if (!__syncthreads_or(passes)) continue;
+
+    uint32_t entered[kUnroll] = {};  // a bit for each element that is in the buffer
     while (true) {
+      bool left = false;
+      if (__any_sync(kAllLanes, passes)) {  // most warps have nothing to add
+        uint32_t pending[kUnroll];
+        int wanted = 0;  // places in the buffer
 #pragma unroll
-      for (int u = 0; u < kUnroll; ++u) {
-        uint32_t left = 0;
+        for (int u = 0; u < kUnroll; ++u) {
+          const int64_t pack = pack_at(first, u);
+          pending[u] = 0;
 #pragma unroll
-        for (int k = 0; k < Source::kPack; ++k) {
-          if (!(pending[u] >> k & 1)) continue;
-          const Key key = source.key(some[u], pack_at(first, u), k);
-          if (key <= best.threshold) continue;
-          const int place = atomicAdd(best.count, 1);
-          if (place < best.room) best.keys[place] = key;
-          else left |= 1u << k;
+          for (int k = 0; k < Source::kPack; ++k)
+            if (source.may_pass(some[u], k, bound))
+              if (pack < packs && source.is_there(pack, k) &&
+                  source.key(some[u], pack, k) > best.threshold)
+                pending[u] |= 1u << k;
+          pending[u] &= ~entered[u];
+          wanted += __popc(pending[u]);
         }
-        pending[u] = left;
-      }
-      uint32_t any = 0;
+        int place = warp_places(wanted, best.count);
 #pragma unroll
-      for (int u = 0; u < kUnroll; ++u) any |= pending[u];
-      if (!__syncthreads_or(int(any))) break;
+        for (int u = 0; u < kUnroll; ++u)
+#pragma unroll
+          for (int k = 0; k < Source::kPack; ++k) {
+            if (!(pending[u] >> k & 1)) continue;
+            if (place < best.room) {
+              best.keys[place++] = source.key(some[u], pack_at(first, u), k);
+              entered[u] |= 1u << k;
+            } else {
+              left = true;
+            }
+          }
+      }
+      passes = left;
+      if (!__syncthreads_or(left)) break;
       best.keep_best();  // full: make room, and try again those that found none
     }
   }
   __syncthreads();
-  best.keep_best();
 }
 
 }  // namespace ridge::topk
