@@ -74,15 +74,36 @@ struct RowSource {
     return threshold == 0 ? __uint_as_float(0x7fffffffu)
                           : from_ordered_bits(largest ? order : ~order);
   }
-  __device__ bool may_pass(const Held& held, int k, float bound) const {
-    return largest ? !(to_float(held[k]) <= bound) : !(to_float(held[k]) >= bound);
+  // A bit for each element that may be above the bound. Where only `any` is asked for, the compiler
+  // leaves one comparison per element.
+  __device__ uint32_t passing(const Held& held, float bound) const {
+    uint32_t bits = 0;
+    if (largest) {
+#pragma unroll
+      for (int k = 0; k < kPack; ++k) bits |= !(to_float(held[k]) <= bound) ? 1u << k : 0;
+    } else {
+#pragma unroll
+      for (int k = 0; k < kPack; ++k) bits |= !(to_float(held[k]) >= bound) ? 1u << k : 0;
+    }
+    return bits;
   }
   __device__ bool is_there(int64_t pack, int k) const {
     const int64_t i = first() + pack * kPack + k;
     return i >= begin && i < end;
   }
-  __device__ Key key(const Held& held, int64_t pack, int k) const {
-    return key_of(to_float(held[k]), first() + pack * kPack + k, largest);
+  // Reads the element again, from a cache: few are asked for, and a register has no index.
+  __device__ Key key(int64_t pack, int k) const {
+    const int64_t i = first() + pack * kPack + k;
+    return key_of(to_float(x[i]), i, largest);
+  }
+  // The best of a pack.
+  __device__ Key best_of(const Held& held, int64_t pack) const {
+    Key best = 0;
+#pragma unroll
+    for (int k = 0; k < kPack; ++k)
+      if (is_there(pack, k))
+        best = max(best, key_of(to_float(held[k]), first() + pack * kPack + k, largest));
+    return best;
   }
 };
 
@@ -96,24 +117,24 @@ struct KeySource {
   __device__ int64_t packs() const { return (count + 1) / 2; }
   __device__ Held load(int64_t pack) const { return load_pack(keys + 2 * pack); }
   __device__ Key bound(Key threshold) const { return threshold; }
-  __device__ bool may_pass(const Held& held, int k, Key bound) const { return held[k] > bound; }
+  __device__ uint32_t passing(const Held& held, Key bound) const {
+    return uint32_t(held[0] > bound) | uint32_t(held[1] > bound) << 1;
+  }
   __device__ bool is_there(int64_t pack, int k) const { return 2 * pack + k < count; }
-  __device__ Key key(const Held& held, int64_t, int k) const { return held[k]; }
+  __device__ Key key(int64_t pack, int k) const { return keys[2 * pack + k]; }
+  __device__ Key best_of(const Held& held, int64_t pack) const {
+    return is_there(pack, 1) ? max(held[0], held[1]) : held[0];
+  }
 };
 
-// Takes `wanted` places for each lane, with one atomic per warp. Returns the first.
-__device__ __forceinline__ int warp_places(int wanted, int* count) {
-  if (!__any_sync(kAllLanes, wanted)) return 0;
-  const int lane = int(threadIdx.x) % kWarpSize;
-  int through = wanted;
-#pragma unroll
-  for (int d = 1; d < kWarpSize; d *= 2) {
-    const int below = __shfl_up_sync(kAllLanes, through, d);
-    if (lane >= d) through += below;
-  }
+// A place in the buffer for each lane that wants one, with one atomic per warp.
+__device__ __forceinline__ int warp_place(bool is_wanted, int* count) {
+  const unsigned wanting = __ballot_sync(kAllLanes, is_wanted);
+  if (wanting == 0) return 0;
+  const int lane = int(threadIdx.x) % kWarpSize, leader = __ffs(int(wanting)) - 1;
   int first = 0;
-  if (lane == kWarpSize - 1) first = atomicAdd(count, through);
-  return __shfl_sync(kAllLanes, first, kWarpSize - 1) + through - wanted;
+  if (lane == leader) first = atomicAdd(count, __popc(wanting));
+  return __shfl_sync(kAllLanes, first, leader) + __popc(wanting & ((1u << lane) - 1));
 }
 
 // Leaves the k best among the keys of best, which keep_best then sorts. By all threads of a block
@@ -139,10 +160,7 @@ __device__ void stream_best(const Source& source, Candidates& best) {
     Key mine = 0;
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u)
-#pragma unroll
-      for (int k = 0; k < Source::kPack; ++k)
-        if (pack_at(0, u) < packs && source.is_there(pack_at(0, u), k))
-          mine = max(mine, source.key(next[u], pack_at(0, u), k));
+      if (pack_at(0, u) < packs) mine = max(mine, source.best_of(next[u], pack_at(0, u)));
     best.start(mine);
   }
   for (int64_t first = 0; first < packs; first += kStep) {
@@ -152,51 +170,27 @@ __device__ void stream_best(const Source& source, Candidates& best) {
     load(first + kStep, next);
 
     const auto bound = source.bound(best.threshold);
-    bool passes = false;
+    uint32_t bits = 0;  // elements of this thread that may be among the best
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) {
-      bool any = false;
-#pragma unroll
-      for (int k = 0; k < Source::kPack; ++k) any |= source.may_pass(some[u], k, bound);
-      passes |= any && pack_at(first, u) < packs;
-    }
-    if (!__syncthreads_or(passes)) continue;
+    for (int u = 0; u < kUnroll; ++u)
+      if (pack_at(first, u) < packs) bits |= source.passing(some[u], bound) << u * Source::kPack;
+    if (!__syncthreads_or(int(bits))) continue;
 
-    uint32_t entered[kUnroll] = {};  // a bit for each element that is in the buffer
     while (true) {
-      bool left = false;
-      if (__any_sync(kAllLanes, passes)) {  // most warps have nothing to add
-        uint32_t pending[kUnroll];
-        int wanted = 0;  // places in the buffer
-#pragma unroll
-        for (int u = 0; u < kUnroll; ++u) {
-          const int64_t pack = pack_at(first, u);
-          pending[u] = 0;
-#pragma unroll
-          for (int k = 0; k < Source::kPack; ++k)
-            if (source.may_pass(some[u], k, bound))
-              if (pack < packs && source.is_there(pack, k) &&
-                  source.key(some[u], pack, k) > best.threshold)
-                pending[u] |= 1u << k;
-          pending[u] &= ~entered[u];
-          wanted += __popc(pending[u]);
-        }
-        int place = warp_places(wanted, best.count);
-#pragma unroll
-        for (int u = 0; u < kUnroll; ++u)
-#pragma unroll
-          for (int k = 0; k < Source::kPack; ++k) {
-            if (!(pending[u] >> k & 1)) continue;
-            if (place < best.room) {
-              best.keys[place++] = source.key(some[u], pack_at(first, u), k);
-              entered[u] |= 1u << k;
-            } else {
-              left = true;
-            }
-          }
+      uint32_t left = 0;                     // those that found no room
+      while (__any_sync(kAllLanes, bits)) {  // most warps have none, and most lanes of the others
+        const int at = max(__ffs(int(bits)) - 1, 0);
+        const int64_t pack = pack_at(first, at / Source::kPack);
+        const int k = at % Source::kPack;
+        const Key key = bits && source.is_there(pack, k) ? source.key(pack, k) : 0;
+        const bool is_better = key > best.threshold;
+        const int place = warp_place(is_better, best.count);
+        if (is_better && place < best.room) best.keys[place] = key;
+        else if (is_better) left |= bits & -bits;
+        bits &= bits - 1;
       }
-      passes = left;
-      if (!__syncthreads_or(left)) break;
+      bits = left;
+      if (!__syncthreads_or(int(left))) break;
       best.keep_best();  // full: make room, and try again those that found none
     }
   }
