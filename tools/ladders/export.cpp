@@ -13,13 +13,12 @@
 #include "harness/inputs.h"
 #include "harness/verify.h"
 #include "select/device.h"
+#include "sets.h"
 
 namespace ridge::ladders {
 namespace {
 
 using nlohmann::json;
-
-constexpr int64_t kPattern = 1 << 22;  // elements
 
 Status write(const std::string& file, const void* data, size_t bytes) {
   std::ofstream out(file, std::ios::binary);

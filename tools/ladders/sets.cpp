@@ -6,12 +6,6 @@
 #include "harness/verify.h"
 
 namespace ridge::ladders {
-namespace {
-
-// Inputs repeat after this many elements, which is far more than any kernel could profit from.
-constexpr int64_t kPattern = 1 << 22;
-
-}  // namespace
 
 Expected<Sets> make_sets(const Ladder& ladder, const Case& c, const Workload& workload, int sets,
                          bool pageable) {

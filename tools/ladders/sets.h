@@ -1,6 +1,7 @@
 // The tensors that a contestant is launched on, filled with a case's inputs.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -9,6 +10,10 @@
 #include "ladder/ladder.h"
 
 namespace ridge::ladders {
+
+// Inputs of cases that are too large for a reference repeat after this many elements, which is far
+// more than any kernel could profit from.
+inline constexpr int64_t kPattern = 1 << 22;
 
 // One set of a case's tensors, and the call on them.
 struct Set {
