@@ -105,7 +105,7 @@ Status keep(const ClimbRecord& record, const ClimbFlags& flags) {
   return merged ? write_page(*merged, flags) : Status(merged.error());
 }
 
-int exit_code_of(const ClimbRecord& record) {
+int exit_code_of_climb(const ClimbRecord& record) {
   int code = kFine;
   for (const Climb& climb : record.climbs)
     for (const Step& step : climb.steps) {
@@ -296,7 +296,7 @@ int climb_on(const Target& target, const ClimbFlags& flags) {
   ClimbRecord& record = climber.record;
   const Status status =
       flags.tour() ? climb_tour(climber, *jobs) : climb_named(climber, *jobs, flags.quiet);
-  const int wrong = exit_code_of(record);
+  const int wrong = exit_code_of_climb(record);
   if (!record.climbs.empty())
     if (const Status kept = keep(record, flags); !kept) return failed(kept);
   if (status) return wrong;
