@@ -34,7 +34,8 @@ def modelled(program, library, names, folder):
     environment = os.environ | software_gpu(library.parent) | {"RIDGE_MODEL": str(folder / "times.json")}
     subprocess.run([program, "once", *names], check=True, env=environment, stdout=subprocess.DEVNULL)
     launches = [json.loads(line) for line in (folder / "times.json").read_text().splitlines()]
-    launches = [one for one in launches if "::fill_" not in one["name"]]  # they make the inputs
+    # The last line sums up; kernels named fill make the inputs.
+    launches = [one for one in launches if "name" in one and "::fill_" not in one["name"]]
     listed = names or subprocess.run([program, "list"], check=True, env=environment, capture_output=True,
                                      text=True).stdout.split()
     if len(launches) != len(listed):

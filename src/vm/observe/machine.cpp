@@ -36,8 +36,10 @@ struct Pieces {
 };
 using Open = std::map<Key, std::vector<Piece>>;
 
-// The bodies of ifs that become predicated: short, straight, without anything that waits, and
-// without a load from global memory that arithmetic waits for.
+// The bodies of ifs that become predicated: straight, without anything that waits for other
+// threads, and short. How short was found by compiling bodies of every length with ptxas 13.0: 8
+// machine instructions, or 20 if there is a load from global memory among them, whose latency then
+// overlaps with others'. An else leaves one less.
 class Predication {
  public:
   Predication(const Function& function, const Addresses& addresses)
@@ -52,15 +54,16 @@ class Predication {
       const bool has_else = is_branch(target - 1) && all_[target - 1].guard < 0;
       if (has_else) last = all_[target - 1].operands[0].target;
       if (last < target || last >= all_.size()) continue;
-      const uint32_t most = has_else ? 6 : 8;
       const size_t end = has_else ? target - 1 : target;
-      if (!is_short(code, i + 1, end, most)) continue;
-      if (has_else && !is_short(code, target, last, most)) continue;
+      if (!is_short(code, i + 1, end, has_else)) continue;
+      if (has_else && !is_short(code, target, last, true)) continue;
       for (size_t k = i + 1; k < last; ++k) code.predicated[&all_[k]] = &all_[i];
     }
   }
 
  private:
+  static constexpr uint32_t kMost = 8, kMostWithLoad = 20, kTooLong = 100;
+
   Flow flow_of(size_t i) const { return all_[i].match ? all_[i].match->facts().flow : Flow::next; }
   // A branch to the end is an exit, which takes its warps away.
   bool leaves(size_t i) const {
@@ -71,9 +74,25 @@ class Predication {
     return flow_of(i) == Flow::jump && !all_[i].operands.empty() &&
            all_[i].operands[0].kind == Operand::Kind::label;
   }
-  bool is_short(const MachineCode& code, size_t begin, size_t end, uint32_t most) const {
-    uint32_t count = 0;
-    std::unordered_set<int32_t> from_global;
+  // Machine instructions, roughly: copies, parameters and the widening of integers are operands, and
+  // a product of addresses is one instruction with the sum that takes it.
+  static uint32_t length_of(const Match& match) {
+    const Form& form = match.form;
+    const bool is_wide = size_of(form.type()) == 8;
+    const std::string_view root = match.root;
+    if (form.space == Space::param || match.row->unit == Unit::move) return 0;
+    if (root == "cvt" && is_integer(form.types[0]) && is_integer(form.types[1])) return 0;
+    if (root == "mul" && form.wide) return 0;
+    if (root == "mul" || root == "mad") return is_wide && match.row->unit == Unit::alu ? 3 : 1;
+    if (root == "div" || root == "rem" || root == "sqrt" || root == "rcp")
+      return form.approx ? 2 : kTooLong;
+    return 1;
+  }
+  static bool is_integer(Type type) { return type >= Type::u8 && type <= Type::s64; }
+
+  bool is_short(const MachineCode& code, size_t begin, size_t end, bool has_else) const {
+    uint32_t length = has_else;
+    bool loads = false;
     for (size_t k = begin; k < end; ++k) {
       if (k > begin && addresses_.begins_block(k)) return false;
       const Match* match = all_[k].match;
@@ -82,20 +101,13 @@ class Predication {
       const bool goes_on = facts.flow == Flow::next || facts.flow == Flow::trap;
       if (!goes_on || facts.is_atomic() || facts.exchanges || facts.converges || facts.fences)
         return false;
-      const bool is_store = facts.writes();
-      for (const Operand& op : all_[k].operands)
-        if (&op != &all_[k].operands[0] && op.kind == Operand::Kind::reg && !is_store &&
-            from_global.count(op.reg))
-          return false;
-      if (facts.access == AccessKind::load && match->form.space == Space::global &&
-          all_[k].operands[0].kind == Operand::Kind::reg)
-        from_global.insert(all_[k].operands[0].reg);
+      loads |= facts.access == AccessKind::load && match->form.space == Space::global;
       const auto changed = code.changed.find(&all_[k]);
-      if (changed == code.changed.end()) ++count;
+      if (changed == code.changed.end()) length += length_of(*match);
       else
-        for (const MachineAccess& access : changed->second) count += access.lead == &all_[k];
+        for (const MachineAccess& access : changed->second) length += access.lead == &all_[k];
     }
-    return count <= most;
+    return length <= (loads ? kMostWithLoad : kMost);
   }
 
   const std::vector<Instruction>& all_;

@@ -59,7 +59,10 @@ void BodyParser::statement() {
 void BodyParser::directive() {
   if (accept_directive("loc")) return loc();
   if (accept_directive("reg")) return registers();
-  if (accept_directive("pragma")) return pragma();
+  if (accept_directive("pragma")) {
+    if (pragma("nounroll")) function_.nounroll.push_back(uint32_t(function_.instructions.size()));
+    return;
+  }
   if (accept_directive("section")) return section();
   const Linkage l = linkage();
   if (!at_space()) fail("unknown directive '." + std::string(token().text) + "' in a function");

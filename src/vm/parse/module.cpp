@@ -80,7 +80,7 @@ void ModuleParser::statement() {
   if (accept_directive("target")) return target();
   if (accept_directive("file")) return file();
   if (accept_directive("section")) return section();
-  if (accept_directive("pragma")) return pragma();
+  if (accept_directive("pragma")) return void(pragma());
   if (accept_directive("alias")) return alias();
   if (accept_directive("address_size")) {
     module_.address_size = int(integer_up_to(64, "an address size"));
@@ -253,7 +253,7 @@ void ModuleParser::performance(Function& f) {
     else if (t.text == "explicitcluster") f.explicitcluster = true;
     else if (t.text == "blocksareclusters") f.blocksareclusters = true;
     else if (t.text == "noreturn") f.noreturn = true;
-    else if (t.text == "pragma") pragma();
+    else if (t.text == "pragma") (void)pragma();
     else if (t.text == "attribute") skip_parentheses();
     else if (t.text.starts_with("abi_preserve")) integer("a register count");
     else fail_at(t, "unknown directive '." + std::string(t.text) + "' on a function");

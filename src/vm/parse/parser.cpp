@@ -69,12 +69,15 @@ void Parser::section() {
 }
 
 // pragma = '.pragma' string (',' string)* ';'
-void Parser::pragma() {
+bool Parser::pragma(std::string_view wanted) {
+  bool found = false;
   do {
     if (token().kind != TokenKind::string) fail_expected("a pragma in quotes");
+    found |= token().text.find(wanted) != std::string_view::npos;
     next();
   } while (accept(','));
   expect(';', "after .pragma");
+  return found;
 }
 
 // linkage = ('.visible' | '.extern' | '.weak' | '.common')*

@@ -39,7 +39,7 @@ class Parser {
   uint64_t integer_up_to(uint64_t limit, std::string_view what);
 
   void section();
-  void pragma();
+  bool pragma(std::string_view wanted = "");  // whether that is one of them
   Linkage linkage();
 
   [[noreturn]] void fail(std::string message) const { fail_at(token(), std::move(message)); }

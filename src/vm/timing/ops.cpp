@@ -7,6 +7,8 @@
 #include "model/async.h"
 #include "model/figures.h"
 #include "vm/observe/registers.h"
+#include "vm/timing/unrolled.h"
+#include "vm/timing/uses.h"
 
 namespace ridge::vm::timing {
 
@@ -55,12 +57,6 @@ struct Pipes {
   const Pipe products;
 };
 
-bool is(const Match& m, std::initializer_list<std::string_view> roots) {
-  for (const std::string_view root : roots)
-    if (m.root == root) return true;
-  return false;
-}
-bool is_wide_type(Type t) { return size_of(t) == 8; }
 bool is_f(Type t) {
   return t == Type::f32 || t == Type::f16 || t == Type::f16x2 || t == Type::bf16 ||
          t == Type::bf16x2;
@@ -136,102 +132,6 @@ Cost arithmetic(const Instruction& ins, const Pipes& pipes) {
   return pipes.alu();
 }
 
-// Who reads and writes each register of a function, to see what ptxas makes one instruction of.
-class Uses {
- public:
-  explicit Uses(const Function& function) {
-    for (const Instruction& ins : function.instructions) {
-      const Operand* const to = observe::written_by(ins);
-      const auto read = [&](size_t reg) { readers_[reg].push_back(&ins); };
-      for (const Operand& op : ins.operands)
-        if (&op != to) observe::each_register(op, read);
-      if (ins.guard >= 0) read(size_t(ins.guard));
-      if (to) observe::each_register(*to, [&](size_t reg) { writers_[reg].push_back(&ins); });
-    }
-  }
-  // Whether there are readers of what `ins` writes, and `test` holds for all of them.
-  template <class F>
-  bool all_readers(const Instruction& ins, F test) const {
-    const Operand* const to = observe::written_by(ins);
-    const auto readers = to && to->reg >= 0 ? readers_.find(size_t(to->reg)) : readers_.end();
-    if (readers == readers_.end()) return false;
-    return std::ranges::all_of(readers->second,
-                               [&](const Instruction* one) { return one->match && test(*one); });
-  }
-  size_t reader_count(const Instruction& ins) const {
-    const Operand* const to = observe::written_by(ins);
-    const auto readers = to && to->reg >= 0 ? readers_.find(size_t(to->reg)) : readers_.end();
-    return readers == readers_.end() ? 0 : readers->second.size();
-  }
-  // Whether an operand of `ins` is written by an instruction for which `test` holds.
-  template <class F>
-  bool any_operand(const Instruction& ins, F test) const {
-    const Operand* const to = observe::written_by(ins);
-    for (const Operand& op : ins.operands) {
-      const auto writers = &op == to || op.reg < 0 ? writers_.end() : writers_.find(size_t(op.reg));
-      if (writers == writers_.end()) continue;
-      for (const Instruction* one : writers->second)
-        if (one->match && test(*one)) return true;
-    }
-    return false;
-  }
-  template <class F>
-  bool any_writer(int32_t reg, F test) const {
-    const auto writers = writers_.find(size_t(reg));
-    return writers != writers_.end() &&
-           std::ranges::any_of(writers->second,
-                               [&](const Instruction* one) { return one->match && test(*one); });
-  }
-
- private:
-  std::unordered_map<size_t, std::vector<const Instruction*>> readers_, writers_;
-};
-
-bool is_add(const Instruction& ins) {
-  return is(*ins.match, {"add", "sub"}) && ins.match->row->unit == Unit::alu;
-}
-bool is_add64(const Instruction& ins) {
-  return is_add(ins) && is_wide_type(ins.match->form.type());
-}
-bool adds_constant(const Instruction& ins) {
-  return is_add(ins) && ins.operands.size() == 3 && ins.operands[2].kind == Operand::Kind::imm;
-}
-
-// Bodies of short loops without branches whose counter moves by a constant: ptxas unrolls them, and
-// one part in so many of their control is left of each iteration.
-// A body that nvcc has unrolled before has several loads; ptxas then does less.
-constexpr uint8_t kUnroll = 4, kUnrollAgain = 2;
-constexpr size_t kLongestUnrolled = 48, kLoadsOfUnrolled = 4;
-std::vector<uint8_t> in_unrolled_loops(const Function& function, const Uses& uses) {
-  const auto& code = function.instructions;
-  std::vector<uint8_t> in(code.size(), 1);  // how often
-  for (size_t i = 0; i < code.size(); ++i) {
-    if (!code[i].match || code[i].match->facts().flow != Flow::jump || code[i].guard < 0) continue;
-    for (const Operand& op : code[i].operands) {
-      if (op.kind != Operand::Kind::label || op.target > i || i - op.target > kLongestUnrolled)
-        continue;
-      const auto in_body = [&](const Instruction& ins) {
-        return &ins >= &code[op.target] && &ins < &code[i];
-      };
-      bool unrolled = uses.any_writer(code[i].guard, [&](const Instruction& compare) {
-        return in_body(compare) && uses.any_operand(compare, [&](const Instruction& step) {
-          return in_body(step) && adds_constant(step);
-        });
-      });
-      size_t loads = 0;
-      for (size_t k = op.target; k < i; ++k) {
-        unrolled &= code[k].match && code[k].match->facts().flow == Flow::next &&
-                    !code[k].match->facts().is_barrier();
-        loads += code[k].match && code[k].match->root == "ld" &&
-                 code[k].match->form.space == Space::global;
-      }
-      const uint8_t often = loads >= kLoadsOfUnrolled ? kUnrollAgain : kUnroll;
-      for (size_t k = op.target; unrolled && k <= i; ++k) in[k] = often;
-    }
-  }
-  return in;
-}
-
 // x += constant, a comparison, the branch: once per unrolled body.
 bool is_loop_control(const Instruction& ins) {
   return ins.match->facts().flow == Flow::jump || ins.match->root == "setp" || adds_constant(ins);
@@ -270,7 +170,7 @@ class Translator {
         plan_(plan),
         first_register_(work.register_count),
         uses_(function_),
-        unrolled_(in_unrolled_loops(function_, uses_)) {
+        unrolled_(unrolled(function_, uses_)) {
     for (const observe::Entry& entry : plan.entries) {
       if (entry.passed_by) predicated_.insert(entry.passed_by);
       if (entry.merged_into && entry.merged_into != entry.source)

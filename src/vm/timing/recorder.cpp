@@ -196,6 +196,7 @@ struct Recorder::Run {
   Dim3 grid, cluster;
   uint64_t origin = 0;    // where the device's memory begins
   bool in_order = false;  // blocks may find what others left, and run in their order
+  bool waits = false;     // and may wait for it
   AsyncWork async;
 
   uint64_t wave() const { return uint64_t(per_sm) * sms; }
@@ -389,7 +390,14 @@ Recorder::Run& Recorder::run_of(const GridRun& grid) {
                  ' ' + std::to_string(t.shared_bytes);
     run->scalars = scalars_of(grid);
     run->as_before = known_.find(run->shape, run->scalars);
-    if (!run->as_before) t.issued.resize(t.blocks);
+    if (!run->as_before) {
+      t.issued.resize(t.blocks);
+      for (const auto& [function, code] : grid.code->functions) {
+        const observe::Plan plan = observe::plan_of(*code);
+        run->waits |= may_wait(*code, plan);
+        run->in_order |= asks_others(plan);
+      }
+    }
     const uint64_t on_sm = (t.blocks + run->sms - 1) / run->sms;  // blocks
     const uint64_t followed = std::min<uint64_t>(2ull * run->per_sm, on_sm);
     run->most_words = kMostWords / (followed * (t.block_threads / kWarpSize + 1));
@@ -408,14 +416,8 @@ std::vector<uint64_t> Recorder::choose(const GridRun& grid) {
   if (!run.waves) {
     // Of clusters the first waves run, as of kernels whose blocks wait for each other.
     const uint64_t size = grid.cluster_size;
-    bool waits = size > 1;
-    for (const auto& [function, code] : grid.code->functions) {
-      const observe::Plan plan = observe::plan_of(*code);
-      waits |= may_wait(*code, plan);
-      run.in_order |= asks_others(plan);
-    }
     run.waves.emplace(run.work.blocks / size, std::max<uint64_t>(1, run.wave() / size), run.sms,
-                      waits);
+                      run.waits || size > 1);
   }
   double issued = 0;
   for (size_t i = 0; i < run.per_worker.size(); ++i) {

@@ -1,0 +1,17 @@
+// Which loops ptxas unrolls, and how often.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "vm/parse/module.h"
+
+namespace ridge::vm::timing {
+
+class Uses;
+
+// By instruction of the function: how often the body of the innermost loop that it is in comes before
+// the loop's branch. 1: not unrolled, or in no loop.
+std::vector<uint8_t> unrolled(const Function& function, const Uses& uses);
+
+}  // namespace ridge::vm::timing
