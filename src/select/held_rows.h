@@ -1,4 +1,5 @@
-// The predicted time of rungs that hold rows in registers or shared memory (src/device/held_rows.cuh).
+// The predicted time of rungs that hold rows in registers or shared memory
+// (src/device/held_rows.cuh).
 #pragma once
 
 #include <algorithm>

@@ -74,8 +74,8 @@ class Predication {
     return flow_of(i) == Flow::jump && !all_[i].operands.empty() &&
            all_[i].operands[0].kind == Operand::Kind::label;
   }
-  // Machine instructions, roughly: copies, parameters and the widening of integers are operands, and
-  // a product of addresses is one instruction with the sum that takes it.
+  // Machine instructions, roughly: copies, parameters and the widening of integers are operands,
+  // and a product of addresses is one instruction with the sum that takes it.
   static uint32_t length_of(const Match& match) {
     const Form& form = match.form;
     const bool is_wide = size_of(form.type()) == 8;
@@ -83,7 +83,7 @@ class Predication {
     if (form.space == Space::param || match.row->unit == Unit::move) return 0;
     if (root == "cvt" && is_integer(form.types[0]) && is_integer(form.types[1])) return 0;
     if (root == "mul" && form.wide) return 0;
-    if (root == "mul" || root == "mad") return is_wide && match.row->unit == Unit::alu ? 3 : 1;
+    if (root == "mul" || root == "mad") return is_wide && form.lo ? 3 : 1;
     if (root == "div" || root == "rem" || root == "sqrt" || root == "rcp")
       return form.approx ? 2 : kTooLong;
     return 1;

@@ -149,9 +149,8 @@ bool is_folded(const Instruction& ins, const Uses& uses) {
     return uses.all_readers(ins, [](const Instruction& one) {
       return is(*one.match, {"and", "or", "xor"});
     });
-  if (is(m, {"mul"}) && m.row->unit == Unit::alu && m.form.lo)
-    return uses.all_readers(ins, is_add);                           // IMAD
-  if (is_add(ins) && !is_64) return uses.all_readers(ins, is_add);  // IADD3
+  if (is(m, {"mul"}) && m.form.lo && !is_64) return uses.all_readers(ins, is_add);  // IMAD
+  if (is_add(ins) && !is_64) return uses.all_readers(ins, is_add);                  // IADD3
   return false;
 }
 

@@ -17,12 +17,18 @@ constexpr uint8_t kTimes = 4;
 class Counted {
  public:
   Counted(const Function& function, const Uses& uses, size_t first, size_t last)
-      : code_(function.instructions), uses_(uses), function_(function), first_(first), last_(last) {}
+      : code_(function.instructions),
+        uses_(uses),
+        function_(function),
+        first_(first),
+        last_(last) {}
 
   bool is_unrolled() const { return !is_marked() && counts() && fits(); }
 
  private:
-  bool holds(const Instruction& ins) const { return &ins >= &code_[first_] && &ins < &code_[last_]; }
+  bool holds(const Instruction& ins) const {
+    return &ins >= &code_[first_] && &ins < &code_[last_];
+  }
   bool is_marked() const {
     return std::ranges::any_of(function_.nounroll,
                                [&](uint32_t at) { return at >= first_ && at <= last_; });

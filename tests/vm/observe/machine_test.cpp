@@ -2,6 +2,7 @@
 // sm_90 (nvdisasm).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "loaded.h"
@@ -10,7 +11,8 @@
 namespace ridge::vm::observe {
 namespace {
 
-// The machine's accesses: "ld16@8" is a load of 16 bytes per lane, 8 bytes behind the base register.
+// The machine's accesses: "ld16@8" is a load of 16 bytes per lane, 8 bytes behind the base
+// register.
 std::string accesses(const std::string& body,
                      const std::string& shared = ".shared .align 16 .b8 s[4096];") {
   const std::string text = R"(.version 8.7
@@ -173,6 +175,61 @@ TEST(Machine, AtomicsWithoutAReaderAreReductions) {
   EXPECT_EQ(accesses("atom.global.add.u32 %r70, [%rd4], 1;"), "red4@0");
   EXPECT_EQ(accesses("atom.global.add.u32 %r20, [%rd4], 1;"), "atom4@0");
   EXPECT_EQ(accesses("red.global.add.u32 [%rd4], 1;"), "red4@0");
+}
+
+// Whether the machine has a branch around this body, or predicates it.
+bool is_predicated(const std::string& body, const std::string& otherwise = "") {
+  const std::string text = R"(.version 8.7
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 o_param, .param .u32 n_param)
+{
+ .reg .pred %p<9>; .reg .f32 %f<99>; .reg .b32 %r<99>; .reg .b64 %rd<99>;
+ .shared .align 4 .b8 s[4096];
+ ld.param.u64 %rd1, [o_param]; ld.param.u32 %r1, [n_param]; mov.u32 %r2, %tid.x; mov.u32 %r3, s;
+ ld.global.f32 %f1, [%rd1]; ld.global.f32 %f2, [%rd1+128];
+ setp.ge.s32 %p1, %r2, %r1;
+ @%p1 bra other;
+)" + body + (otherwise.empty() ? "\nother:\n" : "\nbra join;\nother:\n" + otherwise + "\njoin:\n") +
+                           " st.global.f32 [%rd1], %f1; ret;\n}\n";
+  const Loaded loaded(text);
+  EXPECT_EQ(loaded.error, "");
+  if (!loaded.code) return false;
+  const Plan plan = plan_of(*loaded.code);
+  return std::any_of(plan.entries.begin(), plan.entries.end(),
+                     [](const Entry& entry) { return entry.passed_by; });
+}
+std::string fmas(int n) {
+  std::string all;
+  for (int i = 0; i < n; ++i) all += " fma.rn.f32 %f1, %f1, %f2, %f1;\n";
+  return all;
+}
+TEST(Machine, ShortIfsArePredicated) {
+  EXPECT_TRUE(is_predicated(fmas(8)));
+  EXPECT_FALSE(is_predicated(fmas(9)));
+  EXPECT_TRUE(is_predicated(fmas(7), fmas(7)));
+  EXPECT_FALSE(is_predicated(fmas(8), fmas(8)));
+  const std::string store = " st.global.f32 [%rd1+256], %f1;\n";
+  EXPECT_TRUE(is_predicated(fmas(7) + store));
+  EXPECT_FALSE(is_predicated(fmas(8) + store));
+}
+TEST(Machine, IfsWithALoadFromGlobalMemoryMayBeLonger) {
+  const std::string load = " ld.global.f32 %f3, [%rd1+512];\n add.f32 %f1, %f1, %f3;\n";
+  EXPECT_TRUE(is_predicated(load + fmas(18)));
+  EXPECT_TRUE(is_predicated(fmas(18) + load));
+  EXPECT_FALSE(is_predicated(load + fmas(19)));
+  EXPECT_TRUE(is_predicated(load + fmas(17), " mov.f32 %f1, 0f00000000;"));
+  EXPECT_FALSE(is_predicated(load + fmas(18), " mov.f32 %f1, 0f00000000;"));
+  // The address of an element of a matrix: products of 64 bits are three instructions each.
+  const std::string product = " mul.lo.s64 %rd5, %rd5, %rd1;\n";
+  EXPECT_TRUE(is_predicated(" mov.u64 %rd5, %rd1;\n" + product + product + load));
+  EXPECT_FALSE(
+      is_predicated(product + product + product + product + product + product + product + load));
+}
+TEST(Machine, IfsOfWhatThreadsDoTogetherAreNot) {
+  EXPECT_FALSE(is_predicated(" red.global.add.u32 [%rd1], 1;\n"));
+  EXPECT_FALSE(is_predicated(" shfl.sync.bfly.b32 %r5, %r2, 1, 31, -1;\n"));
+  EXPECT_FALSE(is_predicated(" div.rn.f32 %f1, %f1, %f2;\n"));
 }
 
 }  // namespace
