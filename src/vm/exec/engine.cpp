@@ -282,6 +282,7 @@ Fault Engine::run(const Launch& launch, Dependence* dependence) {
   Observer* const watching = grid.observer;
   if (watching) watching->begin(grid, impl_->options.threads);
   grid.in_order = watching && watching->wants_order(grid);
+  if (grid.in_order) grid.workers = 1;
   if (watching && grid.chosen.empty() && !watching->watches(grid)) grid.observer = nullptr;
   impl_->run_on_all(grid);
   while (!grid.chosen.empty() && !grid.fault) {

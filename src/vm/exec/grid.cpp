@@ -189,7 +189,7 @@ void run_blocks(GridRun& grid, unsigned index) {
         }
         const bool make_room = grid.launch->cooperative || ++patience > kPatience;
         if (make_room && start_extra()) patience = 0;
-        else if (resident.size() == 1) std::this_thread::yield();
+        else if (resident.size() == 1 && grid.workers > 1) std::this_thread::yield();
         break;
       }
       case BlockState::stopped: {

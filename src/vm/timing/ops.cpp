@@ -1,12 +1,15 @@
 #include "vm/timing/ops.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "model/async.h"
 #include "model/figures.h"
 #include "vm/observe/registers.h"
+#include "vm/observe/uniform.h"
 #include "vm/timing/unrolled.h"
 #include "vm/timing/uses.h"
 
@@ -62,6 +65,10 @@ bool is_f(Type t) {
          t == Type::bf16x2;
 }
 
+bool is_signed(Type t) {
+  return t == Type::s8 || t == Type::s16 || t == Type::s32 || t == Type::s64;
+}
+
 Cost times(Cost one, float n) {
   one.issues *= float(n);
   one.busy *= n;
@@ -105,19 +112,21 @@ Cost arithmetic(const Instruction& ins, const Pipes& pipes) {
     case Unit::sfu:
       if (is(m, {"div"})) return f.approx ? Cost{3, Pipe::sfu, 8, 41} : Cost{12, Pipe::sfu, 16, 58};
       if (is(m, {"sin", "cos"})) return {2, Pipe::sfu, 8, 23};
-      if (is(m, {"sqrt", "rcp"}) && !f.approx) return {8, Pipe::sfu, 11, 60};
+      if (is(m, {"sqrt", "rcp"}) && !f.approx) return {10, Pipe::sfu, 11, 60};
       if (!f.ftz && is(m, {"ex2", "lg2", "sqrt", "rsqrt"})) return {3, Pipe::sfu, 8, 22};
       return pipes.special();
     case Unit::fma:
       if (is(m, {"div"})) return f.approx ? Cost{3, Pipe::sfu, 8, 41} : Cost{12, Pipe::sfu, 16, 58};
-      if (is(m, {"sqrt", "rcp"})) return f.approx ? pipes.special() : Cost{8, Pipe::sfu, 11, 60};
+      if (is(m, {"sqrt", "rcp"})) return f.approx ? pipes.special() : Cost{10, Pipe::sfu, 11, 60};
       if (is(m, {"fma", "add", "sub", "mul", "mad"}) && t == Type::f32) return pipes.fma();
       if (is(m, {"mul", "mad"})) break;
       return pipes.alu();
     default: break;
   }
-  if (is(m, {"div", "rem"}))
-    return is_wide_type(t) ? Cost{110, Pipe::alu, 220, 310} : Cost{22, Pipe::alu, 28, 130};
+  if (is(m, {"div", "rem"})) {
+    if (is_wide_type(t)) return {110, Pipe::alu, 220, 310};
+    return is_signed(t) ? Cost{20, Pipe::alu, 26, 130} : Cost{16, Pipe::alu, 22, 120};
+  }
   if (is(m, {"mul", "mad", "mul24", "mad24"})) {
     if (f.wide) return pipes.imad(5);
     if (is_wide_type(t)) return times(pipes.imad(), 3);
@@ -143,6 +152,11 @@ bool is_folded(const Instruction& ins, const Uses& uses) {
   const bool is_64 = is_wide_type(m.form.type());
   if (is(m, {"mul"}) && m.form.wide) return uses.all_readers(ins, is_add64);  // IMAD.WIDE
   if (is(m, {"shl"}) && is_64) return uses.all_readers(ins, is_add64);        // LEA
+  // A comparison takes one predicate along: setp, then and.pred, is ISETP.AND.
+  if (m.form.type() == Type::pred && is(m, {"and", "or"}))
+    return uses.any_operand(ins, [&](const Instruction& one) {
+      return is(*one.match, {"setp"}) && uses.reader_count(one) == 1;
+    });
   if (uses.reader_count(ins) != 1) return false;
   if (is(m, {"shl"})) return uses.all_readers(ins, is_add);
   if (is(m, {"and", "or", "xor", "not"}))  // LOP3
@@ -159,6 +173,11 @@ bool is_operand(const Match& m) {
   return m.form.space == Space::param || m.form.space == Space::constant;
 }
 
+// These are loaded into registers: addresses are not computed from operands.
+bool is_pointer_parameter(const Match& m) {
+  return m.form.space == Space::param && m.root == "ld" && is_wide_type(m.form.type());
+}
+
 // Makes the ops of one function.
 class Translator {
  public:
@@ -169,7 +188,9 @@ class Translator {
         plan_(plan),
         first_register_(work.register_count),
         uses_(function_),
+        uniform_(function_),
         unrolled_(unrolled(function_, uses_)) {
+    find_repeated_divisors();
     for (const observe::Entry& entry : plan.entries) {
       if (entry.passed_by) predicated_.insert(entry.passed_by);
       if (entry.merged_into && entry.merged_into != entry.source)
@@ -177,9 +198,21 @@ class Translator {
     }
   }
 
+  // What comes with every kernel: the stack's address and the descriptor of global memory.
+  void add_beginning(model::Step& step) {
+    Op op;
+    op.issues = 2;
+    op.pipe = Pipe::alu;
+    op.busy = 2;
+    work_.ops.push_back(op);
+    ++step.ops;
+  }
+
   void add(const observe::Step& from) {
     model::Step step;
     step.op = uint32_t(work_.ops.size());
+    const bool is_first = work_.steps.size() == first_step_ && function_.entry && !from.touches;
+    if (is_first) add_beginning(step);
     const uint32_t entries = from.counts || from.touches ? std::max<uint32_t>(1, from.entries) : 0;
     for (uint32_t k = 0; k < entries; ++k) {
       Op op;
@@ -189,7 +222,7 @@ class Translator {
       if (entries == 1 && from_constants(plan_.entries[from.entry])) make_constant(op);
       work_.ops.push_back(op);
     }
-    step.ops = entries;
+    step.ops += entries;
     work_.steps.push_back(step);
   }
 
@@ -306,6 +339,8 @@ class Translator {
 
   // A memory instruction without an access of the machine in this step.
   Cost no_access(Op& op, const observe::Entry& entry) const {
+    if (is_pointer_parameter(*entry.match))
+      return {1, Pipe::alu, 2, float(pipes_.figures.constant_latency)};
     if (is_operand(*entry.match)) return kFree;
     const Sync sync = entry.match->facts().sync;
     if (sync == Sync::token_arrive || sync == Sync::token_wait || sync == Sync::copy_arrive) {
@@ -379,7 +414,10 @@ class Translator {
     }
     const auto is_product = [](const Instruction& one) { return one.match->form.wide; };
     if (is_add64(ins) && uses_.any_operand(ins, is_product)) return pipes_.imad(5);
-    const Cost cost = is_folded(ins, uses_) ? kFree : arithmetic(ins, pipes_);
+    Cost cost = is_folded(ins, uses_) ? kFree : arithmetic(ins, pipes_);
+    if (divided_before_.contains(&ins)) cost = {9, Pipe::alu, 12, 45};
+    if (facts.flow == Flow::jump && !predicated_.contains(&ins) && may_diverge(ins))
+      cost.issues += kConverge;
     op.may_use_fma = cost.pipe == Pipe::alu && cost.issues == 1 && pipes_.products != Pipe::fma &&
                      size_of(ins.match->form.type()) == 4 && is(*ins.match, {"add", "sub", "shl"});
     const auto at = size_t(&ins - function_.instructions.data());
@@ -388,13 +426,47 @@ class Translator {
     return times(cost, 1.0f / float(unrolled_[at]));
   }
 
+  // A branch that lanes may take differently is between an instruction that notes where they meet
+  // again, and one that waits for them. Who leaves does not come back.
+  static constexpr float kConverge = 2;
+  bool may_diverge(const Instruction& ins) const {
+    if (ins.guard < 0 || ins.operands.empty() || ins.operands[0].kind != Operand::Kind::label)
+      return false;
+    const size_t target = ins.operands[0].target, at = size_t(&ins - function_.instructions.data());
+    if (target <= at || target >= function_.instructions.size()) return false;
+    const Instruction& there = function_.instructions[target];
+    if (there.match &&
+        (there.match->facts().flow == Flow::ret || there.match->facts().flow == Flow::exit))
+      return false;
+    Operand guard;
+    guard.kind = Operand::Kind::reg;
+    guard.reg = ins.guard;
+    return !uniform_(guard);
+  }
+
+  // Quotients by the same register have its reciprocal in common.
+  void find_repeated_divisors() {
+    std::set<std::tuple<int32_t, Type>> known;
+    for (const Instruction& ins : function_.instructions) {
+      if (!ins.match) continue;
+      if (ins.match->facts().flow != Flow::next) known.clear();
+      if (!is(*ins.match, {"div", "rem"}) || ins.operands.size() != 3) continue;
+      const Type type = ins.match->form.type();
+      if (is_f(type) || size_of(type) != 4 || ins.operands[2].kind != Operand::Kind::reg) continue;
+      if (!known.emplace(ins.operands[2].reg, type).second) divided_before_.insert(&ins);
+    }
+  }
+
   model::Work& work_;
+  const size_t first_step_ = work_.steps.size();
   const Pipes pipes_;
   const Function& function_;
   const observe::Plan& plan_;
   const uint32_t first_register_;
   const Uses uses_;
-  const std::vector<uint8_t> unrolled_;                // how often ptxas unrolls the loop around it
+  const observe::Uniform uniform_;
+  const std::vector<uint8_t> unrolled_;  // how often ptxas unrolls the loop around it
+  std::unordered_set<const Instruction*> divided_before_;
   std::unordered_set<const Instruction*> predicated_;  // branches that the machine has not
   std::unordered_map<const Instruction*, std::vector<const Instruction*>> followers_;
 };

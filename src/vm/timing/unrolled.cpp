@@ -1,9 +1,12 @@
 // The rules were found by compiling loops of every length, with every kind of instruction, with
-// ptxas 13.0 for sm_90. It unrolls four times
+// ptxas 13.0 for sm_90. `.pragma "nounroll"` forbids all of this. Loops without another loop inside
+// disappear if they count from one constant to another, whatever they do and however often, at
+// least up to 1024 times 100 instructions. Four times it unrolls
 //   - loops that count: a register to which a constant is added is compared with a value that the
 //     loop does not change, by < or <= if it rises, > or >= if it falls, or by !=;
-//   - without another way out, another loop inside, `.pragma "nounroll"`, or anything that threads
-//     do together or one after the other: barriers, shuffles, votes, atomics, fences;
+//   - without another way out, another loop inside, or anything that threads do together or one
+//   after
+//     the other: barriers, shuffles, votes, atomics, fences;
 //   - whose body is short: see `fits`.
 #include "vm/timing/unrolled.h"
 
@@ -12,7 +15,7 @@
 namespace ridge::vm::timing {
 namespace {
 
-constexpr uint8_t kTimes = 4;
+constexpr uint8_t kOnce = 1, kTimes = 4;
 
 class Counted {
  public:
@@ -23,7 +26,11 @@ class Counted {
         first_(first),
         last_(last) {}
 
-  bool is_unrolled() const { return !is_marked() && counts() && fits(); }
+  uint8_t times() const {
+    if (is_marked() || !counts()) return kOnce;
+    if (is_known_ && is_innermost()) return kAllTimes;
+    return fits() ? kTimes : kOnce;
+  }
 
  private:
   bool holds(const Instruction& ins) const {
@@ -37,6 +44,7 @@ class Counted {
   // --- the counter ---
 
   bool counts() const {
+    is_known_ = false;
     if (code_[last_].guard_negated) return false;
     return uses_.any_writer(code_[last_].guard, [&](const Instruction& compare) {
       return holds(compare) && is(*compare.match, {"setp"}) && compare.operands.size() >= 3 &&
@@ -51,15 +59,18 @@ class Counted {
     if (end.kind == Operand::Kind::reg ? uses_.any_writer(end.reg, changes)
                                        : end.kind != Operand::Kind::imm)
       return false;
-    const Instruction* step = nullptr;
-    size_t writers = 0;
+    const Instruction *step = nullptr, *start = nullptr;
+    size_t writers = 0, starts = 0;
     (void)uses_.any_writer(count.reg, [&](const Instruction& one) {
       if (holds(one)) step = &one, ++writers;
+      else start = &one, ++starts;
       return false;
     });
     if (writers != 1 || step > &compare || !adds_constant(*step) ||
         step->operands[1].kind != Operand::Kind::reg || step->operands[1].reg != count.reg)
       return false;
+    is_known_ = end.kind == Operand::Kind::imm && starts == 1 && is(*start->match, {"mov"}) &&
+                start->operands[1].kind == Operand::Kind::imm;
     const Form& form = compare.match->form;
     if (form.has("ne")) return true;
     const uint64_t by = step->operands[2].bits;
@@ -72,6 +83,16 @@ class Counted {
 
   // --- the body ---
 
+  bool is_innermost() const {
+    for (size_t k = first_; k < last_; ++k) {
+      const Match* const match = code_[k].match;
+      if (!match || match->facts().flow == Flow::call) return false;
+      if (match->facts().flow != Flow::jump) continue;
+      const Operand& to = code_[k].operands[0];
+      if (to.kind != Operand::Kind::label || to.target <= k || to.target > last_) return false;
+    }
+    return true;
+  }
   // What the body may hold at most, counted in instructions; stores, and loads from global memory,
   // count twice. With a load from global memory that is 50, to have several of them under way;
   // otherwise 22, and 4 more for each load from shared memory, of which there are 32 at most.
@@ -122,6 +143,7 @@ class Counted {
   const Uses& uses_;
   const Function& function_;
   const size_t first_, last_;
+  mutable bool is_known_ = false;  // how often: from a constant to a constant
 };
 
 }  // namespace
@@ -133,8 +155,9 @@ std::vector<uint8_t> unrolled(const Function& function, const Uses& uses) {
     if (!code[i].match || code[i].match->facts().flow != Flow::jump || code[i].guard < 0) continue;
     const Operand& to = code[i].operands[0];
     if (to.kind != Operand::Kind::label || to.target > i) continue;
-    if (!Counted(function, uses, to.target, i).is_unrolled()) continue;
-    std::fill(times.begin() + long(to.target), times.begin() + long(i) + 1, kTimes);
+    const uint8_t often = Counted(function, uses, to.target, i).times();
+    if (often > kOnce)
+      std::fill(times.begin() + long(to.target), times.begin() + long(i) + 1, often);
   }
   return times;
 }

@@ -98,6 +98,17 @@ TEST(Unrolled, AnIfInsideMayBeThereButNoWayOut) {
   EXPECT_EQ(loop(kLoad + test + " @%p2 bra skip;\n st.global.f32 [%rd1], %f1;\nskip:\n"), 1);
   EXPECT_EQ(times("turn:\n" + kLoad + test + " @%p2 bra out;\n" + kEnd + "out:\n"), 1);
 }
+TEST(Unrolled, ALoopFromAConstantToAConstantDisappears) {
+  const auto known = [](const std::string& work, const std::string& start = "mov.u32 %r8, 0") {
+    return times(" " + start + ";\nturn:\n" + work +
+                 " add.s32 %r8, %r8, 1;\n setp.lt.s32 %p1, %r8, 1024;\n @%p1 bra turn;\n");
+  };
+  EXPECT_EQ(known(kLoad + fmas(60)), kAllTimes);
+  EXPECT_EQ(known(" bar.sync 0;\n" + fmas(30)), kAllTimes);
+  EXPECT_EQ(known(" shfl.sync.bfly.b32 %r5, %r4, 1, 31, -1;\n"), kAllTimes);
+  EXPECT_EQ(known(kLoad, "mov.u32 %r8, %tid.y"), 4);
+  EXPECT_EQ(known(" .pragma \"nounroll\";\n" + kLoad), 1);
+}
 TEST(Unrolled, ThePragmaForbidsIt) { EXPECT_EQ(loop(" .pragma \"nounroll\";\n" + kLoad), 1); }
 TEST(Unrolled, AnOuterLoopIsNot) {
   EXPECT_EQ(
