@@ -105,11 +105,14 @@ double Memory::answer(uint32_t op, double now, uint64_t line, int sectors, const
 }
 
 double Memory::update(uint32_t op, double now, uint64_t line, int sectors, double lanes) {
-  // Neighbouring lanes on neighbouring words go together.
+  // Neighbouring lanes on neighbouring words go together. More lanes than there are words are on
+  // the same words, and do not.
+  constexpr double kWords = 8;  // of a sector
   const double together =
       figures_.clock_ghz * figures_.sms * share_ / figures_.atomic_coalesced_lanes_per_ns;
   const double apart = lane_cycles_[op];
-  const double cycles = lanes * (lanes > 1.5 * sectors && apart < 5 * together ? together : apart);
+  const bool are_neighbours = lanes > 1.5 * sectors && lanes <= kWords * sectors;
+  const double cycles = lanes * (are_neighbours && apart < 5 * together ? together : apart);
   // Those on other words do not wait for these, but the units that do the work are shared.
   double& words_free = group_free_[group_[op]];
   words_free = std::max(words_free, now) + cycles;

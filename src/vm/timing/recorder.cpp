@@ -205,7 +205,9 @@ struct Recorder::Run {
   // are followed instruction by instruction.
   bool is_followed(uint64_t block) const {
     const uint64_t in = block / wave();
-    return block % sms == 0 && (in == 0 || in == (waves ? waves->second() : middle()));
+    if (work.cluster > 1 ? block % sms != 0 : block != block_of_sm(block / sms, sms, work.blocks))
+      return false;
+    return in == 0 || in == (waves ? waves->second() : middle());
   }
   uint64_t middle() const { return work.blocks / wave() / 2; }
   model::Work::Block* follow(const Warp& w);

@@ -7,11 +7,18 @@
 namespace ridge::vm::timing {
 namespace {
 
+// A launch of no more instructions than this runs completely: the next one may go by what it wrote.
+constexpr double kCheap = 4e6;
 constexpr uint64_t kFew = 2;  // waves: all of their blocks run, if blocks may wait for others
 constexpr double kMostSpread = 128;    // blocks from all over the grid
 constexpr double kSpreadIssued = 2e6;  // their instructions, more or less
 
 }  // namespace
+
+uint64_t block_of_sm(uint64_t turn, uint64_t sms, uint64_t blocks) {
+  const uint64_t first = turn * sms;
+  return first + (turn ? mixed(turn) % std::min(sms, blocks - first) : 0);
+}
 
 Waves::Waves(uint64_t blocks, uint64_t wave, uint64_t sms, bool may_wait)
     : blocks_(blocks),
@@ -21,11 +28,12 @@ Waves::Waves(uint64_t blocks, uint64_t wave, uint64_t sms, bool may_wait)
       runs_all_(may_wait && blocks <= kFew * wave),
       second_(may_wait ? 1 : 0) {
   if (may_wait) return;
-  for (uint64_t block = 0; block < std::min(blocks, wave); block += sms) single_.push_back(block);
+  for (uint64_t turn = 0; turn * sms < std::min(blocks, wave); ++turn)
+    single_.push_back(block_of_sm(turn, sms, blocks));
 }
 
 bool Waves::is_whole(uint64_t block) const {
-  return may_wait_ || std::ranges::binary_search(single_, block);
+  return may_wait_ || is_cheap_ || std::ranges::binary_search(single_, block);
 }
 
 std::vector<uint64_t> Waves::without_single(uint64_t from, uint64_t end) const {
@@ -63,10 +71,12 @@ std::vector<uint64_t> Waves::typical(const std::vector<float>& issued) {
   }
   std::vector<uint64_t> chosen;
   if (second_ == 0) return chosen;
-  for (uint64_t block = second_ * wave_ / sms_ * sms_;
-       block < std::min(blocks_, (second_ + 1) * wave_); block += sms_)
+  for (uint64_t turn = second_ * wave_ / sms_;
+       turn * sms_ < std::min(blocks_, (second_ + 1) * wave_); ++turn) {
+    const uint64_t block = block_of_sm(turn, sms_, blocks_);
     if (block / wave_ == second_ && !std::ranges::binary_search(single_, block))
       chosen.push_back(block);
+  }
   return chosen;
 }
 
@@ -85,6 +95,14 @@ std::vector<uint64_t> Waves::next(bool enough, const std::vector<float>& issued)
     return single_;
   }
   if (!may_wait_ && stage_ == Stage::spread) {
+    double each = 0;
+    for (const uint64_t block : single_) each += double(issued[block]) / double(single_.size());
+    is_cheap_ = each * double(blocks_) <= kCheap;
+    if (is_cheap_) {
+      stage_ = Stage::all;
+      end_ = blocks_;
+      return without_single(0, blocks_);
+    }
     stage_ = Stage::typical;
     if (auto chosen = take(spread(issued)); !chosen.empty()) return chosen;
   }
@@ -92,6 +110,7 @@ std::vector<uint64_t> Waves::next(bool enough, const std::vector<float>& issued)
     stage_ = Stage::waves;
     if (auto chosen = take(typical(issued)); !chosen.empty()) return chosen;
   }
+  if (stage_ == Stage::all) return {};
   stage_ = Stage::waves;
   while (end_ < blocks_ && (!enough || (may_wait_ && end_ < kFew * wave_))) {
     const uint64_t from = end_;

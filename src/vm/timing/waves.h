@@ -5,6 +5,8 @@
 // block on show what blocks share in the second cache: each block only as far as it takes to fill
 // that cache. Single blocks from all over the grid show whether blocks differ in their work.
 //
+// A launch of few instructions runs completely, so that the next one finds what it wrote.
+//
 // A kernel whose blocks wait for others can wait for earlier blocks only (later ones might not have
 // started), so of such a kernel the first waves run, and all of their blocks to the end.
 #pragma once
@@ -13,6 +15,10 @@
 #include <vector>
 
 namespace ridge::vm::timing {
+
+// The block that one SM gets when each SM gets its `turn`th one. It is not always the first of
+// these: a kernel may give other work to every second or fourth block.
+uint64_t block_of_sm(uint64_t turn, uint64_t sms, uint64_t blocks);
 
 class Waves {
  public:
@@ -39,9 +45,9 @@ class Waves {
   std::vector<uint64_t> typical(const std::vector<float>& issued);
 
   uint64_t blocks_, wave_, sms_;
-  bool may_wait_, runs_all_;
+  bool may_wait_, runs_all_, is_cheap_ = false;
   uint64_t second_, end_ = 0;
-  enum class Stage : uint8_t { first, spread, typical, waves } stage_ = Stage::first;
+  enum class Stage : uint8_t { first, spread, typical, waves, all } stage_ = Stage::first;
   std::vector<uint64_t> single_;  // in ascending order
   std::vector<uint64_t> spread_;  // from all over the grid, in ascending order
 };

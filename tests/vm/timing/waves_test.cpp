@@ -21,7 +21,7 @@ struct Launch {
   std::vector<float> of_block;  // what it takes
   std::set<uint64_t> ran;
 
-  explicit Launch(uint64_t blocks, bool may_wait = false, float each = 1000)
+  explicit Launch(uint64_t blocks, bool may_wait = false, float each = 10000)
       : waves(blocks, kWave, kSms, may_wait), issued(blocks), of_block(blocks, each) {}
   // Runs the next ones, which are in order and new.
   Blocks next(bool enough = false) {
@@ -43,10 +43,12 @@ Blocks range(uint64_t from, uint64_t end) {
 
 TEST(Waves, FirstTheBlocksOfOneSm) {
   Launch launch(kMany);
-  EXPECT_EQ(launch.next(), (Blocks{0, 4}));
+  const uint64_t second = block_of_sm(1, kSms, kMany);
+  EXPECT_TRUE(second >= 4 && second < 8) << second;
+  EXPECT_EQ(launch.next(), (Blocks{0, second}));
   EXPECT_TRUE(launch.waves.is_following());
   EXPECT_EQ(launch.waves.end(), 0u);
-  EXPECT_TRUE(launch.waves.is_whole(0) && launch.waves.is_whole(4));
+  EXPECT_TRUE(launch.waves.is_whole(0) && launch.waves.is_whole(second));
   EXPECT_FALSE(launch.waves.is_whole(1));
 }
 
@@ -74,6 +76,29 @@ TEST(Waves, TheSpreadHasNoPeriod) {
   EXPECT_GT(places.size(), 30u);
 }
 
+// Every second block, or every fourth one, may have other work: one SM has all kinds.
+TEST(Waves, TheBlocksOfOneSmHaveNoPeriod) {
+  std::set<uint64_t> places;
+  for (uint64_t turn = 0; turn < 64; ++turn) {
+    const uint64_t block = block_of_sm(turn, 132, 64 * 132);
+    EXPECT_EQ(block / 132, turn);
+    places.insert(block % 4);
+  }
+  EXPECT_EQ(places.size(), 4u);
+  EXPECT_EQ(block_of_sm(1, 132, 133), 132u);  // there is no other one
+}
+
+// The next launch may go by what this one writes.
+TEST(Waves, ALaunchOfFewInstructionsRunsCompletely) {
+  Launch launch(kMany, false, 100);
+  launch.next();
+  launch.next();
+  EXPECT_EQ(launch.ran.size(), kMany);
+  EXPECT_EQ(launch.waves.end(), kMany);
+  for (uint64_t block = 0; block < kMany; ++block) EXPECT_TRUE(launch.waves.is_whole(block));
+  EXPECT_TRUE(launch.next().empty());
+}
+
 TEST(Waves, LongBlocksAreSpreadLess) {
   Launch launch(kMany, false, 1e5f);
   launch.next();
@@ -94,23 +119,24 @@ TEST(Waves, ThenThoseOfTheTypicalWave) {
   EXPECT_EQ(launch.ran.size(), spread + typical.size());
   for (const uint64_t block : typical) {
     EXPECT_EQ(block / kWave, launch.waves.second());
-    EXPECT_EQ(block % kSms, 0u);
+    EXPECT_EQ(block, block_of_sm(block / kSms, kSms, kMany));
     EXPECT_TRUE(launch.waves.is_whole(block));
   }
   // All that the SM has of it have run by now.
-  for (uint64_t block = launch.waves.second() * kWave; block < (launch.waves.second() + 1) * kWave;
-       block += kSms)
-    EXPECT_TRUE(launch.ran.contains(block)) << block;
+  for (uint64_t turn = 0; turn < kWave / kSms; ++turn) {
+    const uint64_t first = launch.waves.second() * kWave / kSms;
+    EXPECT_TRUE(launch.ran.contains(block_of_sm(first + turn, kSms, kMany))) << turn;
+  }
 }
 
 TEST(Waves, TheTypicalWaveIsWhereHalfOfTheWorkLies) {
   Launch late(kMany);
-  for (uint64_t block = 0; block < kMany; ++block) late.of_block[block] = float(1 + block);
+  for (uint64_t block = 0; block < kMany; ++block) late.of_block[block] = float(100 + 100 * block);
   late.next(), late.next(), late.next();
   EXPECT_NEAR(double(late.waves.second()), 70.7, 4);  // the square root of a half
   Launch early(kMany);
   for (uint64_t block = 0; block < kMany; ++block)
-    early.of_block[block] = block < 160 ? 9000 : 1000;  // 144 before, 64 after
+    early.of_block[block] = block < 160 ? 90000 : 10000;  // 144 before, 64 after
   early.next(), early.next(), early.next();
   EXPECT_NEAR(double(early.waves.second()), 20 * 104 / 144., 3);
 }
