@@ -60,6 +60,12 @@ std::vector<uint64_t> Waves::spread(const std::vector<float>& issued) {
   return chosen;
 }
 
+bool Waves::is_cheap(const std::vector<float>& issued) const {
+  double some = 0;
+  for (const uint64_t block : single_) some += double(issued[block]);
+  return some / double(single_.size()) * double(blocks_) <= kCheap;
+}
+
 // The blocks of one SM in the wave that half of the work lies before.
 std::vector<uint64_t> Waves::typical(const std::vector<float>& issued) {
   double all = 0, before = 0;
@@ -95,16 +101,14 @@ std::vector<uint64_t> Waves::next(bool enough, const std::vector<float>& issued)
     return single_;
   }
   if (!may_wait_ && stage_ == Stage::spread) {
-    double each = 0;
-    for (const uint64_t block : single_) each += double(issued[block]) / double(single_.size());
-    is_cheap_ = each * double(blocks_) <= kCheap;
-    if (is_cheap_) {
-      stage_ = Stage::all;
-      end_ = blocks_;
-      return without_single(0, blocks_);
-    }
     stage_ = Stage::typical;
     if (auto chosen = take(spread(issued)); !chosen.empty()) return chosen;
+  }
+  if (!may_wait_ && stage_ == Stage::typical && is_cheap(issued)) {
+    stage_ = Stage::all;
+    is_cheap_ = true;
+    end_ = blocks_;
+    return without_single(0, blocks_);
   }
   if (!may_wait_ && stage_ == Stage::typical) {
     stage_ = Stage::waves;

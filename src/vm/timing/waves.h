@@ -42,6 +42,7 @@ class Waves {
  private:
   std::vector<uint64_t> without_single(uint64_t from, uint64_t end) const;
   std::vector<uint64_t> spread(const std::vector<float>& issued);
+  bool is_cheap(const std::vector<float>& issued) const;
   std::vector<uint64_t> typical(const std::vector<float>& issued);
 
   uint64_t blocks_, wave_, sms_;
