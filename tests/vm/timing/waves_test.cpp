@@ -135,7 +135,7 @@ TEST(Waves, TheTypicalWaveIsWhereHalfOfTheWorkLies) {
   EXPECT_NEAR(double(late.waves.second()), 70.7, 4);  // the square root of a half
   Launch early(kMany);
   for (uint64_t block = 0; block < kMany; ++block)
-    early.of_block[block] = block < 160 ? 90000 : 10000;  // 144 before, 64 after
+    early.of_block[block] = block < 160 ? 18000 : 2000;  // 144 before, 64 after
   early.next(), early.next(), early.next();
   EXPECT_NEAR(double(early.waves.second()), 20 * 104 / 144., 3);
 }
