@@ -164,6 +164,7 @@ int main(int argc, char** argv) {
     copy(kept, buffers);
     for (const Program& p : chosen) {
       copy(buffers, kept);
+      CHECK(cudaDeviceSynchronize());  // the stream does not wait for copies within the device
       p.launch(buffers, stream);
       CHECK(cudaStreamSynchronize(stream));
     }
