@@ -121,6 +121,7 @@ struct Figures {
   double fp64_lanes;
   double sfu_lanes;
   double wavefront_cycles;  // of shared memory and of the first cache
+  double issue_cycles;      // of one instruction, where a scheduler is never without one
 
   // Tensor cores: operations per cycle and SM, sums in f32 (s32, f64). `mma`: what warps reach with
   // mma.sync; `tensor`: the most there is, which takes wgmma on Hopper.

@@ -209,7 +209,7 @@ class Sm {
       for (uint32_t i = 0; i < op.reads; ++i)
         done = std::max(done, ws.ready[t_.registers[op.registers + i]]);
     } else {
-      slot_[s] = now + double(op.issues);
+      slot_[s] = now + double(op.issues) * f_.issue_cycles;
       ws.time = now + std::max(double(op.issues), double(op.stall));
       issued_ += double(op.issues);
       if (is_asynchronous(op.kind)) {
