@@ -218,8 +218,11 @@ static size_t workspace(const Args& a, const DeviceInfo& device) {
   const bool sums = a.op != Op::infer && a.elements() > 0;
   return Memory::bytes(a, sums ? slices_of(a, device).count : 0);
 }
+// Runs whose edges lie inside of packs take longer, the more the shorter they are.
 static double cost(const Args& a, const DeviceInfo& device) {
-  return streaming_us(kTuned, bytes(a, a.op == Op::infer ? 1 : 2), device);
+  const bool has_edges = !lies_in_packs(a) && a.op != Op::infer && a.inner > 0;
+  const double longer = has_edges ? 1 + 64.0 / double(a.inner) : 1;
+  return streaming_us(kTuned, longer * bytes(a, a.op == Op::infer ? 1 : 2), device);
 }
 constinit const Rung rung = {.idea = "16 bytes per load, four loads under way",
                              .supports = supports,
