@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kWarps* kWarpSize) recurrence_warp_scan(Args a
     const int64_t s = first + lane;
     Step mine;
     if (s < args.length) mine = chain.at(s);
-    lanes_before(mine);
+    steps::combine_lanes(mine);
     const float value = mine(h);
     if (s < args.length) chain.put(s, value);
     h = __shfl_sync(kAllLanes, value, kWarpSize - 1);  // steps past the end change nothing

@@ -44,7 +44,8 @@ __global__ void __launch_bounds__(kTileThreads)
   Step all;
   int turn = 0;
   for (int64_t first = begin; first < end; first += kTile, turn ^= 1)
-    all = then(all, warps_before(load_tile(chain, first, end).warp, shared[turn]).all);
+    all =
+        then(all, steps::warps_before(steps::load_tile(chain, first, end).warp, shared[turn]).all);
   if (threadIdx.x == 0) to[blockIdx.x] = all;
 }
 template <class Chain>

@@ -1,24 +1,17 @@
-// What all rungs of recurrence share: a step, two steps as one, and the chains of the operators,
-// whose steps are counted in the order in which they are done. Backward, and for gae, that is from
+// What all rungs of recurrence share: the chains of the operators, whose steps are counted in the
+// order in which they are done. Backward, and for gae, that is from
 // the end of the axis.
 #pragma once
 
 #include <type_traits>
 
 #include "device/convert.cuh"
-#include "device/lanes.cuh"
+#include "device/step.cuh"
 #include "kernels/recurrence/recurrence.h"
 
 namespace ridge::recurrence {
 
-// h <- a h + b
-struct Step {
-  float a = 1, b = 0;
-  __device__ __forceinline__ float operator()(float h) const { return fmaf(a, h, b); }
-};
-__device__ __forceinline__ Step then(const Step& first, const Step& second) {
-  return {first.a * second.a, second(first.b)};
-}
+using steps::Step;
 
 // Chain `row` of a forward pass.
 template <class T>
@@ -123,20 +116,6 @@ auto with_chain(const Args& a, F f) {
     using T = decltype(t);
     return a.op == Op::forward ? f(Of<Forward<T>>()) : f(Of<Backward<T>>());
   });
-}
-
-// What a lane has to do before its own step: all steps of the lanes below it. `mine` becomes all
-// steps up to and including its own.
-__device__ __forceinline__ Step lanes_before(Step& mine) {
-  const int lane = threadIdx.x % kWarpSize;
-#pragma unroll
-  for (int distance = 1; distance < kWarpSize; distance *= 2) {
-    const Step below = {__shfl_up_sync(kAllLanes, mine.a, distance),
-                        __shfl_up_sync(kAllLanes, mine.b, distance)};
-    if (lane >= distance) mine = then(below, mine);
-  }
-  const Step before = {__shfl_up_sync(kAllLanes, mine.a, 1), __shfl_up_sync(kAllLanes, mine.b, 1)};
-  return lane == 0 ? Step() : before;
 }
 
 }  // namespace ridge::recurrence
