@@ -148,6 +148,12 @@ std::vector<Case> tests() {
                                   .shapes = {{1031, 16}, {9, 67, 40}, {2100, 8}, {5003, 3}},
                                   .specials = false,
                                   .parameters = {kChannelsLast}})));
+  // Channels that a cluster of two blocks holds, and one of three.
+  append(cases, with_all(crossed({.ops = {0, 2},
+                                  .dtypes = {Dtype::f32, Dtype::bf16},
+                                  .shapes = {{3, 2, 40, 44}, {5, 1, 104, 104}},
+                                  .misalignments = {0},
+                                  .specials = false})));
   // Every tensor at another distance from its boundary.
   for (const int op : {0, 1, 2})
     for (const Dtype dtype : kFloats)

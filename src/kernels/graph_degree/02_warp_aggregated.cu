@@ -4,7 +4,7 @@
 // Since 01_edge_atomics: match.any finds the lanes with the same node, so a node costs a warp one
 //   atomic, however many of its lanes have an edge of it. In a sorted list that is one for 32
 //   edges.
-// Stops at: match.any, which takes a warp a step for each different node among its lanes.
+// Stops at: match.any, which takes one step for each different node among the lanes.
 // Not for: graphs in which two of 32 edges rarely share a node: there it only adds the match.
 #include "device/lanes.cuh"
 #include "kernels/graph_degree/clear.cuh"
