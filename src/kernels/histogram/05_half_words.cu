@@ -75,6 +75,7 @@ constinit const Rung rung = {.idea = "two counters per word: 65536 bins per bloc
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,
-                             .claims = {.global_stores_per_element = 0}};
+                             .claims = {// The counts are cleared.
+                                        .global_stores_per_element = 256.0 / (1 << 20)}};
 
 }  // namespace ridge::histogram::half_words

@@ -1,6 +1,7 @@
 // What the rungs of histogram share: how an element becomes a bin, and the walk over the elements.
 #pragma once
 
+#include "device/clear.cuh"
 #include "device/from_detail.cuh"
 #include "device/lanes.cuh"
 #include "kernels/histogram/histogram.h"
@@ -40,9 +41,7 @@ constexpr bool is_counted(Dtype dtype) {
 constexpr const char* kNotCounted = "counts u8, u32 and f32";
 
 inline Status clear_counts(const Args& a, cudaStream_t stream) {
-  const cudaError_t error = cudaMemsetAsync(a.counts, 0, size_t(a.bins) * sizeof(uint32_t), stream);
-  if (error == cudaSuccess) return Status::ok();
-  return Error{int(error), std::string("clearing the counts: ") + cudaGetErrorString(error)};
+  return clear_words(a.counts, size_t(a.bins), stream);
 }
 
 // The blocks stay and stride over the packs; each thread has kUnroll packs under way. 64 KB per SM,

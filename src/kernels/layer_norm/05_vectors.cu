@@ -9,7 +9,7 @@
 //   for rows too wide for any memory on the chip.
 #include "kernels/layer_norm/column_sums.cuh"
 #include "kernels/layer_norm/held.cuh"
-#include "select/select.h"
+#include "select/held_rows.h"
 
 namespace ridge::layer_norm::vectors {
 

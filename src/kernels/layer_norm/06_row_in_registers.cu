@@ -12,6 +12,7 @@
 //   8192 columns of f32 and 12288 of the others.
 #include "kernels/layer_norm/backward.cuh"
 #include "kernels/layer_norm/held.cuh"
+#include "select/held_rows.h"
 
 namespace ridge::layer_norm::row_in_registers {
 

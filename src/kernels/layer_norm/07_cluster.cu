@@ -9,6 +9,7 @@
 //   the registers that a wide row would need.
 #include "device/ptx/cluster.cuh"
 #include "kernels/layer_norm/held.cuh"
+#include "select/held_rows.h"
 
 namespace ridge::layer_norm::cluster {
 

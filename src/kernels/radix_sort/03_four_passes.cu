@@ -83,6 +83,6 @@ constinit const Rung rung = {.idea = "per digit: count, add up, move",
                              .supports = sorts,
                              .launch = launch,
                              .workspace = workspace,
-                             .claims = {.barriers = 6}};
+                             .claims = {.barriers = 4}};
 
 }  // namespace ridge::radix_sort::four_passes

@@ -5,9 +5,9 @@
 //   before a tile within a digit is found by decoupled look-back: one thread per digit asks the
 //   tiles before (Adinets and Merrill, "Onesweep", 2022). One launch per pass.
 // Stops at: HBM, 36 bytes per key; instruction issue close behind, because a key takes eight
-// ballots
-//   per pass.
+//   ballots per pass.
 // Not for: a few thousand keys, which one block sorts at once.
+#include "device/clear.cuh"
 #include "kernels/radix_sort/digits.cuh"
 #include "select/select.h"
 
@@ -106,12 +106,7 @@ static size_t workspace(const Args& a, const DeviceInfo&) {
 }
 static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t stream) {
   const Memory memory = memory_of(a);
-  const auto clear = [&](uint32_t* words, size_t count) {
-    const cudaError_t error = cudaMemsetAsync(words, 0, count * sizeof(uint32_t), stream);
-    if (error == cudaSuccess) return Status::ok();
-    return Status(Error{int(error), std::string("clearing counts: ") + cudaGetErrorString(error)});
-  };
-  if (const Status s = clear(memory.starts, kPasses * kDigits); !s) return s;
+  if (const Status s = clear_words(memory.starts, kPasses * kDigits, stream); !s) return s;
   const Order order(a);
   const int64_t blocks = std::min<int64_t>((a.n + kThreads - 1) / kThreads,
                                            int64_t(kBlocksForCounts) * device.sm_count);
@@ -119,7 +114,7 @@ static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t strea
   scan_digits<<<kPasses, kThreads, 0, stream>>>(memory.starts);
   return with_values(a, [&](auto pairs) {
     for (int pass = 0; pass < kPasses; ++pass) {
-      if (const Status s = clear(memory.ticket, control_words(a)); !s) return s;
+      if (const Status s = clear_words(memory.ticket, control_words(a), stream); !s) return s;
       sweep_digit<pairs.value><<<unsigned(tiles_of(a)), kThreads, 0, stream>>>(
           args_of_pass(a, pass), order, pass * kDigitBits, memory, memory.starts + pass * kDigits);
     }
@@ -134,6 +129,6 @@ constinit const Rung rung = {.idea = "one launch per digit: tiles ask their pred
                              .launch = launch,
                              .workspace = workspace,
                              .cost = cost,
-                             .claims = {.barriers = 6}};
+                             .claims = {.barriers = 5}};
 
 }  // namespace ridge::radix_sort::one_sweep

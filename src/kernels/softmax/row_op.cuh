@@ -12,7 +12,7 @@
 #include "device/held_rows.cuh"
 #include "device/ptx/exp2.cuh"
 #include "kernels/softmax/softmax.h"
-#include "select/select.h"
+#include "select/held_rows.h"
 
 namespace ridge::softmax {
 

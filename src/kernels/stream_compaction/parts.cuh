@@ -2,6 +2,7 @@
 // counts, and each block writes behind those before it.
 #pragma once
 
+#include "device/clear.cuh"
 #include "device/lanes.cuh"
 #include "device/raw.cuh"
 #include "kernels/stream_compaction/stream_compaction.h"
@@ -18,9 +19,7 @@ inline Support moves(const Args& a, const DeviceInfo&) {
   return has_raw_type(a.dtype) ? kSupported : "moves elements of 1, 2 and 4 bytes";
 }
 inline Status clear_count(const Args& a, cudaStream_t stream) {
-  const cudaError_t error = cudaMemsetAsync(a.count, 0, sizeof(int64_t), stream);
-  if (error == cudaSuccess) return Status::ok();
-  return Error{int(error), std::string("clearing the count: ") + cudaGetErrorString(error)};
+  return clear_words(a.count, sizeof(int64_t) / sizeof(uint32_t), stream);
 }
 
 // The lanes below this one that keep their element.
