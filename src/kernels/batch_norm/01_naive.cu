@@ -1,11 +1,11 @@
-// batch_norm rung 01, naive: every thread walks along its own channel; the variance is the mean of
-// the squares less the square of the mean.
+// batch_norm rung 01, naive: every thread walks along its own channel; the variance is the mean
+// of the squares less the square of the mean.
 //
-// Stops at: the number of channels: 64 channels are two warps, and the rest of the GPU is idle. In
-//   NCHW the lanes of a load are one channel apart, and each brings 32 bytes and uses 4 (or 2).
-//   Its variance is wrong for numbers far from 0: the two squares agree in most of their digits,
-//   and their difference is what rounding left (distribution large_mean, held to fail by the
-//   tests).
+// Stops at: the number of channels: 64 channels are two warps, and the rest of the GPU is idle.
+//   In NCHW the lanes of a load are one channel apart, and each brings 32 bytes and uses 4 (or
+//   2). Its variance is wrong for numbers far from 0: the two squares agree in most of their
+//   digits, and their difference is what rounding left (distribution large_mean, held to fail by
+//   the tests).
 // Not for: anything whose mean may be large beside its deviation.
 #include "kernels/batch_norm/channels.cuh"
 

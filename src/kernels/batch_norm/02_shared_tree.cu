@@ -5,7 +5,8 @@
 //   variance is made from distances to the mean, which are small where the mean is large.
 // Stops at: barriers, ten per tree; the channel is read three times, and only as many SMs work as
 //   there are channels.
-// Not for: channels last: the lanes of a load are one pixel apart there, and each brings 32 bytes.
+// Not for: channels last: the lanes of a load are one pixel apart there, and each brings 32
+//   bytes.
 #include "device/tree.cuh"
 #include "kernels/batch_norm/channels.cuh"
 

@@ -1,9 +1,9 @@
 // batch_norm rung 04, warp_shuffle: the lanes of a warp exchange their sums in registers, and the
 // warps of a block theirs at one barrier.
 //
-// Since 03_welford: shuffles replace the tree, one barrier its ten. The means of the lanes differ,
-//   so the common mean comes first, and each lane then moves its distances to it: two sums by
-//   shuffles, one division.
+// Since 03_welford: shuffles replace the tree, one barrier its ten. The means of the lanes
+//   differ, so the common mean comes first, and each lane then moves its distances to it: two
+//   sums by shuffles, one division.
 // Stops at: as many SMs as there are channels: the blocks of 64 channels use half of an H200.
 // Not for: few channels, and channels last, whose loads are still one pixel apart. Inference adds
 //   nothing up.

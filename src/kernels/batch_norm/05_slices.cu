@@ -1,5 +1,5 @@
-// batch_norm rung 05, slices: several blocks share a channel, and with channels last the lanes of a
-// load have neighbouring channels.
+// batch_norm rung 05, slices: several blocks share a channel, and with channels last the lanes of
+// a load have neighbouring channels.
 //
 // Since 04_warp_shuffle: as many blocks as the GPU has room for work on the channels, however few
 //   there are. They leave partial moments in the workspace, a second launch merges those of each

@@ -1,7 +1,7 @@
 // batch_norm rung 06, vectors: each load brings 16 bytes, and four loads are under way.
 //
-// Since 05_slices: 64 bytes per lane are under way instead of 4 (or 2). A thread takes the mean of
-//   its packs and the distances from it, and merges that with what it has: one division for 16
+// Since 05_slices: 64 bytes per lane are under way instead of 4 (or 2). A thread takes the mean
+//   of its packs and the distances from it, and merges that with what it has: one division for 16
 //   numbers or more, not for each. With channels last, a pack is a number of each of 4 (or 8)
 //   channels, and the division is the same for all of them.
 // Stops at: HBM: x is read twice, and the second read hits L2 only if x fits there.

@@ -10,6 +10,7 @@
 #include "device/held_rows.cuh"
 #include "device/ptx/cluster.cuh"
 #include "kernels/batch_norm/packs.cuh"
+#include "select/held_rows.h"
 
 namespace ridge::batch_norm::cluster {
 

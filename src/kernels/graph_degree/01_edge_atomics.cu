@@ -1,12 +1,14 @@
 // graph_degree rung 01, edge_atomics: one thread per edge adds 1 to its node's counter.
 //
 // Stops at: the atomic unit of the L2. Lanes whose edges have the same node wait for one another,
-// and
-//   in a graph with a few large nodes that is the rule.
+//   and in a graph with a few large nodes that is the rule.
 // Not for: graphs whose edges meet in few nodes, and sorted edge lists.
-#include "kernels/graph_degree/clear.cuh"
+#include "device/clear.cuh"
+#include "kernels/graph_degree/graph_degree.h"
 
 namespace ridge::graph_degree::edge_atomics {
+
+constexpr int kThreads = 256;
 
 static __global__ void __launch_bounds__(kThreads) degrees_by_edge_atomics(Args a) {
   const int64_t e = int64_t(blockIdx.x) * kThreads + threadIdx.x;
@@ -17,8 +19,10 @@ static __global__ void __launch_bounds__(kThreads) degrees_by_edge_atomics(Args 
 
 static Support supports(const Args&, const DeviceInfo&) { return kSupported; }
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
-  if (const Status s = launch_clear(a, stream); !s) return s;
-  if (a.edges > 0) degrees_by_edge_atomics<<<blocks_for(a.edges), kThreads, 0, stream>>>(a);
+  if (const Status s = clear_words(a.degrees, size_t(a.vertices), stream); !s) return s;
+  if (a.edges > 0)
+    degrees_by_edge_atomics<<<unsigned((a.edges + kThreads - 1) / kThreads), kThreads, 0, stream>>>(
+        a);
   return launch_status();
 }
 constinit const Rung rung = {.idea = "one thread, one edge, one atomic",

@@ -1,19 +1,20 @@
-// graph_degree rung 02, warp_aggregated: lanes with the same node agree on one of them, which adds
-// their number.
+// graph_degree rung 02, warp_aggregated: lanes with the same node agree on one of them, which
+// adds their number.
 //
 // Since 01_edge_atomics: match.any finds the lanes with the same node, so a node costs a warp one
 //   atomic, however many of its lanes have an edge of it. In a sorted list that is one for 32
 //   edges.
 // Stops at: match.any, which takes one step for each different node among the lanes.
 // Not for: graphs in which two of 32 edges rarely share a node: there it only adds the match.
+#include "device/clear.cuh"
 #include "device/lanes.cuh"
-#include "kernels/graph_degree/clear.cuh"
+#include "kernels/graph_degree/graph_degree.h"
 #include "select/select.h"
 
 namespace ridge::graph_degree::warp_aggregated {
 
 constexpr Tuned kTuned = {5.0, 0.40};  // modelled; to be replaced by a rate measured on an H200
-constexpr int kPerThread = 4;
+constexpr int kThreads = 256, kPerThread = 4;
 
 static __global__ void __launch_bounds__(kThreads) degrees_by_warps(Args a) {
   const int lane = threadIdx.x % kWarpSize;
@@ -35,9 +36,9 @@ static __global__ void __launch_bounds__(kThreads) degrees_by_warps(Args a) {
 
 static Support supports(const Args&, const DeviceInfo&) { return kSupported; }
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
-  if (const Status s = launch_clear(a, stream); !s) return s;
-  const int64_t threads = (a.edges + kPerThread - 1) / kPerThread;
-  if (a.edges > 0) degrees_by_warps<<<blocks_for(threads), kThreads, 0, stream>>>(a);
+  if (const Status s = clear_words(a.degrees, size_t(a.vertices), stream); !s) return s;
+  const int64_t blocks = (a.edges + kThreads * kPerThread - 1) / (kThreads * kPerThread);
+  if (a.edges > 0) degrees_by_warps<<<unsigned(blocks), kThreads, 0, stream>>>(a);
   return launch_status();
 }
 static double cost(const Args& a, const DeviceInfo& device) {

@@ -1,12 +1,11 @@
-// graph_paths rung 01, edge_parallel: in every round, one thread per edge tries whether the edge is
-// a shorter way to its end.
+// graph_paths rung 01, edge_parallel: in every round, one thread per edge tries whether the edge
+// is a shorter way to its end.
 //
-// Stops at: rounds times edges. Each round reads every edge, and most of them lead from nodes that
-//   are not reached yet, or that have not changed. The first launch makes an edge list: the node
-//   that each edge starts from.
+// Stops at: rounds times edges. Each round reads every edge, and most of them lead from nodes
+//   that are not reached yet, or that have not changed. The first launch makes an edge list: the
+//   node that each edge starts from.
 // Not for: graphs with long paths, such as roads and grids. In a few rounds over a graph whose
-// nodes
-//   have very different numbers of edges it does well, since every thread has one edge.
+//   nodes have very different numbers of edges it does well, since every thread has one edge.
 #include "kernels/graph_paths/rounds.cuh"
 
 namespace ridge::graph_paths::edge_parallel {

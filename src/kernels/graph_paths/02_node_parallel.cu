@@ -3,8 +3,8 @@
 //
 // Since 01_edge_parallel: edges of nodes that did not change are not read; a node's word says in
 //   which round it changed. No edge list is needed.
-// Stops at: the node with the most edges, which one thread walks along while its warp waits; every
-//   round still looks at every node.
+// Stops at: the node with the most edges, which one thread walks along while its warp waits;
+//   every round still looks at every node.
 // Not for: graphs whose nodes have very different numbers of edges.
 #include "kernels/graph_paths/rounds.cuh"
 

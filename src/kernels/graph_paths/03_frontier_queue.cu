@@ -1,8 +1,9 @@
 // graph_paths rung 03, frontier_queue: the nodes that change are put into a queue, and the next
 // round takes them from there.
 //
-// Since 02_node_parallel: a round touches only the nodes that changed, however large the graph is.
-//   The lanes of a warp that have found a node share one atomic for their places in the queue.
+// Since 02_node_parallel: a round touches only the nodes that changed, however large the graph
+//   is. The lanes of a warp that have found a node share one atomic for their places in the
+//   queue.
 // Stops at: the node with the most edges, which one thread walks along while its warp waits.
 // Not for: graphs whose nodes have very different numbers of edges.
 #include "kernels/graph_paths/queue.cuh"

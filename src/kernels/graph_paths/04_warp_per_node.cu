@@ -2,8 +2,10 @@
 //
 // Since 03_frontier_queue: neighbouring lanes read neighbouring edges, and a node with many edges
 //   takes a warp and not a thread, so the others of its warp do not wait for it.
-// Stops at: latency: a node's place, its edges and their ends are loads that wait for one another.
-// Not for: graphs whose nodes have only a few edges each, such as grids: most lanes have none (03).
+// Stops at: latency: a node's place, its edges and their ends are loads that wait for one
+//   another.
+// Not for: graphs whose nodes have only a few edges each, such as grids: most lanes have none
+//   (03).
 #include "kernels/graph_paths/queue.cuh"
 #include "select/select.h"
 

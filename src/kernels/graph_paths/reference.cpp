@@ -7,10 +7,9 @@
 
 namespace ridge::graph_paths {
 
-// Dijkstra's algorithm, with weights of 1 for bfs. The error of a sum of weights is one roundoff of
-// the sum for each edge on the path, so the magnitude is the distance times their number. That of
-// another path that is nearly as short is no larger than that of this one times the longest path
-// there can be, so `edges` is the most that any shortest path has within twice the distance.
+// Dijkstra's algorithm, with weights of 1 for bfs. Kernels round a path's sum once for each of its
+// edges; cases.cpp bounds how many there are. All weights have one sign, so errors are relative to
+// the sum itself.
 void reference(const Case& c, std::vector<HostTensor>& t) {
   const bool weighted = c.op == 1;
   const auto &offsets = t[0].values, &targets = t[1].values;

@@ -23,9 +23,9 @@ __device__ __forceinline__ void store_fresh(uint32_t* to, uint32_t value) {
 // What the rounds of a launch share. Three counters take turns: one is read, one is added to, and
 // one is made 0 for the round after.
 struct Shared {
-  uint32_t arrivals;   // of blocks at barriers, counted up without end
-  uint32_t counts[3];  // nodes that changed
-  uint32_t unused[28];
+  uint32_t arrivals;    // of blocks at barriers, counted up without end
+  uint32_t counts[3];   // nodes that changed
+  uint32_t unused[28];  // what follows has a cache line of its own
 };
 
 // In the workspace: Shared, then arrays of one word per node or edge.

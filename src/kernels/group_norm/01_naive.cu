@@ -1,10 +1,10 @@
 // group_norm rung 01, naive: every thread walks along its own row, one sample's part of a group;
 // the variance is the mean of the squares less the square of the mean.
 //
-// Stops at: sectors. The lanes of a load are one row apart, and each brings 32 bytes and uses 4 (or
-//   2) of them. Its variance is wrong for numbers far from 0: the two squares agree in most of
-//   their digits, and their difference is what rounding left (distribution large_mean, held to fail
-//   by the tests).
+// Stops at: sectors. The lanes of a load are one row apart, and each brings 32 bytes and uses 4
+//   (or 2) of them. Its variance is wrong for numbers far from 0: the two squares agree in most
+//   of their digits, and their difference is what rounding left (distribution large_mean, held to
+//   fail by the tests).
 // Not for: anything whose mean may be large beside its deviation.
 #include "kernels/group_norm/groups.cuh"
 

@@ -2,8 +2,9 @@
 // then the squared distances from it.
 //
 // Since 01_naive: the lanes of a load are neighbours, so every byte that arrives is used. The
-//   variance is made from distances to the mean, which are small where the mean is large. Backward,
-//   one warp adds up each channel of each sample, and a last launch those of all samples.
+//   variance is made from distances to the mean, which are small where the mean is large.
+//   Backward, one warp adds up each channel of each sample, and a last launch those of all
+//   samples.
 // Stops at: barriers, ten per tree, during which nothing is loaded; the row is read three times.
 // Not for: few rows: 32 groups of one sample are 32 blocks.
 #include "device/tree.cuh"

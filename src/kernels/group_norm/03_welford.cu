@@ -1,8 +1,8 @@
 // group_norm rung 03, welford: mean and squared distances in one pass.
 //
 // Since 02_shared_tree: Welford's step corrects the mean and the squared distances with every
-//   number, and Chan's merges those of two threads, so no earlier pass for the mean is needed: the
-//   row is read twice, not three times, and has one tree instead of two.
+//   number, and Chan's merges those of two threads, so no earlier pass for the mean is needed:
+//   the row is read twice, not three times, and has one tree instead of two.
 // Stops at: a division per number, each waiting for the one before; the barriers of the tree.
 // Not for: backward, which has nothing to correct: its statistics are there.
 #include "device/tree.cuh"

@@ -2,9 +2,8 @@
 // warps of a block theirs at one barrier.
 //
 // Since 03_welford: shuffles replace the tree, one barrier its ten. Backward, the means that dx
-// needs
-//   come from the sums of the channels, which are there before, so x and dy are read twice and not
-//   three times, without any barrier.
+//   needs come from the sums of the channels, which are there before, so x and dy are read twice
+//   and not three times, without any barrier.
 // Stops at: bytes in flight: each load brings 4 (or 2) bytes per lane.
 // Not for: few rows: 32 groups of one sample are 32 blocks.
 #include "kernels/group_norm/run_sums.cuh"

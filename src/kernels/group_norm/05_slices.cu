@@ -1,13 +1,13 @@
 // group_norm rung 05, slices: 16 bytes per load, and several blocks share a row.
 //
-// Since 04_warp_shuffle: as many blocks as the GPU has room for work on the rows, however few there
-//   are, and each of their threads has four packs under way, with one division for all of them.
-//   They leave partial moments; a second launch merges those of each row in a fixed order, and
-//   writes one line for each channel of each sample: a mean, a factor and a summand. A third launch
-//   passes over the elements in the order of memory.
+// Since 04_warp_shuffle: as many blocks as the GPU has room for work on the rows, however few
+//   there are, and each of their threads has four packs under way, with one division for all of
+//   them. They leave partial moments; a second launch merges those of each row in a fixed order,
+//   and writes one line for each channel of each sample: a mean, a factor and a summand. A third
+//   launch passes over the elements in the order of memory.
 // Stops at: HBM: x is read twice, and the second read hits L2 only if x fits there.
-// Not for: rows that fit into the registers of a block (06); tensors without dimensions behind the
-//   channels, where a line is longer than the element that it is for.
+// Not for: rows that fit into the registers of a block (06); tensors without dimensions behind
+//   the channels, where a line is longer than the element that it is for.
 #include "device/channel_line.cuh"
 #include "kernels/group_norm/run_sums.cuh"
 #include "select/select.h"

@@ -1,13 +1,14 @@
 // group_norm rung 06, row_in_registers: each row is read once, and stays in registers.
 //
 // Since 05_slices: a thread keeps its packs of the row between the statistics and the results, so
-//   there is no second read, and one launch instead of three. As many threads share a row as it has
-//   packs for, up to a block. Each warp takes its own mean and the distances from it, and
+//   there is no second read, and one launch instead of three. As many threads share a row as it
+//   has packs for, up to a block. Each warp takes its own mean and the distances from it, and
 //   contributes them at one barrier.
 // Stops at: HBM. For rows of more than 6400 packs, a block has the SM to itself, and nothing is
 //   loaded while it exchanges and stores.
 // Not for: rows wider than the registers of an SM; backward, whose sums are those of channels.
 #include "kernels/group_norm/held.cuh"
+#include "select/held_rows.h"
 
 namespace ridge::group_norm::row_in_registers {
 

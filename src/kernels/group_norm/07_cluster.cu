@@ -1,14 +1,14 @@
 // group_norm rung 07, cluster: the blocks of a cluster hold a row together.
 //
 // Since 06_row_in_registers: up to 16 blocks share a row, so rows of up to 3.2 MB are read once,
-// and
-//   32 groups of one sample keep 64 to 512 blocks busy. Each warp sends its moments to every block
-//   of the cluster, and each block merges them in the same order.
+//   and 32 groups of one sample keep 64 to 512 blocks busy. Each warp sends its moments to every
+//   block of the cluster, and each block merges them in the same order.
 // Stops at: HBM, and the time in which a cluster loads nothing because its blocks wait for one
 //   another.
 // Not for: many short rows, each of which fits a block; GPUs before Hopper.
 #include "device/ptx/cluster.cuh"
 #include "kernels/group_norm/held.cuh"
+#include "select/held_rows.h"
 
 namespace ridge::group_norm::cluster {
 

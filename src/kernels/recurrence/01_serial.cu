@@ -1,10 +1,10 @@
 // recurrence rung 01, serial: one thread per chain does its steps one after the other.
 //
-// Stops at: latency. Each step waits for the one before it, and only as many threads work as there
-//   are chains. Where the steps of a chain are neighbours in memory, the lanes of a load are one
-//   chain apart, and each brings 32 bytes and uses 4 (or 2) of them.
-// Not for: few or long chains. With thousands of neighbouring chains (steps first in memory) it is
-//   all that is needed.
+// Stops at: latency. Each step waits for the one before it, and only as many threads work as
+//   there are chains. Where the steps of a chain are neighbours in memory, the lanes of a load
+//   are one chain apart, and each brings 32 bytes and uses 4 (or 2) of them.
+// Not for: few or long chains. With thousands of neighbouring chains (steps first in memory) it
+//   is all that is needed.
 #include "kernels/recurrence/chain.cuh"
 
 namespace ridge::recurrence::serial {

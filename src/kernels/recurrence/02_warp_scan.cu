@@ -2,12 +2,12 @@
 // combine them in five shuffles.
 //
 // Since 01_serial: two steps in a row are a step again (a1 a2, a2 b1 + b2), so steps can be
-// combined
-//   in any grouping, and 32 of them take five rounds instead of 32. The lanes of a load are
-//   neighbours.
-// Stops at: latency. A warp has one load of each tensor under way, then ten shuffles that wait for
-//   one another; a long chain has only one warp.
-// Not for: chains whose steps are not neighbours in memory: there a thread per chain reads as well.
+//   combined in any grouping, and 32 of them take five rounds instead of 32. The lanes of a load
+//   are neighbours.
+// Stops at: latency. A warp has one load of each tensor under way, then ten shuffles that wait
+//   for one another; a long chain has only one warp.
+// Not for: chains whose steps are not neighbours in memory: there a thread per chain reads as
+//   well.
 #include "kernels/recurrence/chain.cuh"
 
 namespace ridge::recurrence::warp_scan {

@@ -1,11 +1,9 @@
 // recurrence rung 03, block_scan: one block per chain, 1024 steps at a time.
 //
-// Since 02_warp_scan: a lane has four steps of each of its loads under way, and eight warps work on
-// a
-//   chain. Their steps are combined at one barrier.
+// Since 02_warp_scan: a lane has four steps of each of its loads under way, and eight warps work
+//   on a chain. Their steps are combined at one barrier.
 // Stops at: the number of chains: one block each. A tile waits for the one before it only for h,
-// but
-//   its loads come after that tile's results.
+//   but its loads come after that tile's results.
 // Not for: few long chains, which leave most SMs idle, and chains of less than a tile.
 #include "kernels/recurrence/tile.cuh"
 #include "select/select.h"

@@ -1,10 +1,10 @@
 // recurrence rung 04, chunks: chains are cut into chunks, which all SMs work on at the same time.
 //
 // Since 03_block_scan: a first launch makes one step of each chunk, a second does the steps of a
-//   chain's chunks one after the other, and a third does each chunk from the h that it starts with.
-//   Where the steps of a chain are neighbours, a block has a chunk; otherwise a thread has one, and
-//   its neighbours have those of the neighbouring chains. The grouping is fixed, so results are the
-//   same in every run.
+//   chain's chunks one after the other, and a third does each chunk from the h that it starts
+//   with. Where the steps of a chain are neighbours, a block has a chunk; otherwise a thread has
+//   one, and its neighbours have those of the neighbouring chains. The grouping is fixed, so
+//   results are the same in every run.
 // Stops at: HBM: the steps are read twice.
 // Not for: so many chains that every SM is busy without chunks: there one read is enough.
 #include <algorithm>

@@ -1,10 +1,10 @@
 // selective_scan rung 01, serial: one thread per channel does its steps one after the other, with
 // all numbers of the state in each.
 //
-// Stops at: latency, and local memory: the state does not fit into registers that have no numbers.
-//   Backward, h and g of every step lie in the workspace: 8 * state bytes for each element of u,
-//   and as much again for what each channel adds to db and dc.
-// Not for: anything but reading it.
+// Stops at: latency, and local memory: the state is an array with a variable index, which cannot
+//   stay in registers. Backward, what each channel adds to db and dc lies in the workspace, 8 bytes
+//   for each number of the state and element of u.
+// Not for: more than a few short sequences.
 #include "kernels/selective_scan/gradients.cuh"
 
 namespace ridge::selective_scan::serial {

@@ -1,12 +1,11 @@
 // selective_scan rung 02, state_lanes: the lanes of a warp share the state of a channel.
 //
 // Since 01_serial: a lane has one number of the state in a register (or up to eight, if the state
-// has
-//   more than 32), so exponentials of a step are computed at the same time. Shuffles add up what
-//   they contribute to y. A state of up to 16 numbers takes half a warp or less, and the rest of
-//   the warp has other channels.
-// Stops at: latency: a step is two loads, an exponential and up to five shuffles, and the next one
-//   waits for it only in one multiply-add; but the lanes of a load are one row of b apart.
+//   has more than 32), so exponentials of a step are computed at the same time. Shuffles add up
+//   what they contribute to y. A state of up to 16 numbers takes half a warp or less, and the
+//   rest of the warp has other channels.
+// Stops at: latency: a step is two loads, an exponential and up to five shuffles, and the next
+//   one waits for it only in one multiply-add; but the lanes of a load are one row of b apart.
 // Not for: long sequences of few channels, whose steps are all done one after the other.
 #include "kernels/selective_scan/channel.cuh"
 

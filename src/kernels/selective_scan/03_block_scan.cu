@@ -1,11 +1,10 @@
 // selective_scan rung 03, block_scan: one block per channel, 1024 steps at a time.
 //
 // Since 02_state_lanes: the steps of one number of the state are a linear recurrence, so threads
-// take
-//   neighbouring steps and combine them in shuffles (device/step_tile.cuh), one number of the state
-//   after the other. Loads are neighbours in the order of the steps. Backward, h is computed anew
-//   in each tile, from the h before it, and g comes from the end; a block takes several channels,
-//   so that only few parts of db and dc have to be added up.
+//   take neighbouring steps and combine them in shuffles (device/step_tile.cuh), one number of
+//   the state after the other. Loads are neighbours in the order of the steps. Backward, h is
+//   computed anew in each tile, from the h before it, and g comes from the end; a block takes
+//   several channels, so that only few parts of db and dc have to be added up.
 // Stops at: instructions: 60 or so for each step and number of the state, most of them shuffles.
 // Not for: steps that come one at a time, as in generation.
 #include <algorithm>
@@ -173,7 +172,7 @@ __global__ void __launch_bounds__(kTileThreads)
     __syncthreads();
     Carry carry_h = {carried_h, shared_h}, carry_g = {carried_g, shared_g};
     float h[kTileRows], g[kTileRows], dd = 0, ddelta_bias = 0;
-    // h before each tile. That before the last one is not needed as a whole tile's result.
+    // h before each tile; nobody asks for the h behind the last one.
     int half = 0;
     for (int64_t tile_number = 0; tile_number < rest.tiles; ++tile_number, half ^= 1) {
       for (int n = threadIdx.x; n < args.state; n += kTileThreads)
