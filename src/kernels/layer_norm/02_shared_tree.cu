@@ -6,8 +6,8 @@
 //   slices of the rows have partial sums of the columns.
 // Stops at: barriers, ten per tree, during which nothing is loaded; the row is read three times.
 // Not for: rows shorter than the block, which spend their time in the tree.
+#include "device/tree.cuh"
 #include "kernels/layer_norm/column_sums.cuh"
-#include "kernels/layer_norm/tree.cuh"
 
 namespace ridge::layer_norm::shared_tree {
 

@@ -7,8 +7,8 @@
 // Not for: rms_norm, which has no mean, and rows that fit into registers, where a second pass is
 //   cheaper than the division. Backward has nothing to correct: its statistics are there.
 #include "device/moments.cuh"
+#include "device/tree.cuh"
 #include "kernels/layer_norm/rows.cuh"
-#include "kernels/layer_norm/tree.cuh"
 
 namespace ridge::layer_norm::welford {
 

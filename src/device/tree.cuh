@@ -1,7 +1,7 @@
 // A tree in shared memory over the threads of a block.
 #pragma once
 
-namespace ridge::layer_norm {
+namespace ridge {
 
 constexpr int kTreeThreads = 256;
 
@@ -20,4 +20,4 @@ __device__ __forceinline__ V tree(const V& mine, V (&values)[kTreeThreads], F co
   return all;
 }
 
-}  // namespace ridge::layer_norm
+}  // namespace ridge
