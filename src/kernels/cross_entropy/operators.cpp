@@ -69,8 +69,8 @@ Operators operators() {
       " Computed in f32. A row whose target is ignore_index is not read; its loss and its gradient "
       "are 0. Any other target outside of the columns makes the loss and the gradient of its row "
       "NaN. The mean of no rows is NaN.";
-  // The second: every logit is large, so that exp(x) alone overflows.
-  const std::vector<std::string> distributions = {"plain", "large_logits"};
+  // padding: a fifth of the rows is ignored. large_logits: exp(x) alone overflows.
+  const std::vector<std::string> distributions = {"plain", "padding", "large_logits"};
   return {
       {.name = "cross_entropy",
        .formula = "losses = log sum exp(logits) - logits[target], loss = their mean or sum",
@@ -93,6 +93,7 @@ Operators operators() {
                    gradient()},
        .parameters = {kReduction, kSmoothing, kIgnored},
        .aliases = {"cross_entropy_bwd"},
+       .distributions = {"plain", "padding"},
        .notes = "With reduction none it takes dlosses, otherwise dloss." + common},
       {.name = "cross_entropy_with_gradient",
        .formula = "loss = mean or sum of the losses, dlogits = scale times its gradient",
