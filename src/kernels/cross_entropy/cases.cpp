@@ -104,6 +104,7 @@ std::vector<Case> in_turns(std::vector<Case> cases) {
     if (none || i % 2) c.with = {"losses"};
     if (Op(c.op) == Op::forward && i % 4 < 2) c.with.push_back("lse");
     if (Op(c.op) == Op::with_gradient && i % 4 == 2) c.parameters.emplace_back("scale", -3.5);
+    if (Op(c.op) == Op::with_gradient && !none && i % 5 == 4) c.with.push_back("dloss");
   }
   return cases;
 }

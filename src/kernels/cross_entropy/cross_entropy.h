@@ -18,7 +18,7 @@ struct Args {
   float* losses = nullptr;         // (rows); null: not wanted
   float* loss = nullptr;           // (1): their sum or mean; null: not wanted
   float* lse = nullptr;            // (rows); null: not wanted. An input of backward
-  const float* dloss = nullptr;    // (1), and dlosses: backward only, one of the two
+  const float* dloss = nullptr;    // (1): a factor of the gradient, or null; backward has it or dlosses
   const float* dlosses = nullptr;  // (rows)
   void* dlogits = nullptr;         // (rows, cols); may be logits. Null: no gradient
   int64_t rows = 0, cols = 0;

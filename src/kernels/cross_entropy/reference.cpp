@@ -62,9 +62,9 @@ void one_row(const Case& c, const Tensors& t, size_t r, size_t cols, double coun
     }
   }
   if (!dlogits) return;
-  double scale = Op(c.op) == Op::with_gradient ? c.number("scale")
-                 : t.find("dloss")             ? t.find("dloss")->values[0]
-                                               : t.find("dlosses")->values[r];
+  double scale = Op(c.op) == Op::with_gradient ? c.number("scale") : 1;
+  if (const HostTensor* const dloss = t.find("dloss")) scale *= dloss->values[0];
+  if (const HostTensor* const dlosses = t.find("dlosses")) scale *= dlosses->values[r];
   scale = is_inside ? scale / count : NAN;
   const double everywhere = smoothing / double(cols);
   for (size_t i = 0; i < cols; ++i) {

@@ -133,7 +133,7 @@ struct Gradient {
   __device__ __forceinline__ Gradient(const Args& a, int64_t row, const Target& t,
                                       const Statistics& s)
       : target(t.column), is_zero(t.is_ignored) {
-    float scale = a.dloss ? *a.dloss : a.dlosses ? a.dlosses[row] : a.scale;
+    float scale = a.scale * (a.dloss ? *a.dloss : a.dlosses ? a.dlosses[row] : 1);
     if (a.reduction == Reduction::mean) scale /= *static_cast<const float*>(a.workspace);
     if (!t.is_inside) scale = NAN;
     base = a.backward ? a.lse[row] : max_sum::base_of(s.max);

@@ -51,7 +51,7 @@ def with_gradient(t, p, wrap):
     def both():
         with torch.enable_grad():
             loss = f(x, targets)
-            (dlogits,) = torch.autograd.grad(loss * p["scale"], x)
+            (dlogits,) = torch.autograd.grad(loss * p["scale"] * t.get("dloss", 1), x)
         return loss.detach(), dlogits
 
     return both
