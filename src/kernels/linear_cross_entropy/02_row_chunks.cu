@@ -13,14 +13,14 @@
 namespace ridge::linear_cross_entropy::row_chunks {
 
 static Support supports(const Args& a, const DeviceInfo&) { return supports_any(a); }
-static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
+static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t stream) {
   return around_rows(a, stream, [&](const Scratch& scratch) {
     return run_chunks(a, scratch.losses, scratch.scale, scratch.rest,
-                      a.workspace_bytes - Scratch::bytes(a), stream);
+                      a.workspace_bytes - Scratch::bytes(a), device, stream);
   });
 }
-static size_t workspace(const Args& a, const DeviceInfo&) {
-  return Scratch::bytes(a) + chunks_workspace(a);
+static size_t workspace(const Args& a, const DeviceInfo& device) {
+  return Scratch::bytes(a) + chunks_workspace(a, device);
 }
 // Not measured: the products at half of what tensor cores do, and some launches.
 static double cost(const Args& a, const DeviceInfo& device) {

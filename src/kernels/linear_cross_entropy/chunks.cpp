@@ -101,31 +101,42 @@ Status each_call(const Args& a, float* losses, const float* scale, void* logits_
   return Status::ok();
 }
 
+// Calls f(the call's ladder) with a checked call, of parts of tensors whose overlaps were checked.
+template <class F>
+Status with_ladder(Call& call, F f) {
+  const std::string name = "linear_cross_entropy: " + call.op().name;
+  if (const Status s = check_call(call, name.c_str(), Overlaps::checked_before); !s) return s;
+  const auto ladder = load_family(call.op().family);
+  return ladder ? f(**ladder) : Status(ladder.error());
+}
+
 }  // namespace
 
 Status run_chunks(const Args& a, float* losses, const float* scale, void* workspace, size_t bytes,
-                  cudaStream_t stream) {
+                  const DeviceInfo& device, cudaStream_t stream) {
   char* const end = static_cast<char*>(workspace) + bytes;
   char* const logits = reinterpret_cast<char*>(aligned(reinterpret_cast<int64_t>(workspace)));
   char* const rest = logits + Chunk(a).bytes;
   return each_call(a, losses, scale, logits, [&](Call& call) {
-    return run(call, {rest, size_t(end - rest)}, stream);
+    return with_ladder(call, [&](const Ladder& ladder) {
+      return ladder.launch(kChosen, call, {rest, size_t(end - rest)}, device, stream);
+    });
   });
 }
 
-// What the calls themselves want depends on how their tensors are aligned, not on where they are:
-// any places will do that do not overlap.
-size_t chunks_workspace(const Args& a) {
-  const auto place = [](int64_t number) { return reinterpret_cast<char*>(number << 44); };
+// What the calls themselves want depends on how their tensors are aligned, not on where they are.
+size_t chunks_workspace(const Args& a, const DeviceInfo& device) {
+  const auto somewhere = reinterpret_cast<float*>(kAlignment);
   size_t most = 0;
   // A call that cannot be done says so when it is launched.
-  (void)each_call(a, reinterpret_cast<float*>(place(1)), reinterpret_cast<float*>(place(2)),
-                  place(3), [&](Call& call) {
-                    size_t wanted = 0;
-                    const Status asked = run(call, Workspace::ask(wanted), nullptr);
-                    most = std::max(most, wanted);
-                    return asked;
-                  });
+  (void)each_call(a, somewhere, somewhere, somewhere, [&](Call& call) {
+    return with_ladder(call, [&](const Ladder& ladder) -> Status {
+      const auto wanted = ladder.workspace(kChosen, call, device);
+      if (!wanted) return wanted.error();
+      most = std::max(most, *wanted);
+      return Status::ok();
+    });
+  });
   return size_t(kAlignment + Chunk(a).bytes) + most;
 }
 

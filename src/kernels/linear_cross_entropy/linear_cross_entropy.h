@@ -29,7 +29,7 @@ constexpr double flops(const Args& a) {
 
 // The rung row_chunks. `scale`: in device memory, a factor of the gradient.
 Status run_chunks(const Args& a, float* losses, const float* scale, void* workspace, size_t bytes,
-                  cudaStream_t stream);
-size_t chunks_workspace(const Args& a);
+                  const DeviceInfo& device, cudaStream_t stream);
+size_t chunks_workspace(const Args& a, const DeviceInfo& device);
 
 }  // namespace ridge::linear_cross_entropy
