@@ -28,11 +28,13 @@ static double cost(const Args& a, const DeviceInfo& device) {
   constexpr double kFlopsPerByte = 100;  // of the memory, which keeps it proportional to the device
   return streaming_us(kTuned, flops(a) / kFlopsPerByte, device);
 }
-constinit const Rung rung = {.idea = "gemm and cross_entropy on an eighth of the rows at a time",
-                             .supports = supports,
-                             .launch = launch,
-                             .workspace = workspace,
-                             .cost = cost,
-                             .claims = {.conflict_free = true}};
+constinit const Rung rung = {
+    .idea = "gemm and cross_entropy on an eighth of the rows at a time",
+    .supports = supports,
+    .launch = launch,
+    .workspace = workspace,
+    .cost = cost,
+    .claims = {// of bf16: packs of 8, once as a logit and once as a gradient
+               .global_stores_per_element = 0.254}};
 
 }  // namespace ridge::linear_cross_entropy::row_chunks
