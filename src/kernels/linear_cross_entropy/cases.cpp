@@ -53,15 +53,23 @@ std::vector<Case> tests() {
   append(cases, crossed({.shapes = {{0, 5, 3}, {5, 7, 0}, {1, 1, 1}},
                          .misalignments = {0},
                          .specials = false}));
+  // The loss alone: less than a tile of 128 by 128 by 64, whole ones, several of them.
+  std::vector<Case> losses =
+      crossed({.dtypes = {Dtype::f16, Dtype::bf16},
+               .shapes = {{3, 5, 8}, {128, 128, 64}, {129, 257, 72}, {40, 513, 136}},
+               .specials = false});
   append(cases, crossed({.dtypes = {Dtype::bf16},
                          .shapes = {{70, 700, 72}},
                          .misalignments = {0},
                          .padding = {0, 3},
                          .specials = false}));
+  const size_t with_gradients = cases.size();
+  append(cases, std::move(losses));
   for (size_t i = 0; i < cases.size(); ++i) {
     Case& c = cases[i];
-    if (i % 4 != 3) c.with = {"dhidden", "dweight"};
-    if (i % 8 == 3) c.with = {"dweight"};
+    const bool gradients = i < with_gradients;
+    if (gradients && i % 4 != 3) c.with = {"dhidden", "dweight"};
+    if (gradients && i % 8 == 3) c.with = {"dweight"};
     if (i % 3 == 1) c.with.insert(c.with.begin(), "losses");
     if (i % 2) c.distribution = "padding";
     if (i % 5 == 1) c.formats = {{"targets", Dtype::i32}};

@@ -34,7 +34,9 @@ Operators operators() {
   dweight.layout = Layout::rows;
   return {{.name = "linear_cross_entropy",
            .formula = "loss = mean or sum of log sum exp(x) - x[target], x = hidden weight^T",
-           .dimensions = {{"rows", "tokens"}, {"cols", "rows of weight, the vocabulary"}, {"dim", "of the hidden states"}},
+           .dimensions = {{"rows", "tokens"},
+                          {"cols", "rows of weight, the vocabulary"},
+                          {"dim", "of the hidden states"}},
            .tensors = {matrix("hidden", Role::in, "rows, dim", "", "one row per token"),
                        matrix("weight", Role::in, "cols, dim", "hidden", "one row per class"),
                        {.name = "targets",
