@@ -12,41 +12,44 @@
 
 namespace ridge::cross_entropy::cluster {
 
-constexpr int kPacks = held::deep_packs(1);
+using held::kPacksFull;
+constexpr int kPacksDeep = held::deep_packs(1);
 // As measured for softmax, which moves the same bytes in the same way.
-constexpr Tuned kTuned = {5.0, 0.83}, kTunedLarge = {6.0, 0.80}, kTunedAlone = {6.0, 0.76};
+constexpr Tuned kTuned = {5.0, 0.83}, kTunedFull = {5.0, 0.83};
+constexpr Tuned kTunedLarge = {6.0, 0.80}, kTunedAlone = {6.0, 0.76};
 
-template <class T>
-__global__ void __launch_bounds__(2 * held::kThreadsDeep) cross_entropy_cluster(Args a) {
+template <class T, int Packs>
+__global__ void __launch_bounds__(Packs == kPacksFull ? held::kThreadsFull : 2 * held::kThreadsDeep)
+    cross_entropy_cluster(Args a) {
   __shared__ float4 partials[held::kMostBlocks * kWarpSize];  // (blocks of the cluster, warps)
   const int rank = int(cluster_rank()), blocks = int(cluster_size());
   const int threads = int(blockDim.x), warps = threads / kWarpSize;
   cluster_arrive_relaxed();  // this block is there to be written to
-  hold_row<T, kPacks>(a, int(blockIdx.x) / blocks, rank * threads + int(threadIdx.x),
-                      blocks * threads, kWarpSize, true, [&](const Statistics& warp) {
-                        const int lane = threadIdx.x % kWarpSize;
-                        cluster_wait();  // all are there; the loads had the time until here
-                        if (lane < blocks)
-                          store_in_cluster(&partials[rank * warps + int(threadIdx.x) / kWarpSize],
-                                           unsigned(lane), {warp.max, warp.sum, warp.total, 0});
-                        __syncwarp();
-                        cluster_arrive();
-                        cluster_wait();  // nobody writes after that, so blocks may end as they like
-                        Statistics mine;
-                        for (int i = lane; i < blocks * warps; i += kWarpSize) {
-                          const float4 one = partials[i];
-                          const float max = fmaxf(mine.max, one.x);
-                          mine = {max,
-                                  mine.sum * max_sum::rescaled(mine.max, max) +
-                                      one.y * max_sum::rescaled(one.x, max),
-                                  mine.total + one.z};
-                        }
-                        return lanes_merge(mine);
-                      });
+  hold_row<T, Packs>(a, int(blockIdx.x) / blocks, rank * threads + int(threadIdx.x),
+                     blocks * threads, kWarpSize, true, [&](const Statistics& warp) {
+                       const int lane = threadIdx.x % kWarpSize;
+                       cluster_wait();  // all are there; the loads had the time until here
+                       if (lane < blocks)
+                         store_in_cluster(&partials[rank * warps + int(threadIdx.x) / kWarpSize],
+                                          unsigned(lane), {warp.max, warp.sum, warp.total, 0});
+                       __syncwarp();
+                       cluster_arrive();
+                       cluster_wait();  // nobody writes after that, so blocks may end as they like
+                       Statistics mine;
+                       for (int i = lane; i < blocks * warps; i += kWarpSize) {
+                         const float4 one = partials[i];
+                         const float max = fmaxf(mine.max, one.x);
+                         mine = {max,
+                                 mine.sum * max_sum::rescaled(mine.max, max) +
+                                     one.y * max_sum::rescaled(one.x, max),
+                                 mine.total + one.z};
+                       }
+                       return lanes_merge(mine);
+                     });
 }
 
 static held::ClusterShape shape_for(const Args& a) {
-  return held::cluster_shape_for(most_slots(a), 1);
+  return held::full_cluster_shape_for(most_slots(a));
 }
 
 static Support supports(const Args& a, const DeviceInfo& device) {
@@ -60,15 +63,20 @@ static Support supports(const Args& a, const DeviceInfo& device) {
 static Status launch(const Args& args, const DeviceInfo&, cudaStream_t stream) {
   return around_rows(args, stream, [&](const Args& a) {
     return with_float_type(a.dtype, [&](auto t) {
-      return held::launch_cluster(cross_entropy_cluster<decltype(t)>, a, a.rows, shape_for(a),
-                                  stream);
+      using T = decltype(t);
+      const held::ClusterShape shape = shape_for(a);
+      return held::launch_cluster(shape.packs == kPacksFull ? cross_entropy_cluster<T, kPacksFull>
+                                                            : cross_entropy_cluster<T, kPacksDeep>,
+                                  a, a.rows, shape, stream);
     });
   });
 }
 static double cost(const Args& a, const DeviceInfo& device) {
   const held::ClusterShape shape = shape_for(a);
-  const int an_sm = shape.threads <= held::kThreadsDeep ? 2 : 1;  // blocks
-  const Tuned& tuned = an_sm == 1                       ? kTunedAlone
+  const bool is_full = shape.packs == kPacksFull;
+  const int an_sm = !is_full && shape.threads <= held::kThreadsDeep ? 2 : 1;  // blocks
+  const Tuned& tuned = is_full                          ? kTunedFull
+                       : an_sm == 1                     ? kTunedAlone
                        : shape.blocks > held::kPortable ? kTunedLarge
                                                         : kTuned;
   return held::rows_us(tuned, bytes(a), a.rows, double(an_sm) / shape.blocks, device);

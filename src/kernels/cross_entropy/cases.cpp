@@ -130,6 +130,11 @@ std::vector<Case> tests() {
                          .shapes = {{1, 33001}},
                          .misalignments = {1},
                          .specials = false}));
+  append(cases, crossed({.ops = {int(Op::with_gradient)},  // about two whole SMs
+                         .dtypes = {Dtype::bf16},
+                         .shapes = {{1, 128256}},
+                         .misalignments = {0},
+                         .specials = false}));
   append(cases, crossed({.ops = {int(Op::with_gradient)},  // past the registers of a block
                          .dtypes = {Dtype::f32},
                          .shapes = {{1, 53003}},
