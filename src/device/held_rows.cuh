@@ -89,6 +89,19 @@ inline ClusterShape cluster_shape_for(int64_t slots, int tensors) {
                                      : ClusterShape{0, 0, 0};
 }
 
+// Rows of one tensor that are about whole SMs have them: the most threads, with eight packs each,
+// which is the most that an SM has under way at once.
+constexpr int kThreadsFull = 1024, kPacksFull = 8;
+constexpr double kLeastFull = 0.9;  // of that, to be worth having no second block on the SM
+inline ClusterShape full_cluster_shape_for(int64_t slots) {
+  constexpr int64_t kFull = kThreadsFull * kPacksFull;
+  const int64_t whole = (slots + kFull - 1) / kFull;
+  if (whole < 2 || whole > kMostBlocks || double(slots) < kLeastFull * double(whole * kFull))
+    return cluster_shape_for(slots, 1);
+  const int64_t a_warp = whole * kPacksFull * kWarpSize;
+  return {int((slots + a_warp - 1) / a_warp) * kWarpSize, int(whole), kPacksFull};
+}
+
 // Launches kernel(args) with one cluster per row.
 template <class Args>
 Status launch_cluster(void (*kernel)(Args), Args args, int64_t rows, const ClusterShape& shape,

@@ -13,10 +13,8 @@
 
 namespace ridge::softmax::cluster {
 
-using held::kMostBlocks, held::kPortable, held::kThreadsDeep;
+using held::kMostBlocks, held::kPacksFull, held::kPortable, held::kThreadsDeep, held::kThreadsFull;
 constexpr int kMostThreads = 2 * kThreadsDeep;  // a block of deep threads, two in an SM or alone
-constexpr int kThreadsFull = 1024, kPacksFull = 8;  // the most an SM has under way at once
-constexpr double kLeastFull = 0.9;                  // of that, to be worth having no second block
 constexpr Tuned kTuned = {5.0, 0.83};
 constexpr Tuned kTunedLarge = {6.0, 0.80};  // more than kPortable blocks
 constexpr Tuned kTunedAlone = {6.0, 0.76};  // one block per SM
@@ -53,17 +51,10 @@ __global__ void __launch_bounds__(Packs == kPacksFull ? kThreadsFull : kMostThre
 }
 
 using Shape = held::ClusterShape;
-// A forward row that is about whole SMs has them, with eight packs per thread.
 static Shape shape_for(const Args& a) {
   const int64_t slots = most_slots(a.out, a.rows, a.cols, a.out_stride, int64_t(size_of(a.dtype)));
-  constexpr int64_t kFull = kThreadsFull * kPacksFull;
-  const int64_t whole = (slots + kFull - 1) / kFull;
-  if (!is_backward(a.op) && whole >= 2 && whole <= kMostBlocks &&
-      double(slots) >= kLeastFull * double(whole * kFull))
-    return {int((slots + whole * kPacksFull * kWarpSize - 1) / (whole * kPacksFull * kWarpSize)) *
-                kWarpSize,
-            int(whole), kPacksFull};
-  return held::cluster_shape_for(slots, tensors(a.op));
+  return is_backward(a.op) ? held::cluster_shape_for(slots, tensors(a.op))
+                           : held::full_cluster_shape_for(slots);
 }
 
 static Support supports(const Args& a, const DeviceInfo& device) {

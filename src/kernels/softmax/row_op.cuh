@@ -10,19 +10,13 @@
 
 #include "device/convert.cuh"
 #include "device/held_rows.cuh"
-#include "device/ptx/exp2.cuh"
+#include "device/max_sum.cuh"
 #include "kernels/softmax/softmax.h"
 #include "select/held_rows.h"
 
 namespace ridge::softmax {
 
-struct Accurate {
-  __device__ static __forceinline__ float exp(float x) { return expf(x); }
-};
-// One multiplication and one instruction; off by at most (2 |x| + 4) roundoffs. Under e^-87, 0.
-struct Fast {
-  __device__ static __forceinline__ float exp(float x) { return exp2_flushed(x * 1.44269504f); }
-};
+using max_sum::Accurate, max_sum::Fast;
 
 // a: x or y. b: dy. The differences are taken first and multiplied by log2(e) after: one FMA would
 // do both, but be off by a roundoff of the maximum, which may be larger than any exponent.
