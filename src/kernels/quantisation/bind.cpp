@@ -16,6 +16,7 @@ Status bind(const Call& call, Launch<Args>& launch) {
                .x = x.data,
                .q = q.data,
                .scales = scales.data,
+               .is_whole = format.is_whole_tensor(),
                .rows = rows.rows,
                .cols = rows.cols,
                .x_stride = rows.stride,

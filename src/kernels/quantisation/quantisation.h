@@ -20,6 +20,7 @@ struct Args {
   void* scales = nullptr;     // (blocks.count)
   float* second = nullptr;    // the f32 of the tensor, or of each 256 scales
   float* mean = nullptr;      // of all scales, of Rule::mean
+  bool is_whole = false;      // one scale for the whole tensor
   bool is_given = false;      // the scale of the tensor is an input
   int64_t rows = 0, cols = 0;
   int64_t x_stride = 0;  // elements from row to row
@@ -31,9 +32,6 @@ struct Args {
 };
 using Rung = RungOf<Args>;
 
-inline bool is_whole_tensor(const Args& a) {
-  return a.blocks.count == 1 && a.blocks.block_rows >= a.rows && a.blocks.block_cols >= a.cols;
-}
 inline double bytes(const Args& a) {
   const double elements = double(a.rows) * double(a.cols);
   return elements * (double(size_of(a.dtype)) + bits_of(a.element) / 8.0) +
