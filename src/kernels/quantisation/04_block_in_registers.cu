@@ -55,10 +55,7 @@ __global__ void __launch_bounds__(kMostThreads) quantise_held(Args a, Divider pe
   for (int first = threadIdx.x; first < packs; first += turn) {
     load(first);
 #pragma unroll
-    for (int p = 0; p < kPacks; ++p) {
-      to_floats(raw[p], numbers);
-      bits = max(bits, pack_max_bits(numbers));
-    }
+    for (int p = 0; p < kPacks; ++p) bits = max(bits, pack_max_bits(raw[p]));
   }
   bits = lanes_max_bits(bits, kWarpSize);
   const int warp = threadIdx.x / kWarpSize, lane = threadIdx.x % kWarpSize;
@@ -72,7 +69,7 @@ __global__ void __launch_bounds__(kMostThreads) quantise_held(Args a, Divider pe
     for (int p = 0; p < kPacks; ++p) {
       const packs::Place at = block.place(per_row, first + p * threads);
       to_floats(raw[p], numbers);
-      const auto word = divided(codec, scale, false, numbers);
+      const auto word = divided(codec, a, scale, numbers);
       store_codes<Codec::kElement, kPackSize<T>>(a, at.r * a.cols + at.c, at.width, word);
     }
   }
@@ -113,8 +110,7 @@ __global__ void __launch_bounds__(kWarpSize) quantise_columns(Args a, Maxima m) 
     float numbers[kSize];
     to_floats(load_part(static_cast<const T*>(a.x) + r * a.x_stride, c, width), numbers);
 #pragma unroll
-    for (int i = 0; i < kSize; ++i)
-      numbers[i] = is_divisor(scale[i]) ? Divisor(scale[i])(numbers[i]) : 0;
+    for (int i = 0; i < kSize; ++i) numbers[i] = is_divisor(scale[i]) ? numbers[i] / scale[i] : 0;
     store_codes<Codec::kElement, kSize>(a, r * a.cols + c, width, codec.encoded(numbers));
   }
 }

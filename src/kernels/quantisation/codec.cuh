@@ -2,49 +2,45 @@
 #pragma once
 
 #include "device/convert_pack.cuh"
-#include "device/low_precision_pack.cuh"
 #include "device/ptx/minmax.cuh"
+#include "kernels/quantisation/conversions.cuh"
 #include "kernels/quantisation/rules.cuh"
 
 namespace ridge::quantisation {
 
-// One element after another, by arithmetic alone.
+// By arithmetic alone.
 template <Dtype E>
 struct Direct {
   static constexpr Dtype kElement = E;
   template <int N>
   __device__ __forceinline__ PackedWord<E, N> encoded(const float (&x)[N]) const {
-    return narrow_pack<E>(x);
+    return narrow_pack_bounded<E>(x);
   }
   template <int N>
   __device__ __forceinline__ void decode(PackedWord<E, N> word, float (&x)[N]) const {
-    widen_pack<E>(word, x);
+    widen_codes<E>(word, x);
   }
 };
 
-// Division by one number, for many: correctly rounded, in six operations. These are the steps that
-// the compiler takes for a / b, less those that are the same for all a. So that no step leaves the
-// range of normal numbers, both are multiplied by a power of two where b is very large or small.
-// Quotients have to be under 2^64.
-class Divisor {
- public:
-  // What is no divisor makes 0 of all numbers but NaN and infinities.
-  __device__ __forceinline__ explicit Divisor(float b)
-      : lift_(fabsf(b) < 0x1p-60f  ? 0x1p64f
-              : fabsf(b) > 0x1p60f ? 0x1p-64f
-                                   : 1.0f),
-        by_(b * lift_),
-        inverse_(is_divisor(b) ? 1 / by_ : 0) {}
-  __device__ __forceinline__ float operator()(float a) const {
-    const float x = a * lift_;
-    const float near = x * inverse_;
-    const float nearer = fmaf(fmaf(-near, by_, x), inverse_, near);
-    return fmaf(fmaf(-nearer, by_, x), inverse_, nearer);
+// Division of many numbers by one b: correctly rounded, in three operations, because the reciprocal
+// of b is (Markstein 1990). So that no step leaves the range of normal numbers, both are multiplied
+// by a power of two where b is very large or small. Quotients have to be under 2^64.
+template <int N>
+__device__ __forceinline__ void divide_all(float (&x)[N], float b) {
+  const float size = fabsf(b);
+  if (size < 0x1p-60f || size > 0x1p60f) {
+    const float lift = size < 1 ? 0x1p64f : 0x1p-64f;
+    b *= lift;
+#pragma unroll
+    for (int i = 0; i < N; ++i) x[i] *= lift;
   }
-
- private:
-  float lift_, by_, inverse_;
-};
+  const float inverse = 1 / b;
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    const float near = x[i] * inverse;
+    x[i] = fmaf(fmaf(-near, b, x[i]), inverse, near);
+  }
+}
 
 // Calls f(Direct<E>()) with the format of the elements.
 template <class F>
@@ -107,29 +103,44 @@ __device__ __forceinline__ void store_part(T* row, int64_t c, int64_t width, con
     if (i < width) row[c + i] = pack[i];
 }
 
-// The largest magnitude of a pack, as bits.
-template <int N>
-__device__ __forceinline__ uint32_t pack_max_bits(const float (&x)[N]) {
-  float most = fabsf(x[0]);
+// The largest magnitude of a pack, as bits. Two-byte numbers are compared in pairs.
+template <class T>
+__device__ __forceinline__ uint32_t pack_max_bits(const Pack<T>& pack) {
+  if constexpr (sizeof(T) == 2) {
+    using Pair = std::conditional_t<std::is_same_v<T, __half>, __half2, __nv_bfloat162>;
+    const uint32_t* const words = reinterpret_cast<const uint32_t*>(&pack);
+    const auto size = [&](int w) {
+      const uint32_t sizes = words[w] & 0x7fff7fffu;
+      return *reinterpret_cast<const Pair*>(&sizes);
+    };
+    const Pair most = __hmax2_nan(__hmax2_nan(size(0), size(1)), __hmax2_nan(size(2), size(3)));
+    return magnitude_bits(max_or_nan(to_float(most.x), to_float(most.y)));
+  } else {
+    float most = fabsf(pack[0]);
 #pragma unroll
-  for (int i = 1; i < N; ++i) most = max_or_nan(most, fabsf(x[i]));
-  return magnitude_bits(most);
+    for (int i = 1; i < kPackSize<T>; ++i) most = max_or_nan(most, fabsf(pack[i]));
+    return magnitude_bits(most);
+  }
 }
 
 // Divides a pack by its scale and makes bits of it. A scale that was not made from these numbers
-// may be so small that quotients are infinite, which Divisor cannot do.
+// may be far too small for them.
 template <class Codec, int N>
-__device__ __forceinline__ PackedWord<Codec::kElement, N> divided(const Codec& codec, float scale,
-                                                                  bool is_given, float (&x)[N]) {
-  const bool divides = is_divisor(scale);
-  if (is_given) {
+__device__ __forceinline__ PackedWord<Codec::kElement, N> divided(const Codec& codec, const Args& a,
+                                                                  float scale, float (&x)[N]) {
+  if (!is_divisor(scale)) {
 #pragma unroll
-    for (int i = 0; i < N; ++i) x[i] = divides ? x[i] / scale : 0;
-    return codec.encoded(x);
+    for (int i = 0; i < N; ++i) x[i] = 0;
+  } else if (a.is_given) {
+    for (int i = 0; i < N; ++i) x[i] = x[i] / scale;
+    return narrow_pack<Codec::kElement>(x);
+  } else if (a.rule == Rule::power) {
+    const float inverse = 1 / scale;
+#pragma unroll
+    for (int i = 0; i < N; ++i) x[i] *= inverse;
+  } else {
+    divide_all(x, scale);
   }
-  const Divisor divide(scale);
-#pragma unroll
-  for (int i = 0; i < N; ++i) x[i] = divides ? divide(x[i]) : 0;
   return codec.encoded(x);
 }
 

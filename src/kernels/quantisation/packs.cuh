@@ -69,9 +69,7 @@ __global__ void __launch_bounds__(kThreads) maxima(Args a, Maxima m, Cut cut) {
   }
 #pragma unroll
   for (int u = 0; u < 2 * kUnroll; ++u) {
-    float numbers[kPackSize<T>];
-    to_floats(raw[u], numbers);
-    uint32_t of_pack = pack_max_bits(numbers);
+    uint32_t of_pack = pack_max_bits(raw[u]);
     if (a.rule == Rule::shared) {
       of_pack = lanes_max_bits(of_pack, cut.lanes);
       if (of_pack >= kInfinityBits) of_pack = 0;
@@ -115,13 +113,13 @@ __global__ void __launch_bounds__(kThreads) quantise(Args a, Maxima m, Cut cut) 
       scale = a.is_given ? stored_scale(a, 0)
                          : make_scale(a, 0, amax_of(of_tensor), 0, first == 0 && u == 0);
     } else {
-      const uint32_t bits = lanes_max_bits(pack_max_bits(numbers), cut.lanes);
+      const uint32_t bits = lanes_max_bits(pack_max_bits(raw[u]), cut.lanes);
       const bool stores = threadIdx.x % cut.lanes == 0 && at[u].width > 0;
       const int64_t block = at[u].r * a.blocks.across + at[u].c / a.blocks.block_cols;
       scale = make_scale(a, block, amax_of(bits), tensor_scale, stores);
       if (a.rule == Rule::mean && stores) m.blocks[block] = bits;
     }
-    const auto word = divided(codec, scale, a.is_given, numbers);
+    const auto word = divided(codec, a, scale, numbers);
     store_codes<Codec::kElement, kSize>(a, at[u].r * a.cols + at[u].c, at[u].width, word);
   }
 }
