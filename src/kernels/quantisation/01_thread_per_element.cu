@@ -38,9 +38,7 @@ __global__ void __launch_bounds__(kThreads) dequantise_elements(Args a) {
   const int64_t i = int64_t(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= a.rows * a.cols) return;
   const int64_t r = i / a.cols, c = i % a.cols;
-  const auto* const q = static_cast<const uint8_t*>(a.q);
-  const uint32_t bits = elements_per_byte(a) == 2 ? q[i / 2] >> i % 2 * 4 & 15u : q[i];
-  store_x(a, r, c, decoded(a.element, bits) * stored_scale(a, block_of(a, r, c)));
+  store_any(a.x, a.dtype, r * a.x_stride + c, weight(a, r, c));
 }
 
 static Support supports(const Args& a, const DeviceInfo&) {

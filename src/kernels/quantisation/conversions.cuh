@@ -6,9 +6,9 @@
 
 namespace ridge::quantisation {
 
-// A finite number to bits with the sign in the lowest bit but one of its format; what is too large
-// becomes the largest. Adding a power of two whose last bit is worth as much as the format's
-// rounds the magnitude and leaves it in the lowest bits.
+// The bits of a finite number; what is too large becomes the largest. In a sum with a power of two
+// whose last bit is worth as much as the format's, the magnitude is rounded and stands in the
+// lowest bits.
 template <Dtype E>
 __device__ __forceinline__ uint32_t narrow_bounded(float x) {
   using L = low_precision::Layout<E>;

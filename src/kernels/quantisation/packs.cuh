@@ -45,6 +45,10 @@ struct Place {
   int64_t r, c, width;  // width: how many of its elements are there
   template <class T>
   static __device__ __forceinline__ Place of(const Args& a, const Divider& per_row, int64_t pack) {
+    if (a.rows == 1) {
+      const int64_t c = pack * kPackSize<T>;
+      return {0, c, max(min(a.cols - c, int64_t(kPackSize<T>)), int64_t(0))};
+    }
     const int64_t r = per_row.quotient(pack);
     const int64_t c = (pack - r * per_row.divisor()) * kPackSize<T>;
     const int64_t left = r < a.rows ? a.cols - c : 0;
@@ -85,7 +89,7 @@ __global__ void __launch_bounds__(kThreads) maxima(Args a, Maxima m, Cut cut) {
 }
 
 template <class T, class Codec>
-__global__ void __launch_bounds__(kThreads) quantise(Args a, Maxima m, Cut cut) {
+__global__ void __launch_bounds__(kThreads, 6) quantise(Args a, Maxima m, Cut cut) {
   constexpr int kSize = kPackSize<T>;
   const Codec codec;
   const T* const x = static_cast<const T*>(a.x);
@@ -149,7 +153,7 @@ Status launch_quantise(Args a, cudaStream_t stream) {
 
 // Any shape of blocks. A pack belongs to one block, except in columns.
 template <class T, class Codec>
-__global__ void __launch_bounds__(kThreads) dequantise(Args a, Cut cut) {
+__global__ void __launch_bounds__(kThreads, 6) dequantise(Args a, Cut cut) {
   constexpr int kSize = kPackSize<T>;
   constexpr int kTurns = 2 * kUnroll;
   const Codec codec;
