@@ -89,9 +89,7 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.rule == Rule::mean) launch_around_mean(a, stream);
   return launch_status();
 }
-static size_t workspace(const Args& a, const DeviceInfo&) {
-  return maxima_bytes(a, a.rule == Rule::mean);
-}
+static size_t workspace(const Args& a, const DeviceInfo&) { return levels_bytes(a); }
 constinit const Rung rung = {.idea = "a warp keeps a block in registers: x is read once",
                              .supports = supports,
                              .launch = launch,

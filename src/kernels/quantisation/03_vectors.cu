@@ -8,6 +8,7 @@
 // Stops at: the conversions of nf4, which take about thirty instructions per element; x is read
 //   twice where one scale belongs to the whole tensor, which nothing can avoid.
 // Not for: blocks of a row or a square: its maximum has to be known before the first element is.
+#include "kernels/quantisation/levels.cuh"
 #include "kernels/quantisation/packs.cuh"
 #include "select/select.h"
 
@@ -24,16 +25,16 @@ static Support supports(const Args& a, const DeviceInfo&) {
 }
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.rows == 0 || a.cols == 0) return launch_empty(a, stream);
-  return with_codec(a.element, [&](auto codec) {
+  const Status launched = with_codec(a.element, [&](auto codec) {
     return with_float_type(a.dtype, [&](auto t) {
       return a.back ? packs::launch_dequantise<decltype(t), decltype(codec)>(a, stream)
                     : packs::launch_quantise<decltype(t), decltype(codec)>(a, stream);
     });
   });
+  if (launched && !a.back && a.rule == Rule::mean) launch_around_mean(a, stream);
+  return launched ? launch_status() : launched;
 }
-static size_t workspace(const Args& a, const DeviceInfo&) {
-  return a.back ? 0 : maxima_bytes(a, a.rule == Rule::mean);
-}
+static size_t workspace(const Args& a, const DeviceInfo&) { return levels_bytes(a); }
 static double cost(const Args& a, const DeviceInfo& device) {
   const bool twice = !a.back && !a.is_given && (a.is_whole || a.rule == Rule::shared);
   const double again = twice ? double(a.rows) * double(a.cols) * double(size_of(a.dtype)) : 0;

@@ -12,6 +12,7 @@ namespace ridge::quantisation {
 template <Dtype E>
 struct Direct {
   static constexpr Dtype kElement = E;
+  static constexpr int kUnit = 80;
   template <int N>
   __device__ __forceinline__ PackedWord<E, N> encoded(const float (&x)[N]) const {
     return narrow_pack_bounded<E>(x);

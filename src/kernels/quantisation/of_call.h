@@ -32,9 +32,9 @@ inline Status weights_of(const Call& call, const Format& format, int64_t rows, i
   const Tensor& groups = call["group_scales"];
   const int64_t wanted = groups_of(args.blocks.count);
   if (groups.elements() != wanted)
-    return refused("group_scales has " + std::to_string(groups.elements()) + " elements; " +
-                   std::to_string(args.blocks.count) + " scales make " + std::to_string(wanted) +
-                   " groups of 256");
+    return refused("group_scales has " + std::to_string(groups.elements()) +
+                   " elements; it has to have " + std::to_string(wanted) + ", one per 256 of the " +
+                   std::to_string(args.blocks.count) + " scales");
   args.second = static_cast<float*>(groups.data);
   args.mean = static_cast<float*>(call["mean"].data);
   return Status::ok();

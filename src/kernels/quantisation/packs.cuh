@@ -6,7 +6,7 @@
 
 #include "device/divide.cuh"
 #include "kernels/quantisation/codec.cuh"
-#include "kernels/quantisation/levels.cuh"
+#include "kernels/quantisation/maxima.cuh"
 
 namespace ridge::quantisation::packs {
 
@@ -57,7 +57,8 @@ struct Place {
 };
 
 // The largest magnitude of all blocks that are finite (Rule::shared), or of the whole tensor.
-template <class T>
+// kUnit: that of nvcc, because the same kernel in two units would be one for the linker.
+template <class T, int kUnit>
 __global__ void __launch_bounds__(kThreads) maxima(Args a, Maxima m, Cut cut) {
   __shared__ uint32_t most;
   if (threadIdx.x == 0) most = 0;
@@ -136,6 +137,7 @@ inline bool holds_blocks(const Args& a, int pack_size) {
 }
 constexpr int pack_size_of(const Args& a) { return kPackBytes / int(size_of(a.dtype)); }
 
+// Of Rule::mean, the largest magnitudes of blocks are left in the workspace.
 template <class T, class Codec>
 Status launch_quantise(Args a, cudaStream_t stream) {
   const Maxima m = maxima_in(a);
@@ -143,11 +145,10 @@ Status launch_quantise(Args a, cudaStream_t stream) {
   if (!a.is_given && (a.is_whole || a.rule == Rule::shared)) {
     if (const Status s = clear_maxima(a, false, stream); !s) return s;
     const Cut c = cut(a, kPackSize<T>, 2 * kUnroll);
-    maxima<T><<<c.grid, kThreads, 0, stream>>>(a, m, c);
+    maxima<T, Codec::kUnit><<<c.grid, kThreads, 0, stream>>>(a, m, c);
   }
   const Cut c = cut(a, kPackSize<T>, kUnroll);
   quantise<T, Codec><<<c.grid, kThreads, 0, stream>>>(a, m, c);
-  if (a.rule == Rule::mean) launch_around_mean(a, stream);
   return launch_status();
 }
 
