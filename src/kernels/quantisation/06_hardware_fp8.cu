@@ -51,6 +51,11 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
                                   : launched<Dtype::e5m2>(a, stream);
 }
 static size_t workspace(const Args& a, const DeviceInfo&) { return levels_bytes(a); }
+static double cost(const Args& a, const DeviceInfo& device) {
+  const bool twice = a.is_whole && !a.is_given;
+  const double again = twice ? double(a.rows) * double(a.cols) * double(size_of(a.dtype)) : 0;
+  return streaming_us(kTuned, bytes(a) + again, device);
+}
 constinit const Rung rung = {.idea = "one instruction converts two numbers to fp8",
                              .supports = supports,
                              .launch = launch,
