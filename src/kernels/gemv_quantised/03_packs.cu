@@ -1,7 +1,8 @@
 // gemv_quantised rung 03, packs: each lane loads 16 bytes of codes from each of four rows, and
 // decodes them in registers.
 //
-// Since 02_warp_per_row: 64 bytes per lane are under way. The compiler knows the format: two codes
+// Since 02_warp_per_row: 64 bytes per lane are under way while 64 others are multiplied. The
+// compiler knows the format: two codes
 //   at a time go to where f16 has them, in two instructions per code; nf4 is looked up by shuffles
 //   in a table that the lanes hold. A sum of 16 products is multiplied by its scale once. x is
 //   loaded and converted once for four rows.
@@ -54,12 +55,18 @@ __global__ void __launch_bounds__(kThreads) gemv_quantised_packs(Args a) {
   const int packs = int(row_bytes / 16), block_cols = int(a.w.blocks.block_cols);
   float sum[kRows] = {};
   // All lanes stay together: shuffles are the table of nf4.
+  uint4 raw[kRows], next[kRows];
+  const auto load = [&](int pack, uint4(&to)[kRows]) {
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) to[r] = pack < packs ? rows[r][pack] : uint4{0, 0, 0, 0};
+  };
+  load(lane, next);
   for (int begin = 0; begin < packs; begin += kWarpSize) {
     const int pack = begin + lane;
     const bool has = pack < packs;
-    uint4 raw[kRows];
 #pragma unroll
-    for (int r = 0; r < kRows; ++r) raw[r] = has ? rows[r][pack] : uint4{0, 0, 0, 0};
+    for (int r = 0; r < kRows; ++r) raw[r] = next[r];
+    load(pack + kWarpSize, next);  // under way while these are multiplied
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
       const int c = pack * kInPack + step * kCodes;
