@@ -23,13 +23,16 @@ enum class BlockFormat : std::uint8_t {
   nf4,
   nf4_double,
   int8_rows,
+  int8_cols,
+  int8_tensor,
+  fp8_tensor,
 };
 
 struct BlockFormatInfo {
   BlockFormat format;
   const char* name;
   Dtype element, scale;
-  int block_rows, block_cols;  // block_cols 0: the whole row
+  int block_rows, block_cols;  // 0: all rows, the whole row
   int second_block;            // scales that share an f32 of their own; 0: all; -1: there is none
   bool has_offset;             // an f32 that is added to every scale
 };
@@ -49,6 +52,9 @@ inline constexpr BlockFormatInfo kBlockFormats[] = {
     {BlockFormat::nf4,         "nf4",         Dtype::nf4,  Dtype::f32,     1,  64,  -1, false},
     {BlockFormat::nf4_double,  "nf4_double",  Dtype::nf4,  Dtype::e4m3,    1,  64, 256, true},
     {BlockFormat::int8_rows,   "int8_rows",   Dtype::i8,   Dtype::f32,     1,   0,  -1, false},
+    {BlockFormat::int8_cols,   "int8_cols",   Dtype::i8,   Dtype::f32,     0,   1,  -1, false},
+    {BlockFormat::int8_tensor, "int8_tensor", Dtype::i8,   Dtype::f32,     0,   0,  -1, false},
+    {BlockFormat::fp8_tensor,  "fp8_tensor",  Dtype::e4m3, Dtype::f32,     0,   0,  -1, false},
 };
 // clang-format on
 
@@ -64,9 +70,10 @@ inline Tensor block_scaled(BlockFormat format, void* data, void* scales,
   const BlockFormatInfo& info = info_of(format);
   Tensor t(data, info.element, sizes);
   const std::int64_t cols = t.rank > 0 && t.rank <= kMaxRank ? t.shape[t.rank - 1] : 1;
+  const std::int64_t rows = t.rank > 1 && t.rank <= kMaxRank ? t.shape[t.rank - 2] : 1;
   t.scales.data = scales;
   t.scales.dtype = info.scale;
-  t.scales.block_rows = info.block_rows;
+  t.scales.block_rows = info.block_rows ? info.block_rows : std::max<std::int64_t>(rows, 1);
   t.scales.block_cols = info.block_cols ? info.block_cols : std::max<std::int64_t>(cols, 1);
   if (info.second_block >= 0) {
     t.scales.second = second;
@@ -119,6 +126,22 @@ inline Tensor nf4_double(void* data, void* absmax, float* second, float* mean,
 // i8 with an f32 per row.
 inline Tensor int8_rows(void* data, float* scales, std::initializer_list<std::int64_t> sizes) {
   return block_scaled(BlockFormat::int8_rows, data, scales, sizes);
+}
+
+// i8 with an f32 per column, or one for the whole matrix.
+inline Tensor int8_cols(void* data, float* scales, std::initializer_list<std::int64_t> sizes) {
+  return block_scaled(BlockFormat::int8_cols, data, scales, sizes);
+}
+inline Tensor int8_tensor(void* data, float* scale, std::initializer_list<std::int64_t> sizes) {
+  return block_scaled(BlockFormat::int8_tensor, data, scale, sizes);
+}
+
+// e4m3 or e5m2 with one f32 for the whole matrix.
+inline Tensor fp8_tensor(void* data, float* scale, Dtype element,
+                         std::initializer_list<std::int64_t> sizes) {
+  Tensor t = block_scaled(BlockFormat::fp8_tensor, data, scale, sizes);
+  t.dtype = element;
+  return t;
 }
 
 // How many scales a tensor has, and which of them is that of an element. A tensor of rank 1 is one

@@ -27,7 +27,9 @@ const TensorDef* OperatorDef::tensor(std::string_view wanted) const {
 const Formats& main_formats(const OperatorDef& op) {
   const Formats* first = nullptr;
   for (const TensorDef& tensor : op.tensors) {
-    if (tensor.formats.size() > 1) return tensor.formats;
+    const bool is_quantised =
+        !tensor.formats.empty() && format_of(tensor.formats.front()).is_quantised;
+    if (tensor.formats.size() > 1 && !is_quantised) return tensor.formats;
     if (!first && !tensor.formats.empty()) first = &tensor.formats;
   }
   return *first;

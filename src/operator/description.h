@@ -131,8 +131,8 @@ struct OperatorDef {
 
 using Operators = std::vector<OperatorDef>;
 
-// The formats of the operator's main tensor: the first that has a choice of them. --dtype names
-// one.
+// The formats of the operator's main tensor: the first that has a choice of them and is not
+// quantised. --dtype names one.
 const Formats& main_formats(const OperatorDef& op);
 
 // A list of formats for messages: "f32, f16, bf16".

@@ -39,7 +39,7 @@ bool is_plain(const Ladder& ladder, const Case& c, int op) {
 // The numbers of an input, rounded to quarters where they are fractions: sums of them are exact in
 // any order, so that every bit can be compared.
 Bytes exact_bytes(const HostTensor& t) {
-  Bytes bytes(t.values.size() * size_of(t.spec.dtype));
+  Bytes bytes(bytes_for(t.spec.dtype, t.elements()));
   for (size_t i = 0; i < t.values.size(); ++i) {
     const double x = t.values[i];
     store(t.spec.dtype, bytes.data(), int64_t(i),
@@ -72,7 +72,7 @@ class Operands {
     for (const HostTensor& t : harness::make_inputs(*ladder_, case_, workload_))
       contents_.push_back(exact_bytes(t));
     for (const TensorSpec& t : workload_.tensors) {
-      auto made = DeviceBuffer::make(t.span * int64_t(size_of(t.dtype)), 0, false,
+      auto made = DeviceBuffer::make(int64_t(bytes_for(t.dtype, t.span)), 0, false,
                                      harness::memory_of(t, false));
       if (!made) {
         ADD_FAILURE() << made.error().message;

@@ -38,7 +38,7 @@ inline const std::vector<CatalogueGroup>& catalogue() {
       {"Attention",
        {"attention", "attention_bwd", "decode_attention", "paged_kv_cache", "quantised_kv_cache",
         "linear_attention", "mla_decode"}},
-      {"Quantisation", {"int8", "fp8", "nf4", "nvfp4", "mxfp", "fake_quantise"}},
+      {"Quantisation", {"quantisation", "fake_quantise"}},
       {"Mixture of experts", {"router", "permute", "experts", "load_balance", "block_sparse"}},
   };
   return groups;

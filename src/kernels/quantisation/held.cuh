@@ -1,0 +1,96 @@
+// A block of elements in the registers of a thread block: a row, or a square of 128 x 128.
+#pragma once
+
+#include "kernels/quantisation/packs.cuh"
+
+namespace ridge::quantisation::held {
+
+constexpr int kMostThreads = 512;
+constexpr int kPacks = 8;  // of a thread
+
+// Packs of a rectangle, row by row.
+template <class T>
+struct Rectangle {
+  int64_t first_row, first_col, rows, cols;
+  __device__ __forceinline__ Rectangle(const Args& a, int64_t block)
+      : first_row(block / a.blocks.across * a.blocks.block_rows),
+        first_col(block % a.blocks.across * a.blocks.block_cols),
+        rows(min(a.blocks.block_rows, a.rows - first_row)),
+        cols(min(a.blocks.block_cols, a.cols - first_col)) {}
+  __device__ __forceinline__ packs::Place place(const Divider& per_row, int64_t pack) const {
+    if (rows == 1) {
+      const int64_t c = pack * kPackSize<T>;
+      return {first_row, first_col + c, max(min(cols - c, int64_t(kPackSize<T>)), int64_t(0))};
+    }
+    const int64_t r = per_row.quotient(pack);
+    const int64_t c = (pack - r * per_row.divisor()) * kPackSize<T>;
+    const int64_t left = r < rows ? cols - c : 0;
+    return {first_row + r, first_col + c, max(min(left, int64_t(kPackSize<T>)), int64_t(0))};
+  }
+};
+
+template <class T, class Codec>
+__global__ void __launch_bounds__(kMostThreads) quantise_held(Args a, Divider per_row, int packs) {
+  __shared__ uint32_t of_warps[kMostThreads / kWarpSize];
+  const Codec codec;
+  const T* const x = static_cast<const T*>(a.x);
+  const Rectangle<T> block(a, blockIdx.x);
+  const int threads = int(blockDim.x), turn = threads * kPacks;
+  Pack<T> raw[kPacks];
+  float numbers[kPackSize<T>];
+  const auto load = [&](int first) {
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) {
+      const packs::Place at = block.place(per_row, first + p * threads);
+      raw[p] = load_part(x + at.r * a.x_stride, at.c, at.width);
+    }
+  };
+  uint32_t bits = 0;
+  for (int first = threadIdx.x; first < packs; first += turn) {
+    load(first);
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) bits = max(bits, pack_max_bits(raw[p]));
+  }
+  bits = lanes_max_bits(bits, kWarpSize);
+  const int warp = threadIdx.x / kWarpSize, lane = threadIdx.x % kWarpSize;
+  if (lane == 0) of_warps[warp] = bits;
+  __syncthreads();
+  bits = lanes_max_bits(lane < threads / kWarpSize ? of_warps[lane] : 0, kWarpSize);
+  const float scale = make_scale(a, blockIdx.x, amax_of(bits), 0, threadIdx.x == 0);
+  for (int first = threadIdx.x; first < packs; first += turn) {
+    if (packs > turn) load(first);
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) {
+      const packs::Place at = block.place(per_row, first + p * threads);
+      to_floats(raw[p], numbers);
+      const auto word = divided(codec, a, scale, numbers);
+      store_codes<Codec::kElement, kPackSize<T>>(a, at.r * a.cols + at.c, at.width, word);
+    }
+  }
+}
+
+// Where this is more than one pass over x.
+inline bool is_too_wide(const Args& a) {
+  const int64_t packs = a.blocks.block_cols / packs::pack_size_of(a) * a.blocks.block_rows;
+  return packs > kMostThreads * kPacks;
+}
+// Rows and squares of 8 bits.
+inline Support supports(const Args& a) {
+  if (!is_compute_float(a.dtype)) return "computes f32, f16 and bf16";
+  if (a.back || a.is_whole || a.rule != Rule::ratio || is_packed(a.element))
+    return "quantises rows, columns and squares to 8 bits";
+  if (a.blocks.block_cols > int64_t(1) << 30) return "counts columns up to 2^30";
+  return a.blocks.count < int64_t(1) << 31 ? kSupported : "counts blocks up to 2^31";
+}
+template <class T, class Codec>
+Status launch_quantise(const Args& a, cudaStream_t stream) {
+  const int64_t per_row = (std::min(a.blocks.block_cols, a.cols) + kPackSize<T> - 1) / kPackSize<T>;
+  const int64_t packs = per_row * std::min(a.blocks.block_rows, a.rows);
+  int threads = kWarpSize;
+  while (threads < kMostThreads && packs > threads * kPacks / 2) threads *= 2;
+  const Divider divider(per_row, packs + int64_t(kMostThreads) * kPacks);
+  quantise_held<T, Codec><<<unsigned(a.blocks.count), threads, 0, stream>>>(a, divider, int(packs));
+  return launch_status();
+}
+
+}  // namespace ridge::quantisation::held
