@@ -94,6 +94,7 @@ OperatorDef described(bool channels_last) {
                        .shape = shape("filters", "group_channels", w),
                        .like = "x",
                        .layout = Layout::contiguous,
+                       .row_dims = 2 + kOf,
                        .meaning = "the filters"},
                       {.name = "bias",
                        .shape = "filters",
