@@ -42,6 +42,14 @@ std::optional<double> input(const Case& c, size_t tensor, int64_t index) {
   return double(int(bits >> 8 & 7) - 3);
 }
 
+Status check(const Case& c) {
+  const CaseShape s(c);
+  const bool divides = s.groups >= 1 && s.channels % s.groups == 0 && s.filters % s.groups == 0;
+  if (divides && s.group_channels == s.channels / s.groups) return Status::ok();
+  return Error{2, "groups must divide channels and filters, and group_channels is channels / "
+                  "groups"};
+}
+
 std::optional<Truth> truth_at(const Case& c, const Elements& inputs, size_t, int64_t index) {
   const CaseShape s(c);
   const bool last = is_channels_last(s.op);
@@ -72,6 +80,7 @@ struct Shaped {
 
 std::vector<Case> tests() {
   const Parameters same = {{"padding", 1}};
+  // Around 128 pixels and 64 and 128 filters, too.
   const std::vector<Shaped> shapes = {
       {Op::conv2d, {0, 2, 5, 5, 3, 3, 3}},                // nothing at all
       {Op::conv2d, {2, 3, 2, 2, 3, 3, 3}},                // a kernel larger than the image
@@ -88,6 +97,8 @@ std::vector<Case> tests() {
       {Op::conv2d, {3, 17, 7, 7, 33, 1, 1}},
       {Op::conv2d, {2, 16, 14, 14, 24, 3, 3}, same},
       {Op::conv2d, {1, 64, 6, 6, 70, 3, 3}, same},
+      {Op::conv2d, {1, 9, 8, 16, 64, 2, 2}, same},
+      {Op::conv2d, {1, 8, 1, 127, 129, 1, 1}},
       {Op::conv1d, {2, 3, 1031, 5, 7}, {{"padding", 3}}},
       {Op::conv1d, {3, 4, 50, 4, 3}, {{"groups", 4}, {"dilation", 2}, {"stride", 3}}},
       {Op::conv3d, {1, 2, 5, 9, 19, 3, 3}, same},
@@ -154,7 +165,8 @@ FamilyOf<Args> family() {
                    .shape = {1, 16, 28, 28, 16, 3, 3},
                    .parameters = {{"padding", 1}}},
           .input = input,
-          .truth_at = truth_at};
+          .truth_at = truth_at,
+          .check = check};
 }
 
 }  // namespace ridge::conv
