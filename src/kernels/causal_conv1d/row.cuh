@@ -57,7 +57,7 @@ Status with_type_and_width(const Args& a, F f) {
 __host__ __device__ inline int64_t segments(const Args& a, int elements) {
   return (a.length + elements - 1) / elements;
 }
-// Which one a block has. There are fewer than 2^31.
+// The segment of this block. There are fewer than 2^31.
 struct Segment {
   unsigned row, channel;
   int64_t first;  // element
