@@ -13,7 +13,7 @@
 
 namespace ridge {
 
-constexpr int kMostTensors = 20, kMostParameters = 12, kMostDimensions = 12;
+constexpr int kMostTensors = 20, kMostParameters = 12, kMostDimensions = 16;
 
 enum class Role : uint8_t { in, out, inout };
 

@@ -7,17 +7,12 @@
 // Stops at: dot products, eight per pixel; then HBM.
 // Not for: images narrower than the strip of a warp, or with so few rows that little is shared; and
 //   filters wider than what a lane's neighbour holds.
-#include "kernels/image/grid.cuh"
+#include "kernels/image/strip.cuh"
 #include "select/select.h"
 
 namespace ridge::image::rolling {
 
-constexpr int kWarpSize = 32;
-constexpr int kWarps = 4;  // a block
-constexpr int kLanePixels = 8;
-constexpr int kStrip = (kWarpSize - 2) * kLanePixels;  // written; the outer lanes are halo
-constexpr int kPairs = 5;                              // of rows that a window of 9 touches
-constexpr int kLongRun = 64, kShortRun = 16;           // rows that a warp writes; even
+constexpr int kPairs = 5;  // of rows that a window of 9 touches
 constexpr Tuned kTuned = {4.0, 0.27};
 
 // Weights for the four bytes of word `word` of three, for the pixel at `phase` in the middle one.
@@ -39,54 +34,6 @@ __host__ __device__ constexpr uint32_t column_weights(int phase, int pair) {
     if (tap >= 0 && tap < kTaps) weights |= uint32_t(weight_of(op, tap)) << (8 * half);
   }
   return weights;
-}
-
-// Eight pixels of the row, from x, which may be partly outside.
-template <bool Aligned>
-__device__ __forceinline__ uint2 load_pixels(const Args& a, const uint8_t* row, int64_t x) {
-  const uint8_t* p = row + x;
-  if (x >= 0 && x + kLanePixels <= a.width) {
-    if (Aligned) return __ldg(reinterpret_cast<const uint2*>(p));
-    const uint32_t offset = uint32_t(reinterpret_cast<uintptr_t>(p) % 4);
-    const uint8_t* const begin = static_cast<const uint8_t*>(a.in);
-    const uint8_t* const end = begin + (a.height - 1) * a.in_stride + a.width;
-    const uint32_t* words = reinterpret_cast<const uint32_t*>(p - offset);
-    if (offset == 0) return make_uint2(__ldg(words), __ldg(words + 1));
-    if (p - offset >= begin && p - offset + 12 <= end) {
-      const uint32_t w0 = __ldg(words), w1 = __ldg(words + 1), w2 = __ldg(words + 2);
-      return make_uint2(__funnelshift_r(w0, w1, offset * 8), __funnelshift_r(w1, w2, offset * 8));
-    }
-  }
-  uint64_t pixels = 0;
-  for (int i = kLanePixels - 1; i >= 0; --i) pixels = pixels << 8 | row[clamped(x + i, a.width)];
-  return make_uint2(uint32_t(pixels), uint32_t(pixels >> 32));
-}
-
-// Eight pixels of the row from x on. `last`: the strip's last lane that writes.
-template <bool Aligned>
-__device__ __forceinline__ void store_pixels(uint8_t* row, int64_t x, int64_t width, uint2 pixels,
-                                             int lane, bool is_inside) {
-  uint8_t* p = row + x;
-  if (Aligned && is_inside) {
-    if (lane > 0 && lane < kWarpSize - 1) *reinterpret_cast<uint2*>(p) = pixels;
-    return;
-  }
-  if (is_inside) {  // words across the lanes' borders, so that the stores are aligned
-    const uint32_t offset = uint32_t(reinterpret_cast<uintptr_t>(p) % 4);
-    const uint32_t before = __shfl_up_sync(~0u, pixels.y, 1);
-    if (lane == 0 || lane == kWarpSize - 1) return;
-    uint32_t* words = reinterpret_cast<uint32_t*>(p - offset);
-    if (lane > 1 || offset == 0) words[0] = __funnelshift_l(before, pixels.x, offset * 8);
-    else
-      for (uint32_t i = 0; i < 4 - offset; ++i) p[i] = uint8_t(pixels.x >> (8 * i));
-    words[1] = __funnelshift_l(pixels.x, pixels.y, offset * 8);
-    if (lane == kWarpSize - 2)
-      for (uint32_t i = 4 - offset; i < 4; ++i) p[4 + i] = uint8_t(pixels.y >> (8 * i));
-    return;
-  }
-  if (lane == 0 || lane == kWarpSize - 1) return;
-  const uint64_t all = uint64_t(pixels.y) << 32 | pixels.x;
-  for (int i = 0; i < kLanePixels && x + i < width; ++i) p[i] = uint8_t(all >> (8 * i));
 }
 
 template <Op op, bool Aligned>
@@ -161,20 +108,11 @@ static Support supports(const Args& a, const DeviceInfo&) {
 }
 static Status launch(const Args& a, const DeviceInfo& device, cudaStream_t stream) {
   if (a.height * a.width == 0) return Status::ok();
-  const int64_t strips = (a.width + kStrip - 1) / kStrip;
-  // Long runs waste fewer rows on their halo, but there must be enough of them.
-  const int64_t long_warps = strips * ((a.height + kLongRun - 1) / kLongRun);
-  const int run = long_warps >= int64_t(device.sm_count) * 4 * kWarps ? kLongRun : kShortRun;
-  const int64_t runs = (a.height + run - 1) / run;
-  const unsigned blocks = unsigned((strips * runs + kWarps - 1) / kWarps);
-  const auto is_even = [](int64_t bytes) { return bytes % kLanePixels == 0; };
-  const bool aligned = is_even(int64_t(reinterpret_cast<uintptr_t>(a.in))) &&
-                       is_even(int64_t(reinterpret_cast<uintptr_t>(a.out))) &&
-                       is_even(a.in_stride) && is_even(a.out_stride);
+  const Strips walk(a, device);
   return with_blur(a.op, [&](auto op) {
     constexpr Op kOp = decltype(op)::value;
-    const auto kernel = aligned ? blur_rolling<kOp, true> : blur_rolling<kOp, false>;
-    kernel<<<blocks, kWarps * kWarpSize, 0, stream>>>(a, strips, runs, run);
+    const auto kernel = walk.aligned ? blur_rolling<kOp, true> : blur_rolling<kOp, false>;
+    kernel<<<walk.blocks(), kWarps * kWarpSize, 0, stream>>>(a, walk.strips, walk.runs, walk.run);
     return launch_status();
   });
 }
