@@ -219,6 +219,8 @@ int profile_main(const Arguments& arguments) {
                     "a .cu file, a program built with nvcc -cudart shared, or a rung of a ladder: "
                     "transpose/03_padded");
   line.add_option("--nvcc", flags.program.nvcc, "FLAGS", "give these flags to nvcc");
+  line.add_option("--python", flags.program.python, "PATH",
+                  "run a .py file with this Python, or the one of the environment in this folder");
   flags.of_case.add_to(line);
   line.add_option("--kernel", flags.kernel, "NAME", "show only kernels whose name contains NAME");
   line.add_option("--top", flags.top, "N", "show N source lines per kernel (default: 8)");
