@@ -81,15 +81,13 @@ Expected<Command> python_command(const ProgramRequest& request, const Target& ta
   Command command = {.program = *python, .arguments = {request.file}};
   command.arguments.insert(command.arguments.end(), request.arguments.begin(),
                            request.arguments.end());
-  if (!target.software) {
-    // With the system's own libraries: what Python brings along is made for them.
-    return command;
-  }
-  command.environment = environment_of(target);
-  const auto hooks = find_part("Ridge's part of Python is", target.runtime / "python");
+  const auto hooks = find_part("Ridge's part of Python is", layout().software_gpu / "python");
   if (!hooks) return hooks.error();
+  // A real GPU is used with the system's own libraries, for which Python's were made.
+  if (target.software) command.environment = environment_of(target);
   prepend(command.environment, "PYTHONPATH", *hooks);
   command.environment.emplace_back("RIDGE_PYTHON", "1");
+  if (!target.software) return command;
   command.environment.emplace_back("TRITON_LIBCUDA_PATH", target.runtime);
   // What is printed stands between the reports where it belongs.
   command.environment.emplace_back("PYTHONUNBUFFERED", "1");

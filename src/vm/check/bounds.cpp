@@ -59,9 +59,12 @@ class Origins {
   const Variable* variable_of(const Instruction& access) const {
     for (const Operand& op : access.operands) {
       if (op.kind != Operand::Kind::address) continue;
-      if (op.reg < 0) return sized(op.variable) ? op.variable : nullptr;
-      if (op.variable) return nullptr;
-      return held_in(op.reg).variable();
+      if (op.reg < 0) {
+        if (sized(op.variable)) return op.variable;
+      } else if (!op.variable) {
+        // Of a copy, the second address is the one in global memory.
+        if (const Variable* v = held_in(op.reg).variable()) return v;
+      }
     }
     return nullptr;
   }

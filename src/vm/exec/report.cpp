@@ -55,7 +55,7 @@ const char* kind_name(MemKind kind) {
 }
 std::string describe(const Allocation& a) {
   if (!a.name.empty())
-    return format("the %s'%s' (%llu bytes)", a.kind == MemKind::variable ? "variable " : "",
+    return format("the %s '%s' (%llu bytes)", a.kind == MemKind::variable ? "variable" : "array",
                   a.name.c_str(), (unsigned long long)a.size);
   return format("%s allocation #%llu (0x%llx, %llu bytes)", kind_name(a.kind),
                 (unsigned long long)a.id, (unsigned long long)a.base, (unsigned long long)a.size);

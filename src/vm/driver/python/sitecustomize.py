@@ -1,6 +1,7 @@
-"""Python imports this by itself when it starts: `ridge run FILE.py` puts the folder in PYTHONPATH for the software GPU.
+"""Python imports this by itself when it starts: `ridge run FILE.py` puts the folder in PYTHONPATH .
 
-The program runs as it would without Ridge. Nothing happens here until it imports Triton, PyTorch or NumPy.
+The program runs as it would without Ridge. Nothing happens here until it imports Triton, PyTorch or NumPy,
+or fails.
 """
 import importlib.machinery
 import importlib.util
@@ -19,7 +20,7 @@ def run_the_next():
 
 
 run_the_next()
-if "RIDGE_GPU" in os.environ:
+if "RIDGE_PYTHON" in os.environ:
     import ridge_gpu
 
-    ridge_gpu.watch_imports()
+    ridge_gpu.start()

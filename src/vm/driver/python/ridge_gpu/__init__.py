@@ -48,19 +48,28 @@ def say(text):
     print(f"ridge: {text}", file=sys.stderr, flush=True)
 
 
-def explain_missing(kind, error, trace):
-    """A hint behind the traceback of a program that lacks Triton."""
+def explain(kind, error, trace):
+    """A hint behind the traceback of a program that lacks Triton, or gives a real GPU an array of the host."""
     usual_hook(kind, error, trace)
+    text = str(error)
     if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] == "triton":
         say(f"{sys.executable} has no Triton.\n  Take another Python (ridge run --python PATH {sys.argv[0]}), install it "
             f"there\n  ({sys.executable} -m pip install triton), or let Ridge make a Python that has it: "
             "ridge python --install")
+    elif "RIDGE_GPU" not in os.environ and ("cpu tensor" in text or "numpy.ndarray" in text):
+        say("a GPU does not read the memory of this array: copy it first, tensor.cuda() or torch.from_numpy(array).cuda().\n"
+            "  The software GPU takes it as it is: ridge run --device vm …")
+
+
+def start():
+    global usual_hook
+    usual_hook = sys.excepthook
+    sys.excepthook = explain
+    if "RIDGE_GPU" in os.environ:
+        watch_imports()
 
 
 def watch_imports():
-    global usual_hook
-    usual_hook = sys.excepthook
-    sys.excepthook = explain_missing
     os.register_at_fork(after_in_child=note_fork)
     sys.meta_path.insert(0, Finder())
 

@@ -86,6 +86,13 @@ def launcher_of(base):
     class Launcher(base):
         def __init__(self, src, metadata):
             super().__init__(src, metadata)
+            launch = self.launch
+
+            def launch_and_wait(*arguments):  # while what was allocated for the launch is still there
+                launch(*arguments)
+                device.drain()
+
+            self.launch = launch_and_wait
             self.names = list(src.fn.arg_names)
             signature = list(src.signature.values())
             self.kinds = signature
@@ -101,10 +108,7 @@ def launcher_of(base):
                 count = note(self.names[k], self.kinds[k], args[k], count, self.has_maps, found)
             table = (device.Argument * len(found))(*found)
             device.cuda.ridge_vm_next_launch(self.title, table, len(found))
-            result = super().__call__(grid_x, grid_y, grid_z, stream, function, kernel_metadata, launch_metadata, enter,
-                                      leave, *args)
-            device.drain()
-            return result
+            super().__call__(grid_x, grid_y, grid_z, stream, function, kernel_metadata, launch_metadata, enter, leave, *args)
 
     return Launcher
 
@@ -146,16 +150,17 @@ def note(name, kind, value, count, has_maps, found):
 
 
 def open_for_kernels(value, name):
+    text = f"{name}: {arrays.described(value)}" if hasattr(value, "shape") else name
     if isinstance(value, arrays.View):
-        arrays.open_storage(value.array, name)
+        arrays.open_storage(value.array, text)
     elif hasattr(value, "untyped_storage"):
         if value.device.type != "cpu":
             raise ValueError(f"'{name}' is a tensor on {value.device}; the software GPU takes tensors on the CPU")
-        arrays.open_storage(value, name)
+        arrays.open_storage(value, text)
     else:
         base = getattr(value, "base", None)  # reinterpreted
         return open_for_kernels(base, name) if base is not None and base is not value else name
-    return f"{name}: {arrays.described(value)}"
+    return text
 
 
 def take_numpy(function):
