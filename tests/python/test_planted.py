@@ -73,7 +73,7 @@ def main():
                 if findings or out.returncode:
                     failures.append(f"the twin of {source.stem}.{name}: {json.dumps(findings, indent=1)}\n{out.stderr}")
                 print(f"{source.stem}.{name}", "ok" if not failures else f"({len(failures)} failures so far)", flush=True)
-    print("\n\n".join(failures))
+    print("\n\n".join(failure[:2500] for failure in failures))
     print(f"{count} bugs, {len(failures)} failures")
     return 1 if failures else 0
 

@@ -192,7 +192,7 @@ class Kernels(Case):
             speak[(1, )](x, BLOCK=32, debug=True)
             """)
         self.assertNotEqual(out.returncode, 0)
-        self.assertIn("idx (3) v: 3.0", out.stdout)
+        self.assertIn("idx ( 3) v: 3.0", out.stdout)
         self.assertIn("too large", out.stderr)
         self.assertIn("program.py:", out.stderr)
 
@@ -245,7 +245,7 @@ class Kernels(Case):
         self.assertIn("program.py:", out.stderr)
 
     def test_a_kernel_for_another_architecture(self):
-        out = self.run_program("double[(4, )](x, out, n, BLOCK=256)", "--gpu", "a100", TRITON_OVERRIDE_ARCH="sm90")
+        out = self.run_program("double[(4, )](x, out, n, BLOCK=256, arch='sm90')", "--gpu", "a100")
         self.assertNotEqual(out.returncode, 0)
         self.assertIn("sm_90", out.stderr)
 

@@ -22,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kGrace = 3;  // seconds the software GPU gets to report before the program is ended
+constexpr double kPythonGrace = 60;  // and Python to import and compile
 constexpr const char* kRuntime = "libcudart.so.13";
 constexpr const char* kDriver = "libcuda.so.1";
 
@@ -166,7 +167,8 @@ void limit(Command& command, const ProgramRequest& request, const Target& target
   if (target.software && !request.quiet) command.environment.emplace_back("RIDGE_PROGRESS", "1");
   if (target.software && request.timeout > 0)
     command.environment.emplace_back("RIDGE_TIMEOUT", fmt::format("{}", request.timeout));
-  if (request.timeout > 0) command.kill_after = request.timeout + (target.software ? kGrace : 0);
+  const double grace = is_python(request.file) ? kPythonGrace : kGrace;
+  if (request.timeout > 0) command.kill_after = request.timeout + (target.software ? grace : 0);
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 """Leads Python programs to the software GPU: what Triton, PyTorch and NumPy have to be told, when they are imported."""
 import importlib.abc
 import importlib.machinery
-import importlib.util
 import os
 import sys
 
 # What is imported, and our module that prepares it.
-PREPARED = {"triton": "for_triton", "torch": "for_torch", "numpy": "for_numpy"}
+PREPARED = {"triton": "for_triton", "torch": "for_torch", "numpy": "for_numpy", "numba.cuda.codegen": "for_numba"}
 
 
 class Prepared(importlib.abc.Loader):
@@ -36,7 +35,8 @@ class Finder(importlib.abc.MetaPathFinder):
             return None
         self.busy.add(name)
         try:
-            spec = importlib.util.find_spec(name)
+            found = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
+            spec = next((one for one in found if one is not None), None)
         finally:
             self.busy.discard(name)
         if spec is not None and spec.loader is not None:
