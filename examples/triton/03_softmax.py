@@ -11,7 +11,7 @@ import numpy as np
 import triton
 import triton.language as tl
 
-from common import arguments, check, epsilon, poisoned, report_time, to_device
+from common import arguments, check, epsilon, poisoned, timed, to_device
 
 
 @triton.jit
@@ -33,10 +33,11 @@ def main():
     def launch():
         softmax[(asked.rows, )](a, out, asked.cols, BLOCK=block, num_warps=min(max(block // 256, 1), 16))
 
+    if timed(asked, launch):
+        return
     launch()
     weights = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
     check("softmax", out, weights / weights.sum(axis=1, keepdims=True), 64 * epsilon(np.float32))
-    report_time(asked, launch)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import numpy as np
 import triton
 import triton.language as tl
 
-from common import arguments, check, epsilon, poisoned, report_time, to_device
+from common import arguments, check, epsilon, poisoned, timed, to_device
 
 
 @triton.jit
@@ -48,12 +48,13 @@ def main():
     def launch():
         batch_norm[(asked.channels, )](a, w, b, out, *shape, eps, BLOCK=512)
 
+    if timed(asked, launch):
+        return
     launch()
     exact = x.astype(np.float64)
     mean, variance = exact.mean(axis=(0, 2), keepdims=True), exact.var(axis=(0, 2), keepdims=True)
     expected = (exact - mean) / np.sqrt(variance + eps) * weight[:, None] + bias[:, None]
     check("batch_norm", out, expected, 256 * epsilon(np.float32) * np.abs(expected).max())
-    report_time(asked, launch)
 
 
 if __name__ == "__main__":

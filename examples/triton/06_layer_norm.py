@@ -9,7 +9,7 @@ import numpy as np
 import triton
 import triton.language as tl
 
-from common import arguments, check, epsilon, poisoned, report_time, to_device
+from common import arguments, check, epsilon, poisoned, timed, to_device
 
 
 @triton.jit
@@ -40,6 +40,8 @@ def main():
         layer_norm[(asked.rows, )](a, w, b, out, means, deviations, asked.cols, eps, BLOCK=block,
                                    num_warps=min(max(block // 256, 1), 8))
 
+    if timed(asked, launch):
+        return
     launch()
     exact = x.astype(np.float64)
     mean, deviation = exact.mean(axis=1), 1 / np.sqrt(exact.var(axis=1) + eps)
@@ -48,7 +50,6 @@ def main():
     check("layer_norm", out, expected, 64 * unit * np.abs(expected).max())
     check("its means", means, mean, 8 * unit * np.abs(mean).max())
     check("its deviations", deviations, deviation, 64 * unit * deviation.max())
-    report_time(asked, launch)
 
 
 if __name__ == "__main__":

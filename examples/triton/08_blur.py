@@ -10,7 +10,7 @@ import numpy as np
 import triton
 import triton.language as tl
 
-from common import arguments, check, epsilon, poisoned, report_time, to_device
+from common import arguments, check, epsilon, poisoned, timed, to_device
 
 
 @triton.jit
@@ -36,13 +36,14 @@ def main():
         blur[(triton.cdiv(asked.width, 64), triton.cdiv(asked.height, 8))](a, out, asked.height, asked.width, R=r, ROWS=8,
                                                                           COLUMNS=64)
 
+    if timed(asked, launch):
+        return
     launch()
     padded = np.pad(picture.astype(np.float64), r)
     ones = np.pad(np.ones_like(picture, dtype=np.float64), r)
     sums, counts = (sum(p[dy:dy + asked.height, dx:dx + asked.width] for dy in range(2 * r + 1) for dx in range(2 * r + 1))
                     for p in (padded, ones))
     check("blur", out, sums / counts, (2 * r + 1)**2 * epsilon(np.float32))
-    report_time(asked, launch)
 
 
 if __name__ == "__main__":

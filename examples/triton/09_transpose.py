@@ -10,7 +10,7 @@ import numpy as np
 import triton
 import triton.language as tl
 
-from common import arguments, check, poisoned, report_time, to_device
+from common import arguments, check, poisoned, timed, to_device
 
 
 @triton.jit
@@ -29,9 +29,10 @@ def main():
     def launch():
         transpose[(triton.cdiv(asked.cols, 64), triton.cdiv(asked.rows, 64))](a, out, asked.rows, asked.cols, TILE=64)
 
+    if timed(asked, launch):
+        return
     launch()
     check("transpose", out, x.T.astype(np.float64), 0.0)
-    report_time(asked, launch)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import numpy as np
 import triton
 import triton.language as tl
 
-from common import arguments, check, epsilon, poisoned, report_time, to_device
+from common import arguments, check, epsilon, poisoned, timed, to_device
 
 
 @triton.jit
@@ -47,10 +47,11 @@ def main():
         grid = (triton.cdiv(asked.m, 64) * triton.cdiv(asked.n, 64), )
         matmul_grouped[grid](a, b, out, asked.m, asked.n, asked.k, ROWS=64, COLUMNS=64, DEPTH=32, GROUP=4)
 
+    if timed(asked, launch):
+        return
     launch()
     expected = x.astype(np.float64) @ y.astype(np.float64)
     check("matmul_grouped", out, expected, epsilon(np.float16) * np.abs(expected).max())
-    report_time(asked, launch)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import numpy as np
 import triton
 import triton.language as tl
 
-from common import arguments, check, epsilon, poisoned, report_time, to_device
+from common import arguments, check, epsilon, poisoned, timed, to_device
 
 
 @triton.jit
@@ -52,12 +52,13 @@ def main():
         cross_entropy[(asked.rows, )](a, targets, highest, sums, losses, asked.vocabulary, chunks,
                                       CHUNKS=triton.next_power_of_2(chunks), num_warps=1)
 
+    if timed(asked, launch):
+        return
     launch()
     exact = x.astype(np.float64)
     top = exact.max(axis=1, keepdims=True)
     expected = np.log(np.exp(exact - top).sum(axis=1)) + top[:, 0] - exact[np.arange(asked.rows), wanted]
     check("cross_entropy", losses, expected, 64 * epsilon(np.float32) * np.abs(expected).max())
-    report_time(asked, launch)
 
 
 if __name__ == "__main__":

@@ -79,6 +79,7 @@ void Checker::on_memory(const Access& a) {
   } else if (lanes.shared) {
     on_shared(a, lanes.shared, at, a.s.bytes);
   }
+  if (lanes.global) check_tensor(a, lanes.global, at, a.s.bytes);
   if (lanes.global) on_global(a, lanes.global, at, a.s.bytes);
   if (lanes.peer) on_peers(a, lanes.peer, at, a.s.bytes);
 }
@@ -359,7 +360,6 @@ void Checker::forget_freed_ranges(WorkerState& worker) {
 
 void Checker::on_global(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes) {
   forget_freed_ranges(*a.b.worker);
-  if (a.s.param != Site::kNoParam) check_tensor(a, lanes, at, bytes);
   const bool reads = a.s.act == Act::load || a.s.act == Act::load_tile || a.s.act == Act::copy;
   if (a.s.strong && !reads) release(a, lanes, at, false);
   const uint32_t flags = a.s.strong ? Record::kStrong : 0;

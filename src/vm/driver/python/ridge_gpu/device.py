@@ -87,13 +87,13 @@ class Modelling:
 under_way = []
 
 
-def modelled_us(work):
-    """How long `work()` takes by the model of time, in µs. None: it launches nothing."""
+def modelled(work):
+    """How long `work()` takes by the model of time, and why. None: it launches nothing."""
     while True:
         one = Modelling()
-        us = try_modelling(work, one)
+        result = try_modelling(work, one)
         if not one.interrupted:
-            return us
+            return result
         # It has asked for the time of something itself, as an autotuner does. It will not do so again.
 
 
@@ -112,4 +112,4 @@ def try_modelling(work, one):
     finally:
         under_way.remove(one)
         launches = cuda.ridge_vm_model_end(ctypes.byref(result))
-    return result.us if launches else None
+    return result if launches else None

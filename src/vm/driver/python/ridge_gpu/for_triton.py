@@ -3,7 +3,7 @@ import importlib
 import os
 import sys
 
-from ridge_gpu import arrays, device, say, refuse_after_fork
+from ridge_gpu import arrays, device, notes, refuse_after_fork, say
 
 OLDEST = (3, 4)
 
@@ -171,7 +171,10 @@ def take_numpy(function):
         if "numpy" in sys.modules:
             args = tuple(taken(x) for x in args)
             kwargs = {name: taken(x) for name, x in kwargs.items()}
-        return plain(self, *args, **kwargs)
+        kernel = plain(self, *args, **kwargs)
+        if notes.FILE and kernel is not None:
+            notes.note(kernel, title_of(kernel.src, kernel.metadata))
+        return kernel
 
     function.run = run
 
@@ -197,9 +200,9 @@ def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_m
     if device.checking:
         fn()
     begin = time.perf_counter()
-    us = device.modelled_us(fn)
-    if us is None:
-        us = (time.perf_counter() - begin) * 1e6
+    result = device.modelled(fn)
+    us = result.us if result else (time.perf_counter() - begin) * 1e6
+    if not result:
         tell_once("do_bench: what launches no kernel is timed by this machine's clock, the kernels by the model's")
     return summarise([us / 1e3], quantiles, return_mode)
 
