@@ -39,6 +39,7 @@ install(TARGETS cuda_stub cublas_stub cublasLt_stub LIBRARY DESTINATION ${vm}/st
 install(DIRECTORY src/standin/cublas/include DESTINATION ${vm}/stubs COMPONENT tools)
 install(TARGETS standin_cublas standin_cublasLt LIBRARY DESTINATION lib/ridge/standin COMPONENT tools NAMELINK_SKIP)
 install(PROGRAMS src/vm/driver/triton/ptxas DESTINATION ${vm}/triton COMPONENT tools)
+install(DIRECTORY src/vm/driver/python/ DESTINATION ${vm}/python COMPONENT tools FILES_MATCHING PATTERN "*.py")
 if(TARGET ridge_trace)
   install(TARGETS ridge_trace LIBRARY DESTINATION ${vm} COMPONENT tools)
   set_target_properties(ridge_trace PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)

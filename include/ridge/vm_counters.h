@@ -35,6 +35,24 @@ int ridge_vm_model_end(RidgeVmModelled* modelled);  // how many launches there w
 // no multiple of a page or the memory is short.
 int ridge_vm_repeat(void* to, size_t bytes, const void* pattern, size_t period);
 
+// For launchers above the driver whose arguments are arrays of the host, which kernels share without
+// a copy. Kernels may use the array from now on; a second call gives it a new name. `unwritten`:
+// words of it that are 0xFFA5C3D2 have no value yet. 0: it overlaps memory of the device; 2: it is a
+// part of an array that is open already.
+int ridge_vm_open_array(uint64_t base, uint64_t bytes, const char* name, uint32_t unwritten);
+void ridge_vm_close_array(uint64_t base);
+// What the calling thread's next launch is called, and the tensors behind its arguments, for
+// reports, profiles and the check of their bounds.
+struct RidgeVmTensor {
+  uint32_t param;  // of the kernel: which points to it
+  uint64_t address, bytes;
+  const char* name;
+};
+void ridge_vm_next_launch(const char* title, const RidgeVmTensor* tensors, uint32_t count);
+// Waits until the device is idle; the program has not waited, as far as checks are concerned.
+// Returns the device's error.
+int ridge_vm_drain(void);
+
 // For libraries above the runtime: reports a call that failed as the runtime does with its own
 // (docs/findings.md), with the line of the program that called the library. `kind` is "failed-call"
 // or "unsupported", `message` one sentence without its full stop; `fix` may be empty.

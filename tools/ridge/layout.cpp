@@ -33,6 +33,7 @@ Layout find_layout() {
   found.headers.push_back(fs::weakly_canonical(root / "include", error));
   found.torch_rivals = root / "rivals" / "torch_rivals.py";
   found.measure = root / "model" / "measure.py";
+  found.triton_examples = root / "triton";
   return found;
 }
 

@@ -11,6 +11,7 @@
 //   include/                                          build makes are apart in a built tree
 //   rivals/ (a link)          —                       PyTorch beside ours
 //   model/ (a link)           —                       what measures a GPU
+//   triton/ (a link)          —                       examples/triton
 #pragma once
 
 #include <filesystem>
@@ -27,6 +28,7 @@ struct Layout {
   std::vector<std::filesystem::path> headers;
   std::filesystem::path torch_rivals;
   std::filesystem::path measure;  // the script that measures a GPU
+  std::filesystem::path triton_examples;
   bool installed = false;
 };
 const Layout& layout();

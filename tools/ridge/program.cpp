@@ -11,6 +11,7 @@
 #include "elf_file.h"
 #include "families.h"
 #include "layout.h"
+#include "python.h"
 #include "suggest.h"
 #include "terminal.h"
 #include "toolkit.h"
@@ -21,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kGrace = 3;  // seconds the software GPU gets to report before the program is ended
+constexpr double kPythonGrace = 60;  // and Python to import and compile
 constexpr const char* kRuntime = "libcudart.so.13";
 constexpr const char* kDriver = "libcuda.so.1";
 
@@ -124,8 +126,7 @@ void preload(Environment& environment, const fs::path& library) {
   environment.emplace_back("LD_PRELOAD", library);
 }
 
-void send_to_software(Command& command, const ProgramRequest& request, const Target& target,
-                      const CudaUse& use) {
+void send_to_software(Command& command, const Target& target, const CudaUse& use) {
   const ElfFacts& program = use.program;
   // An old-style RPATH is searched before LD_LIBRARY_PATH; a library already there wins over both.
   if (!program.rpath.empty() && program.runpath.empty()) {
@@ -138,9 +139,6 @@ void send_to_software(Command& command, const ProgramRequest& request, const Tar
   if (needs_toolkit(program))
     if (const auto toolkit = find_toolkit(); toolkit && !toolkit->library.empty())
       append_library_folder(command.environment, toolkit->library);
-  if (!request.quiet) command.environment.emplace_back("RIDGE_PROGRESS", "1");
-  if (request.timeout > 0)
-    command.environment.emplace_back("RIDGE_TIMEOUT", fmt::format("{}", request.timeout));
 }
 
 bool is_source(const fs::path& path) {
@@ -157,10 +155,30 @@ Status check_request(const ProgramRequest& request) {
   if (!request.nvcc.empty() && !is_source(request.file))
     return Error{kUsage,
                  fmt::format("--nvcc has no use here: {} is not a source file", request.file)};
+  if (!request.python.empty() && !is_python(request.file))
+    return Error{kUsage, fmt::format("--python has no use here: {} is no .py file", request.file)};
   return Status::ok();
 }
 
+namespace {
+
+// What the software GPU is told by the environment, and when the program is ended.
+void limit(Command& command, const ProgramRequest& request, const Target& target) {
+  if (target.software && !request.quiet) command.environment.emplace_back("RIDGE_PROGRESS", "1");
+  if (target.software && request.timeout > 0)
+    command.environment.emplace_back("RIDGE_TIMEOUT", fmt::format("{}", request.timeout));
+  const double grace = is_python(request.file) ? kPythonGrace : kGrace;
+  if (request.timeout > 0) command.kill_after = request.timeout + (target.software ? grace : 0);
+}
+
+}  // namespace
+
 Expected<Command> command_for(const ProgramRequest& request, const Target& target) {
+  if (is_python(request.file)) {
+    auto command = python_command(request, target);
+    if (command) limit(*command, request, target);
+    return command;
+  }
   fs::path program = request.file;
   if (is_source(program)) {
     const auto compiled = compile({.source = program,
@@ -179,9 +197,9 @@ Expected<Command> command_for(const ProgramRequest& request, const Target& targe
   if (target.software) {
     if (const Status ready = check_for_software(program, *use, request.quiet); !ready)
       return ready.error();
-    send_to_software(command, request, target, *use);
+    send_to_software(command, target, *use);
   }
-  if (request.timeout > 0) command.kill_after = request.timeout + (target.software ? kGrace : 0);
+  limit(command, request, target);
   return command;
 }
 

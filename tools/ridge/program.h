@@ -14,8 +14,9 @@
 namespace ridge::tools {
 
 struct ProgramRequest {
-  std::string file;  // a source, or a program
-  std::string nvcc;  // more flags for nvcc
+  std::string file;    // a source, or a program
+  std::string nvcc;    // more flags for nvcc
+  std::string python;  // for a .py file; empty: the usual one
   Arguments arguments;
   double timeout = 0;  // seconds; 0: none
   bool quiet = false;

@@ -79,6 +79,7 @@ void Checker::on_memory(const Access& a) {
   } else if (lanes.shared) {
     on_shared(a, lanes.shared, at, a.s.bytes);
   }
+  if (lanes.global) check_tensor(a, lanes.global, at, a.s.bytes);
   if (lanes.global) on_global(a, lanes.global, at, a.s.bytes);
   if (lanes.peer) on_peers(a, lanes.peer, at, a.s.bytes);
 }

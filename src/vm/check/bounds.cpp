@@ -5,6 +5,8 @@
 
 #include "core/text.h"
 #include "vm/check/checker.h"
+#include "vm/check/describe.h"
+#include "vm/check/say.h"
 
 namespace ridge::vm::check {
 namespace {
@@ -44,7 +46,7 @@ class Origin {
 
 class Origins {
  public:
-  explicit Origins(const Code& code) {
+  explicit Origins(const Code& code) : entry_(code.function == code.kernel->entry) {
     std::vector<const Instruction*> all;
     for (const Instruction& i : code.function->instructions) all.push_back(&i);
     for (const Instruction& i : code.inserted) all.push_back(&i);
@@ -57,8 +59,12 @@ class Origins {
   const Variable* variable_of(const Instruction& access) const {
     for (const Operand& op : access.operands) {
       if (op.kind != Operand::Kind::address) continue;
-      if (op.reg < 0) return sized(op.variable) ? op.variable : nullptr;
-      return op.variable ? nullptr : held_in(op.reg).variable();
+      if (op.reg < 0) {
+        if (sized(op.variable)) return op.variable;
+      } else if (!op.variable) {
+        // Of a copy, the second address is the one in global memory.
+        if (const Variable* v = held_in(op.reg).variable()) return v;
+      }
     }
     return nullptr;
   }
@@ -66,6 +72,12 @@ class Origins {
  private:
   static bool sized(const Variable* v) {
     return v && v->space == Space::shared && !v->unsized && v->size;
+  }
+
+  // A parameter that holds a pointer, and nothing else.
+  bool is_pointer(const Operand& op) const {
+    return entry_ && op.kind == Operand::Kind::address && op.variable && op.reg < 0 &&
+           op.offset == 0 && op.variable->space == Space::param && op.variable->size == 8;
   }
 
   Origin held_in(int32_t reg) const {
@@ -108,7 +120,9 @@ class Origins {
     if (ops[0].kind == Operand::Kind::address) return;  // a store defines nothing
     if (is("call")) return define(ops[0], Origin::number());
     Origin result = Origin::number();
-    if ((is("mov") || is("cvta") || is("cvt")) && ops.size() == 2) {
+    if (is("ld") && ops.size() == 2 && is_pointer(ops[1])) {
+      result = Origin::of(ops[1].variable);
+    } else if ((is("mov") || is("cvta") || is("cvt")) && ops.size() == 2) {
       result = origin_of(ops[1]);
     } else if ((is("add") || is("or")) && ops.size() == 3) {  // `or` of bits that the base has not
       result = origin_of(ops[1]).plus(origin_of(ops[2]));
@@ -129,6 +143,7 @@ class Origins {
   }
 
   std::unordered_map<int32_t, Origin> registers_;
+  const bool entry_;  // its parameters are the kernel's
   bool changed_ = false;
 };
 
@@ -136,16 +151,16 @@ std::string name_of(const Variable& variable) { return "'" + own_name(variable.n
 
 }  // namespace
 
-std::unordered_map<const Instruction*, const Variable*> shared_arrays(const Code& code) {
-  std::unordered_map<const Instruction*, const Variable*> arrays;
-  const auto& variables = code.kernel->shared_offsets;
-  if (variables.empty()) return arrays;
+std::unordered_map<const Instruction*, const Variable*> homes_of_accesses(const Code& code) {
+  std::unordered_map<const Instruction*, const Variable*> homes;
+  const auto& shared = code.kernel->shared_offsets;
   const Origins origins(code);
   for (const InstMeta& meta : code.meta)
     if (meta.source)
-      if (const Variable* v = origins.variable_of(*meta.source); v && variables.contains(v))
-        arrays.emplace(meta.source, v);
-  return arrays;
+      if (const Variable* v = origins.variable_of(*meta.source);
+          v && (v->space == Space::param || shared.contains(v)))
+        homes.emplace(meta.source, v);
+  return homes;
 }
 
 // Inside shared memory, so that it does not fault, but not in the array that the code names.
@@ -175,6 +190,38 @@ void Checker::check_array(const Access& a, uint32_t lanes, const uint64_t* at) {
              (before ? " bytes before the start of " : " bytes past the end of ") + name_of(array) +
              " (" + std::to_string(array.size) + " bytes)";
     f.fix = "check the index against the size of the array";
+    findings_.add(f);
+    return;
+  }
+}
+
+// Inside some memory, so that it does not fault, but not in the tensor that the argument names.
+void Checker::check_tensor(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes) {
+  const LaunchState& launch = *a.b.launch;
+  if (a.s.param >= launch.tensors.size()) return;
+  const LaunchNotes::Tensor* tensor = launch.tensors[a.s.param];
+  if (!tensor) return;
+  for (uint32_t left = lanes; left; left &= left - 1) {
+    const int i = __builtin_ctz(left);
+    if (at[i] >= tensor->address && at[i] + bytes <= tensor->end()) continue;
+    const auto home = memory_.load()->find(at[i]);
+    if (!home || at[i] + bytes > home->end()) continue;  // it faults
+    if (!findings_.is_new("out-of-bounds", 0, a.s.id)) return;
+    const bool before = at[i] < tensor->address;
+    const uint64_t past = before ? tensor->address - at[i] : at[i] + bytes - tensor->end();
+    Finding f;
+    f.kind = "out-of-bounds";
+    f.space = "global";
+    f.kernel = kernel_name(*a.w.worker->grid);
+    f.second = {a.s.id, verb_of(a.s.act, a.s.act == Act::store),
+                thread_name(a, a.base + uint32_t(i))};
+    f.address = at[i];
+    f.bytes = bytes;
+    f.memory = memory_name(a, {a.base + uint32_t(i), mask_of(at[i], bytes), at[i] & ~3ull, 0, false});
+    f.what = say("the access ", before ? "begins " : "ends ", past,
+                 before ? " bytes before the start of '" : " bytes past the end of '", tensor->name,
+                 "' (", tensor->bytes, " bytes), in other memory");
+    f.fix = "check the index against the tensor's size: the mask of the access, and its strides";
     findings_.add(f);
     return;
   }

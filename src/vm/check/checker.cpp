@@ -28,9 +28,15 @@ void Checker::begin(const GridRun& grid, unsigned workers) {
   auto launch = std::make_unique<LaunchState>();
   launch->grid = &grid;
   launch->workers.resize(workers);
+  if (grid.launch->notes)
+    for (const LaunchNotes::Tensor& tensor : grid.launch->notes->tensors) {
+      if (tensor.param >= launch->tensors.size()) launch->tensors.resize(tensor.param + 1);
+      launch->tensors[tensor.param] = &tensor;
+    }
   const std::lock_guard lock(mutex_);
   memory_ = &grid.engine->memory();
   shadow_.forget_freed(*memory_);
+  shadow_.look_at_host_arrays(*memory_);
   const WorkOrderRef order = current_order();
   if ((!order || order->alone) &&
       launches_.empty()) {  // all that was is ordered before all to come

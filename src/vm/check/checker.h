@@ -222,6 +222,7 @@ class Checker : public Observer {
   void report_shuffle(const Access& a, uint32_t lane, uint32_t from, const char* why);
   std::string thread_name(const Access& a, uint32_t thread) const;
   void check_array(const Access& a, uint32_t lanes, const uint64_t* at);
+  void check_tensor(const Access& a, uint32_t lanes, const uint64_t* at, uint32_t bytes);
 
   // early.cpp
   std::optional<SiteInfo> kernel_access(const EarlyAccesses::Early& early);

@@ -29,6 +29,7 @@ void Checker::on_copy(const Access& a) {
     a.ws.flights.push_back(
         {a.inst, a.s.id, thread, a.segment, there, bytes, size ? at[i] : 0, size});
   });
+  check_tensor(a, whole, at, bytes);
   on_global(a, whole, at, bytes);
 }
 

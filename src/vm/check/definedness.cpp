@@ -40,7 +40,8 @@ class Needs {
   // When what the register holds can matter.
   Need of(int32_t reg, int depth = 0) {
     if (const auto known = known_.find(reg); known != known_.end()) return known->second;
-    if (depth > kDeepest || l_.only_writer(reg) == Listing::kNone) return Literals{};
+    if (depth > kDeepest || !is_one_value(reg)) return Literals{};
+    known_[reg] = Literals{};  // while it is looked for: a loop may lead here again
     Need need;
     for (const uint32_t user : l_.readers(reg)) {
       intersect(need, at(user, reg, depth));
@@ -50,6 +51,17 @@ class Needs {
   }
 
  private:
+  // Written once; or, as Triton does it, set to a constant and then loaded by some of the lanes.
+  bool is_one_value(int32_t reg) const {
+    const auto& writers = l_.writers(reg);
+    const auto is_constant = [&](uint32_t i) {
+      return l_.root(i) == "mov" && l_.at(i).guard < 0 && l_.at(i).operands.size() == 2 &&
+             l_.at(i).operands[1].kind == Kind::imm;
+    };
+    return l_.only_writer(reg) != Listing::kNone ||
+           (!writers.empty() &&
+            size_t(std::ranges::count_if(writers, is_constant)) + 1 == writers.size());
+  }
   // The predicate has the value; so have those it follows from.
   void add(Literals& all, int32_t reg, bool holds) const {
     if (all.size() >= kMostLiterals || !all.insert({reg, holds}).second) return;

@@ -1,9 +1,34 @@
 #include "vm/check/finding.h"
 
+#include <string_view>
+#include <utility>
+
 #include "vm/report/sink.h"
 
 namespace ridge::vm::check {
 namespace {
+
+// What mends it, in the words of Triton: an author of a Python program has no other.
+std::string in_python(std::string fix) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"cudaMemset or cudaMemcpy", "numpy.zeros or torch.zeros, or copy into it"},
+      {"atomic on the same place", "tl.atomic_* on the same place"},
+      {"atomicAdd(", "tl.atomic_add("},
+      {"atomicMax(", "tl.atomic_max("},
+      {"atomicMin(", "tl.atomic_min("},
+      {"atomicAnd(", "tl.atomic_and("},
+      {"atomicOr(", "tl.atomic_or("},
+      {"atomicXor(", "tl.atomic_xor("},
+      {"atomicExch(", "tl.atomic_xchg("},
+      {"atomicCAS(", "tl.atomic_cas("},
+      {"__syncthreads()", "tl.debug_barrier()"},
+      {"cudaStreamWaitEvent", "stream.wait_event"},
+  };
+  for (const auto& [from, to] : kWords)
+    for (size_t at = fix.find(from); at != fix.npos; at = fix.find(from, at + to.size()))
+      fix.replace(at, from.size(), to);
+  return fix;
+}
 
 report::Party party_of(const Party& party, const SiteInfo& info) {
   if (!party.site && party.who.empty()) return {};
@@ -40,9 +65,10 @@ report::Finding Findings::told(const Finding& f) {
   told.memory = f.memory;
   told.message = f.what;
   told.notes = f.notes;
-  told.fix = f.fix;
+  const bool python = sites_.info(f.second.site).file.ends_with(".py");
+  told.fix = python ? in_python(f.fix) : f.fix;
   told.fix_kind = f.fix_kind;
-  told.edits = f.edits;
+  if (!python) told.edits = f.edits;
   told.scope = f.scope;
   return told;
 }

@@ -4,13 +4,16 @@
 #include <mutex>
 #include <set>
 
+#include "core/align.h"
+
 namespace ridge::vm::check {
 namespace {
 
 uint64_t first_page(uint64_t address) { return address / Page::kBytes * Page::kBytes; }
 
-bool is_empty_at_first(MemKind kind) {
-  return kind == MemKind::device || kind == MemKind::device_heap || kind == MemKind::mapped;
+bool is_empty_at_first(const Allocation& a) {
+  const MemKind kind = a.kind;
+  return (kind == MemKind::registered && (a.flags & kStartsUnwritten)) || kind == MemKind::device || kind == MemKind::device_heap || kind == MemKind::mapped;
 }
 
 }  // namespace
@@ -19,7 +22,7 @@ Range::Range(const Allocation& a)
     : base(a.base),
       end(a.end()),
       id(a.id),
-      starts_empty(is_empty_at_first(a.kind)),
+      starts_empty(is_empty_at_first(a)),
       base_(first_page(a.base)),
       count_((a.end() - base_ + Page::kBytes - 1) / Page::kBytes),
       pages_(new std::atomic<Page*>[count_]()),
@@ -70,6 +73,31 @@ uint32_t Range::written(uint64_t at) const {
   const Record last = get(page->cells[w].write);
   const uint32_t by_store = last.bits ? last.bytes() : 0;
   return by_store | (page->written[w / 2].load(std::memory_order_relaxed) >> 4 * (w & 1) & 15);
+}
+
+void Range::look_for_values() {
+  const auto is_empty = [](uint64_t at) {
+    return *reinterpret_cast<const uint32_t*>(at) == kUnwrittenWord;  // the host's own address
+  };
+  const uint64_t first = round_up(base, 4), last = end / 4 * 4;  // whole words
+  set_written(base, std::min(end, first));
+  set_written(std::max(base, last), end);
+  for (uint64_t from = first; from < last;) {
+    const uint64_t to = std::min(first_page(from) + Page::kBytes, last);
+    bool any = false;
+    for (uint64_t at = from; at < to && !any; at += 4) any = is_empty(at);
+    if (!any) set_written(from, to);
+    else
+      for (uint64_t at = from; at < to; at += 4)
+        if (!is_empty(at)) set_written(at, uint32_t(15));
+    from = to;
+  }
+}
+
+void Shadow::look_at_host_arrays(const Allocations& memory) {
+  for (const Allocation& a : memory.live())
+    if (a.kind == MemKind::registered && (a.flags & kStartsUnwritten))
+      if (const RangeRef range = find(memory, a.base)) range->look_for_values();
 }
 
 RangeRef Shadow::find(const Allocations& memory, uint64_t address) {

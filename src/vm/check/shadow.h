@@ -39,6 +39,8 @@ class Range {
   // The bytes of `mask` of a word get a value. Stores of whole words by kernels need no call: their
   // records show them.
   void set_written(uint64_t word_address, uint32_t mask);
+  // Of an array of the host: what is there no more kUnwrittenWord.
+  void look_for_values();
   uint32_t written(uint64_t word_address) const;
   bool page_is_written(uint64_t address) const {
     return full_[(address - base_) / Page::kBytes].load(std::memory_order_relaxed);
@@ -58,6 +60,7 @@ class Shadow {
   // Of the live allocation that holds the address; null when there is none.
   RangeRef find(const Allocations& memory, uint64_t address);
   void forget_freed(const Allocations& memory);
+  void look_at_host_arrays(const Allocations& memory);  // those that start unwritten
 
  private:
   std::shared_mutex mutex_;

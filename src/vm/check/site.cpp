@@ -356,11 +356,17 @@ bool speaks_to_host(const KernelCode& kernel) {
   return false;
 }
 
-void set_array(Site& site, const Variable& array, uint32_t begin) {
-  if (site.bytes > array.size) return;
-  site.array = &array;
-  site.array_begin = begin;
-  site.array_end = begin + uint32_t(array.size);
+void set_home(Site& site, const Variable& home, const KernelCode& kernel) {
+  if (home.space == Space::param) {
+    const auto& params = kernel.entry->params;
+    for (size_t k = 0; k < params.size(); ++k)
+      if (&params[k] == &home) site.param = uint16_t(k);
+    return;
+  }
+  if (site.act == Act::copy || site.bytes > home.size) return;
+  site.array = &home;
+  site.array_begin = kernel.shared_offsets.at(&home);
+  site.array_end = site.array_begin + uint32_t(home.size);
 }
 
 // Those that act, and what follows an instruction whose result has to be looked at when it has run.
@@ -410,12 +416,12 @@ const CodeSites& Sites::of(const Code& code) {
     infos_.back().speaks_to_host = speaks;
   }
   trust_optimistic_loads(code, slot->sites);
-  const auto arrays = shared_arrays(code);
+  const auto homes = homes_of_accesses(code);
   for (size_t k = 0; k < slot->sites.size(); ++k)
     if (const Act act = slot->sites[k].act;
-        act == Act::load || act == Act::store || act == Act::atomic)
-      if (const auto found = arrays.find(code.meta[k].source); found != arrays.end())
-        set_array(slot->sites[k], *found->second, code.kernel->shared_offsets.at(found->second));
+        act == Act::load || act == Act::store || act == Act::atomic || act == Act::copy)
+      if (const auto found = homes.find(code.meta[k].source); found != homes.end())
+        set_home(slot->sites[k], *found->second, *code.kernel);
   slot->listing = std::make_unique<Listing>(*code.function);
   mark_behind(code, *slot);
   mark_speculated(code, *slot);

@@ -77,6 +77,8 @@ struct Site {
   uint8_t shuffle = 0;     // lanes: 1 and the mode of a shuffle (../isa/shuffle.h)
   const Variable* array = nullptr;  // load, store, atomic: the __shared__ array it must stay in
   uint32_t array_begin = 0, array_end = 0;  // where that lies in shared memory
+  static constexpr uint16_t kNoParam = 0xffff;
+  uint16_t param = kNoParam;  // of the kernel: points to the global memory that it accesses
 };
 
 struct Spot {

@@ -11,6 +11,7 @@ namespace ridge::vm::check {
 void Checker::on_speculated(const Access& a) {
   uint64_t at[kWarpSize];
   const Lanes all = addresses_of(a, at);
+  if (all.global) check_tensor(a, all.global, at, a.s.bytes);
   for (const Speculated& part : a.b.speculated->at(uint32_t(a.inst - a.b.first_inst)))
     for (const bool shared : {true, false}) {
       uint32_t lanes = shared ? all.shared : all.global;

@@ -37,6 +37,8 @@ struct LaunchState {
   uint32_t bound = 0;  // what lies before this segment is ordered before the launch
   const GridRun* grid = nullptr;
   std::vector<WorkerState> workers;
+  // By parameter of the kernel: what it points to, where a launcher has told.
+  std::vector<const LaunchNotes::Tensor*> tensors;
   std::atomic<bool> waited{false};  // some block has, for the grids that this one depends on
 };
 

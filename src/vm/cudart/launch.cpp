@@ -10,6 +10,7 @@
 #include "vm/cudart/events.h"
 #include "vm/cudart/failed_call.h"
 #include "vm/cudart/function.h"
+#include "vm/cudart/host_arrays.h"
 #include "vm/cudart/runtime.h"
 #include "vm/cudart/streams.h"
 #include "vm/cudart/work.h"
@@ -118,6 +119,7 @@ cudaError_t check(const LaunchRequest& request, const ResolvedFunction& function
 }  // namespace
 
 cudaError_t prepare(const LaunchRequest& request, Launch* launch) {
+  LaunchNotesRef notes = take_launch_notes();  // also where the launch fails
   ResolvedFunction function;
   if (const cudaError_t error = resolve_function(request.function, &function)) return error;
   if (const cudaError_t error = check(request, function)) return error;
@@ -128,6 +130,7 @@ cudaError_t prepare(const LaunchRequest& request, Launch* launch) {
   launch->block = {request.block.x, request.block.y, request.block.z};
   launch->dynamic_shared = uint32_t(request.dynamic_shared);
   launch->params = pack(info, request.arguments);
+  launch->notes = std::move(notes);
   launch->cooperative = request.cooperative;
   const dim3 cluster = cluster_shape(function, request.cluster, request.grid).size;
   launch->explicit_cluster = cluster.x != 0;

@@ -286,6 +286,12 @@ void Scheduler::settle() {
   });
 }
 
+void Scheduler::drain() {
+  Lock lock(mutex_);
+  for (const Ticket& ticket : last_of_all())
+    progress_.wait(lock, [&] { return !ticket || ticket->done; });
+}
+
 void Scheduler::note_kernel(const StreamRef& stream, const Ticket& ticket,
                             const std::string& name) {
   Observer* const watching = observer();

@@ -123,6 +123,7 @@ class Scheduler {
   void wait_all();
   // The same without the host knowing of it, and not forever.
   void settle();
+  void drain();  // the same, forever
   // The order of the work that the calling thread runs; null while nobody watches.
   static WorkOrderRef running();
   // The node of a graph that the calling thread runs, while somebody watches; and who watches hears

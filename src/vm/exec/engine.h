@@ -16,6 +16,7 @@
 #include "core/gpu_spec.h"
 #include "core/status.h"
 #include "vm/decode/kernel_info.h"
+#include "vm/exec/launch_notes.h"
 #include "vm/mem/allocations.h"
 #include "vm/report/finding.h"
 #include "vm/texture/object.h"
@@ -63,6 +64,7 @@ struct Launch {
   bool cooperative = false;
   Dim3 cluster;                   // blocks of a cluster
   bool explicit_cluster = false;  // the launch or the kernel names the size, be it 1
+  LaunchNotesRef notes = {};      // null: there are none
 };
 
 struct EngineOptions {

@@ -55,7 +55,8 @@ const char* kind_name(MemKind kind) {
 }
 std::string describe(const Allocation& a) {
   if (!a.name.empty())
-    return format("the variable '%s' (%llu bytes)", a.name.c_str(), (unsigned long long)a.size);
+    return format("the %s '%s' (%llu bytes)", a.kind == MemKind::variable ? "variable" : "array",
+                  a.name.c_str(), (unsigned long long)a.size);
   return format("%s allocation #%llu (0x%llx, %llu bytes)", kind_name(a.kind),
                 (unsigned long long)a.id, (unsigned long long)a.base, (unsigned long long)a.size);
 }
@@ -138,7 +139,9 @@ void add_nearest_memory(Finding& f, const Warp& w, uint64_t address, uint32_t si
 }  // namespace
 
 std::string kernel_name(const GridRun& grid) {
-  return report::function_name(grid.code->entry->name);
+  const LaunchNotesRef& notes = grid.launch->notes;
+  return notes && !notes->title.empty() ? notes->title
+                                        : report::function_name(grid.code->entry->name);
 }
 
 Finding fault_finding(const Warp& w, const Inst* inst, FaultKind kind, uint32_t lane,

@@ -116,18 +116,29 @@ std::optional<uint64_t> Allocations::allocate(uint64_t size, uint64_t align, Mem
   return base;
 }
 
-bool Allocations::add_foreign(uint64_t base, uint64_t size, MemKind kind, uint32_t flags) {
+bool Allocations::add_foreign(uint64_t base, uint64_t size, MemKind kind, uint32_t flags,
+                              std::string name) {
   const std::unique_lock lock(mutex_);
   auto next = live_.lower_bound(base);
   if (next != live_.end() && next->first < base + size) return false;
   if (next != live_.begin() && std::prev(next)->second.end() > base) return false;
-  live_[base] = {base, size, kind, flags, next_id_++, {}};
+  live_[base] = {base, size, kind, flags, next_id_++, std::move(name)};
   epoch_.fetch_add(1, std::memory_order_release);
   return true;
 }
 
-bool Allocations::add_registered(uint64_t base, uint64_t size, uint32_t flags) {
-  return add_foreign(base, size, MemKind::registered, flags);
+bool Allocations::add_registered(uint64_t base, uint64_t size, uint32_t flags, std::string name) {
+  return add_foreign(base, size, MemKind::registered, flags, std::move(name));
+}
+
+bool Allocations::rename(uint64_t base, uint64_t size, const std::string& name) {
+  const std::unique_lock lock(mutex_);
+  const auto found = live_.find(base);
+  if (found == live_.end() || found->second.size != size ||
+      found->second.kind != MemKind::registered)
+    return false;
+  if (!name.empty()) found->second.name = name;
+  return true;
 }
 
 bool Allocations::add_mapped(uint64_t base, uint64_t size) {

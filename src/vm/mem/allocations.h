@@ -35,6 +35,9 @@ enum class MemKind : uint8_t {
 
 // Allocation::flags of a variable with .attribute(.managed).
 inline constexpr uint32_t kManagedVariable = 1;
+// Allocation::flags of an array of the host whose words have no value while they hold this one.
+inline constexpr uint32_t kStartsUnwritten = 1u << 31;
+inline constexpr uint32_t kUnwrittenWord = 0xffa5c3d2;
 
 struct Allocation {
   uint64_t base = 0;
@@ -42,7 +45,7 @@ struct Allocation {
   MemKind kind = MemKind::device;
   uint32_t flags = 0;  // the runtime's own (cudaHostAllocMapped …)
   uint64_t id = 0;     // 1, 2, 3 … in order of allocation
-  std::string name;    // a variable's name; empty for allocations
+  std::string name;    // of a variable or of an array of the host; empty for allocations
   uint64_t end() const { return base + size; }
 };
 
@@ -59,7 +62,8 @@ class Allocations {
   std::optional<uint64_t> allocate(uint64_t size, uint64_t align, MemKind kind, uint32_t flags = 0,
                                    std::string name = {});
   // Host memory the program owns (cudaHostRegister); false when it overlaps a live range.
-  bool add_registered(uint64_t base, uint64_t size, uint32_t flags);
+  bool add_registered(uint64_t base, uint64_t size, uint32_t flags, std::string name = {});
+  bool rename(uint64_t base, uint64_t size, const std::string& name);  // false: it is not there
   // Virtual memory: addresses of the device without memory behind them; memory taken out of the
   // capacity without addresses; and the one made accessible at the other. What lies at a reserved
   // address is the caller's business.
@@ -122,7 +126,8 @@ class Allocations {
     void unmap();
   };
 
-  bool add_foreign(uint64_t base, uint64_t size, MemKind kind, uint32_t flags);
+  bool add_foreign(uint64_t base, uint64_t size, MemKind kind, uint32_t flags,
+                   std::string name = {});
   Arena& arena_of(MemKind kind, uint32_t flags);
   void end_quarantine();  // of the range freed first
 

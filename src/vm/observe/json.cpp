@@ -187,6 +187,15 @@ void write_json(std::FILE* file, const LaunchProfile& launch) {
                static_cast<unsigned long long>(launch.blocks),
                static_cast<unsigned long long>(launch.blocks_run),
                launch.faulted ? "true" : "false");
+  if (!launch.notes.title.empty())
+    std::fprintf(file, "\"title\": %s, ", in_quotes(launch.notes.title).c_str());
+  if (!launch.notes.tensors.empty()) {
+    std::fprintf(file, "\"tensors\": [");
+    for (const auto& tensor : launch.notes.tensors)
+      std::fprintf(file, "%s%s", &tensor == launch.notes.tensors.data() ? "" : ", ",
+                   in_quotes(tensor.name).c_str());
+    std::fprintf(file, "], ");
+  }
   if (launch.sampling_error > 0)
     std::fprintf(file, "\"sampling_error\": %.4f, ", launch.sampling_error);
   if (!launch.not_sampled.empty())

@@ -269,6 +269,7 @@ void Profiler::end(const GridRun& grid) {
   }
   LaunchProfile launch;
   launch.kernel = grid.launch->kernel->info.name;
+  if (grid.launch->notes) launch.notes = *grid.launch->notes;
   launch.grid = grid.launch->grid;
   launch.block = grid.launch->block;
   launch.dynamic_shared = grid.launch->dynamic_shared;

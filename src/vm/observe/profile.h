@@ -75,6 +75,7 @@ struct SharedArray {
 
 struct LaunchProfile {
   std::string kernel;
+  LaunchNotes notes;  // empty where no launcher has told
   Dim3 grid, block;
   uint32_t dynamic_shared = 0;
   KernelUsage usage;

@@ -126,7 +126,8 @@ struct ModelledTime {
 struct Kernel {
   std::string mangled;
   std::string name;       // transpose_tile<float>
-  std::string full_name;  // with its namespaces
+  std::string full_name;  // with its namespaces; or what a launcher above the driver calls it
+  std::vector<std::string> tensors;  // behind its arguments, where a launcher has told
   uint64_t launches = 0;
   Size grid, block;
   uint64_t blocks = 0, blocks_run = 0;  // of all launches; fewer were run where it sampled

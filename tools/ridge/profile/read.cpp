@@ -194,6 +194,11 @@ Kernel launch(const json& object) {
   kernel.mangled = text(object, "kernel");
   kernel.full_name = function_name(kernel.mangled);
   kernel.name = without_namespaces(kernel.full_name);
+  if (const std::string title = text(object, "title"); !title.empty())  // a launcher's own
+    kernel.name = kernel.full_name = title;
+  if (object.contains("tensors"))
+    for (const json& one : object["tensors"])
+      if (one.is_string()) kernel.tensors.push_back(one);
   kernel.launches = 1;
   kernel.grid = size(object, "grid");
   kernel.block = size(object, "block");
@@ -259,7 +264,8 @@ Expected<Profile> read_profile(std::istream& wire, const std::string& kernel) {
         one.mangled.find(kernel) == std::string::npos)
       continue;
     const auto known = std::ranges::find_if(profile.kernels, [&](const Kernel& k) {
-      return k.mangled == one.mangled && k.grid == one.grid && k.block == one.block &&
+      return k.mangled == one.mangled && k.full_name == one.full_name &&
+             k.tensors == one.tensors && k.grid == one.grid && k.block == one.block &&
              k.resources.dynamic_shared == one.resources.dynamic_shared;
     });
     if (known == profile.kernels.end()) {

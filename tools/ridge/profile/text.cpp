@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "model/figures.h"
 #include "profile/advice.h"
@@ -179,6 +180,8 @@ std::string kernel_text(const Kernel& kernel, const std::vector<Advice>& advice,
   std::string text = title(kernel) + '\n';
   if (kernel.short_name() != kernel.name) text += fmt::format("  {}\n", dim(kernel.name));
   if (kernel.modelled) text += fmt::format("  {}\n", modelled_text(kernel, gpu));
+  if (!kernel.tensors.empty())
+    text += fmt::format("  {}\n", dim(fmt::format("{}", fmt::join(kernel.tensors, ", "))));
   text += fmt::format("  {}\n", resources_text(kernel, gpu));
   text += counts(kernel);
   bool first = true;

@@ -79,6 +79,7 @@ json kernel_json(const Kernel& kernel, const GpuSpec& gpu) {
       {"short_name", kernel.short_name()},
       {"full_name", kernel.full_name},
       {"mangled", kernel.mangled},
+      {"tensors", kernel.tensors},
       {"launches", kernel.launches},
       {"grid", {kernel.grid.x, kernel.grid.y, kernel.grid.z}},
       {"block", {kernel.block.x, kernel.block.y, kernel.block.z}},

@@ -155,9 +155,11 @@ int check_main(const Arguments& arguments) {
                    "reads, accesses out of bounds, divergent barriers, asynchronous copies used "
                    "too early, leaks.");
   line.add_argument("WHAT", flags.program.file,
-                    "a .cu file, a program built with nvcc -cudart shared -lineinfo, or a rung of "
-                    "a ladder: transpose/03_padded");
+                    "a .cu file, a .py file, a program built with nvcc -cudart shared -lineinfo, "
+                    "or a rung of a ladder: transpose/03_padded");
   line.add_option("--nvcc", flags.program.nvcc, "FLAGS", "give these flags to nvcc");
+  line.add_option("--python", flags.program.python, "PATH",
+                  "run a .py file with this Python, or the one of the environment in this folder");
   line.add_option("--schedules", flags.schedules, "N",
                   "run again under N other orders of warps and blocks, and compare");
   line.add_option("--seed", flags.seed, "S",

@@ -23,6 +23,7 @@
 #include "target.h"
 #include "terminal.h"
 #include "torch_beside.h"
+#include "triton_beside.h"
 #include "verb.h"
 
 namespace ridge::tools {
@@ -36,7 +37,8 @@ struct ClimbFlags {
   std::string rung, json, csv, html;
   std::vector<std::string> from;  // records to show, in place of a run
   DeviceFlags device;
-  bool hot = false, quick = false, quiet = false, instructions = false;
+  bool hot = false, quick = false, quiet = false, instructions = false, with_triton = false;
+  std::string python;  // of --with-triton
   bool tour() const { return operators.empty(); }
   bool tables() const { return json != "-" && csv != "-" && html != "-"; }
 };
@@ -162,6 +164,7 @@ class Climber {
       : target_(target), flags_(flags), jobs_(jobs), progress_(flags.quiet) {
     if (!target.software && !flags.hot && !flags.quick && flags.rung.empty())
       torch_.emplace(target, flags.tour());
+    if (flags.with_triton) triton_.emplace(target, flags.python);
     record.environment = record_of(target);
     record.environment["date"] = fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr)));
     if (target.software) add_roofs_of(target.gpu, record.roofs);
@@ -200,6 +203,13 @@ class Climber {
       if (!torch_->missing().empty())
         progress_.keep("no PyTorch beside ours: " + torch_->missing());
     }
+    if (triton_) {
+      progress_.show(fmt::format("{} {}/{}  {} {} Triton", bar(share(1)), started_, jobs_,
+                                 climb.operator_, climb.shape));
+      if (const Status added = triton_->add_to(climb); !added)
+        progress_.keep(fmt::format("{} without Triton beside it: {}", climb.operator_,
+                                   added.message()));
+    }
     progress_.clear();
     if (flags_.tables())
       print_climb(merged_of(climb, record),
@@ -237,6 +247,7 @@ class Climber {
   const ClimbFlags& flags_;
   size_t jobs_, started_ = 0, heard_ = 0;
   std::optional<TorchBeside> torch_;
+  std::optional<TritonBeside> triton_;
   Progress progress_;
 };
 
@@ -352,6 +363,9 @@ int climb_main(const Arguments& arguments) {
   line.add_option("--rung", flags.rung, "NAME", "climb this rung only");
   line.add_flag("--hot", flags.hot, "keep the inputs in the L2 cache between launches");
   line.add_flag("--quick", flags.quick, "take fewer samples, and do not time PyTorch");
+  line.add_flag("--with-triton", flags.with_triton,
+                "a kernel of examples/triton beside the rungs, where there is one");
+  line.add_option("--python", flags.python, "PATH", "with --with-triton: the Python that has Triton");
   line.add_device(flags.device);
   line.add_threads(flags.device);
   line.add_json(flags.json);

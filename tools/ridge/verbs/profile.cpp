@@ -25,6 +25,7 @@
 #include "profile/text.h"
 #include "profile/time.h"
 #include "profile/to_json.h"
+#include "profile/triton_notes.h"
 #include "program.h"
 #include "record.h"
 #include "rung.h"
@@ -110,12 +111,13 @@ int run_and_report(Command command, const ProfileFlags& flags) {
 }
 
 // `findings`: nullptr where nobody looked for hazards.
-Status show(const profile::Profile& profile, const Findings* findings, const ProfileFlags& flags,
-            const Target& target) {
+Status show(const profile::Profile& profile, const Findings* findings, const nlohmann::json& triton,
+            const ProfileFlags& flags, const Target& target) {
   nlohmann::json record = record_of(target);
   record["program"] = flags.program.file;
   record.update(profile::to_json(profile, target.gpu));
   if (findings) record.update(to_json(*findings));
+  if (!triton.empty()) record["triton"] = triton;
   if (!flags.against.empty()) {
     record["against"] = profile::compare(flags.before, record);
     record["against"]["file"] = flags.against;
@@ -124,6 +126,7 @@ Status show(const profile::Profile& profile, const Findings* findings, const Pro
     fmt::print("{}", flags.against.empty()
                          ? profile::to_text(profile, target.gpu, flags.top_lines)
                          : profile::to_text(record["against"], flags.against, flags.top_lines));
+  if (!flags.to_stdout()) fmt::print("{}", profile::triton_notes_text(triton));
   if (!flags.csv.empty())
     if (const Status written = write_text(profile::to_csv(profile), flags.csv); !written)
       return written;
@@ -169,7 +172,9 @@ int show_counts(const ScratchFolder& scratch, const Findings* findings, const Pr
   profile::find_occupancy(*profile, target.gpu);
   profile::make_lines(*profile);
   for (profile::Kernel& kernel : profile->kernels) profile::rank_lines(kernel, target.gpu);
-  if (const Status shown = show(*profile, findings, flags, target); !shown) return failed(shown);
+  std::ifstream notes(scratch / "triton.json");
+  const nlohmann::json triton = profile::read_triton_notes(notes);
+  if (const Status shown = show(*profile, findings, triton, flags, target); !shown) return failed(shown);
   return code;
 }
 
@@ -186,6 +191,7 @@ int profile_on(const Target& target, const ProfileFlags& flags) {
   command->environment.emplace_back("RIDGE_PROFILE", scratch / "launches.json");
   command->environment.emplace_back("RIDGE_PROFILE_PTX", scratch / "ptx");
   command->environment.emplace_back("RIDGE_MODEL", scratch / "times.json");
+  command->environment.emplace_back("RIDGE_TRITON_NOTES", scratch / "triton.json");
   ask_for_registers(command->environment);
   if (flags.check) command->environment.emplace_back("RIDGE_CHECK", scratch / "findings.json");
   // A rung at a real size would take too long, and its blocks are much alike. A check needs all of
@@ -219,6 +225,8 @@ int profile_main(const Arguments& arguments) {
                     "a .cu file, a program built with nvcc -cudart shared, or a rung of a ladder: "
                     "transpose/03_padded");
   line.add_option("--nvcc", flags.program.nvcc, "FLAGS", "give these flags to nvcc");
+  line.add_option("--python", flags.program.python, "PATH",
+                  "run a .py file with this Python, or the one of the environment in this folder");
   flags.of_case.add_to(line);
   line.add_option("--kernel", flags.kernel, "NAME", "show only kernels whose name contains NAME");
   line.add_option("--top", flags.top, "N", "show N source lines per kernel (default: 8)");

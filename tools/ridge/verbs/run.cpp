@@ -133,9 +133,11 @@ int run_main(const Arguments& arguments) {
   RunFlags flags;
   CommandLine line("run", "Compiles and runs a .cu file, or runs a built program.");
   line.add_argument("FILE", flags.program.file,
-                    "a .cu file, or a program built with nvcc -cudart shared");
+                    "a .cu file, a program built with nvcc -cudart shared, or a .py file");
   line.add_option("--nvcc", flags.program.nvcc, "FLAGS",
                   "give these flags to nvcc: --nvcc \"-DN=8 -I include\"");
+  line.add_option("--python", flags.program.python, "PATH",
+                  "run a .py file with this Python, or the one of the environment in this folder");
   line.add_footer(
       "Arguments after a bare -- go to the program. The exit code is the program's own.\n"
       "Compiled programs are kept in $XDG_CACHE_HOME/ridge (~/.cache/ridge).");

@@ -1,5 +1,6 @@
 // Starting the driver, its version, its errors, and its functions by name.
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -67,6 +68,8 @@ Found find(std::string_view name, int version, NullStream wanted) {
 // Closed libraries ask, too: most have the static runtime linked in.
 void tell_who_cannot_run(const void* caller, bool static_runtime) {
   const std::string file = cudart::library_at(caller);
+  // PyTorch brings a runtime of its own to Python. Its tensors stay on the CPU (../python).
+  if (std::getenv("RIDGE_PYTHON") && file.find("libcudart.so") != std::string::npos) return;
   if (const ridge::ClosedLibrary* library = ridge::find_closed_library(file))
     cudart::report_once(file, describe(*library, file) +
                                   " holds machine code, which only a GPU can run: calls of it fail "
