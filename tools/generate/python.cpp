@@ -19,12 +19,11 @@ class Function {
   explicit Function(const OperatorDef& op) : op_(op) {
     learn();
     for (const TensorDef& t : op.tensors) {
-      if (t.role == Role::in || (t.role == Role::inout && !may_be_made(t))) given_.push_back(&t);
-      else if (t.role == Role::inout) made_.push_back(&t);
-      else outputs_.push_back(&t);
+      if (t.role == Role::out) outputs_.push_back(&t);
+      else given_.push_back(&t);
     }
-    for (const auto* list : {&made_, &outputs_})
-      for (const TensorDef* t : *list) ask_sizes_of(*t);
+    for (const TensorDef& t : op.tensors)
+      if (t.role == Role::out || is_made(t)) ask_sizes_of(t);
   }
 
   std::string text(size_t index) const { return head() + docstring() + body(index); }
@@ -47,8 +46,8 @@ class Function {
   }
 
   // An array that is read and written may be left out if it can be made of zeros.
-  bool may_be_made(const TensorDef& t) const {
-    if (t.optional || !has_one_format(t)) return false;
+  bool is_made(const TensorDef& t) const {
+    if (t.role != Role::inout || t.optional || !has_one_format(t)) return false;
     if (!t.like.empty() && op_.tensors[size_t(t.like_index)].role != Role::in) return false;
     for (const Extent& e : t.pattern)
       if (e.pack && !is_known(e.dimension)) return false;
@@ -90,7 +89,11 @@ class Function {
   }
 
   // The array whose type the results have.
-  std::string array_type() const { return given_.empty() ? "Any" : "_A"; }
+  std::string array_type() const {
+    for (const TensorDef* t : given_)
+      if (!t->optional && !is_made(*t)) return "_A";
+    return "Any";
+  }
 
   std::string result_type() const {
     size_t needed = 0, possible = 0;
@@ -112,14 +115,12 @@ class Function {
     std::vector<std::string> arguments;
     size_t last_needed = 0;
     for (size_t i = 0; i < given_.size(); ++i)
-      if (!given_[i]->optional) last_needed = i + 1;
+      if (!given_[i]->optional && !is_made(*given_[i])) last_needed = i + 1;
     for (size_t i = 0; i < given_.size(); ++i) {
-      const bool optional = given_[i]->optional;
+      const bool optional = given_[i]->optional || is_made(*given_[i]);
       arguments.push_back(python_name(given_[i]->name) + ": " + a + (optional ? " | None" : "") +
                           (optional && i >= last_needed ? " = None" : ""));
     }
-    for (const TensorDef* t : made_)
-      arguments.push_back(python_name(t->name) + ": " + a + " | None = None");
     arguments.push_back("*");
     for (const ParameterDef& p : op_.parameters)
       arguments.push_back(python_name(p.name) + ": " + type_of(p) +
@@ -139,10 +140,12 @@ class Function {
     const auto add = [&](const std::string& name, const std::string& what) {
       text += wrapped("        " + name + ":", "            ", " " + what);
     };
-    for (const TensorDef* t : given_) add(python_name(t->name), about(*t));
-    for (const TensorDef* t : made_)
-      add(python_name(t->name),
-          about(*t) + (t->meaning.empty() ? ": " : "; ") + "zeros if it is left out");
+    for (const TensorDef* t : given_) {
+      std::string what = about(*t);
+      if (is_made(*t))
+        what += (t->meaning.empty() ? ": " : "; ") + std::string("zeros if it is left out");
+      add(python_name(t->name), what);
+    }
     for (const ParameterDef& p : op_.parameters) add(python_name(p.name), about_python(p));
     for (const int d : sizes_) {
       const DimensionDef& size = op_.dimensions[size_t(d)];
@@ -200,7 +203,7 @@ class Function {
 
   const OperatorDef& op_;
   std::set<int> known_ = {-1};
-  std::vector<const TensorDef*> given_, made_, outputs_;
+  std::vector<const TensorDef*> given_, outputs_;
   std::vector<int> sizes_;
 };
 

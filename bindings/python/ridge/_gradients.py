@@ -47,7 +47,7 @@ def from_description(forward: dict[str, Any]) -> Formula:
                 arguments.append(added_to[name[1:]])
             elif tensor["role"] == "in":
                 of = renamed.get(name[1:], name[1:])  # if it is a gradient
-                arguments.append(gradients.get(of) if name[0] == "d" and of in outputs else values[name])
+                arguments.append(gradients.get(of) if name[0] == "d" and of in outputs else values.get(name))
         arguments += [values[p["name"]] for p in backward["parameters"]]
         if added_to:
             run(backward["name"] + "_", *arguments)

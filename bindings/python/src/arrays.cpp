@@ -129,9 +129,13 @@ bool Array::take_exchange(PyObject* object, const std::string& what) {
   api = exchange_api(Py_TYPE(object));
   if (!api) return false;
   dlpack::Tensor view;
-  if (api->view_of(object, &view)) throw PythonError();
-  take(view, what);
   maker = torch().is_tensor(object) ? Maker::torch : Maker::exchange;
+  if (api->view_of(object, &view)) {
+    if (maker != Maker::torch) throw PythonError();
+    PyErr_Clear();
+    throw OnlyDispatched();
+  }
+  take(view, what);
   return true;
 }
 

@@ -35,6 +35,9 @@ class Object {
 
 // Python has an exception set already.
 struct PythonError {};
+// A tensor of PyTorch that only its dispatcher can make sense of: on another device, or without
+// memory.
+struct OnlyDispatched {};
 // The object, or the exception that Python has set.
 inline Object or_throw(PyObject* object) {
   if (!object) throw PythonError();
@@ -51,7 +54,8 @@ class Array {
   Array& operator=(const Array&) = delete;
   ~Array();
 
-  // `what` is how messages call it: "softmax: x". Throws a Failure or a PythonError.
+  // `what` is how messages call it: "softmax: x". Throws a Failure, a PythonError
+  // or OnlyDispatched.
   void take(PyObject* object, const std::string& what, bool written);
 
   RidgeTensor tensor = {};

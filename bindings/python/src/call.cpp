@@ -374,10 +374,18 @@ PyObject* call_operator(std::size_t op, PyObject* tensors, PyObject* parameters,
     const OperatorSpec& spec = operators().at(op);
     if (std::size_t(PyTuple_GET_SIZE(tensors)) != spec.tensors.size())
       throw Failure("ArgumentError", spec.name + ": wrong number of tensors");
-    if (path == Path::any && needs_dispatcher(tensors))
+    const auto dispatched = [&] {
       return PyObject_CallFunction(torch_path, "nOOO", Py_ssize_t(op), tensors, parameters, sizes);
-    OneCall call(spec, parameters, sizes);
-    return call.run(tensors);
+    };
+    if (path == Path::any && needs_dispatcher(tensors)) return dispatched();
+    try {
+      OneCall call(spec, parameters, sizes);
+      return call.run(tensors);
+    } catch (const OnlyDispatched&) {
+      if (path == Path::any) return dispatched();
+      throw Failure("ArgumentError",
+                    spec.name + ": a tensor shows no memory of a CPU or a CUDA GPU");
+    }
   } catch (const Failure& failure) {
     raise(failure);
   } catch (const PythonError&) {
