@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <mutex>
 
 #include "arrays.h"
+#include "in_use.h"
 #include "library.h"
 #include "memory.h"
 
@@ -22,18 +22,6 @@ std::deque<OperatorSpec>& operators() {
   static std::deque<OperatorSpec> all;
   return all;
 }
-
-// Host memory is shown to one call at a time, and so is the workspace.
-std::mutex device_in_use;
-
-class WithoutGil {
- public:
-  WithoutGil() : state_(PyEval_SaveThread()) {}
-  ~WithoutGil() { PyEval_RestoreThread(state_); }
-
- private:
-  PyThreadState* state_;
-};
 
 bool truth(PyObject* function) {
   const Object result = or_throw(PyObject_CallNoArgs(function));
@@ -283,7 +271,7 @@ class OneCall {
 
   void run_on_host_memory() {
     const WithoutGil released;
-    const std::lock_guard lock(device_in_use);
+    const std::lock_guard lock(device_in_use());
     library_.enter_thread();
     Placed placed(library_);
     for (std::size_t t = 0; t < op_.tensors.size(); ++t)
@@ -297,6 +285,7 @@ class OneCall {
     throw_if(run_operator(workspace, nullptr));
     if (const cudaError_t e = library_.cudaDeviceSynchronize())
       throw_error(library_, e, op_.name, log);
+    library_.flush();
     placed.copy_back(op_.name.c_str());
   }
 

@@ -5,6 +5,7 @@
 
 #include "arrays.h"
 #include "call.h"
+#include "inline.h"
 #include "library.h"
 
 namespace nb = nanobind;
@@ -37,8 +38,9 @@ auto guarded(F f) {
     return f();
   } catch (const Failure& failure) {
     raise(failure);
-    throw nb::python_error();
+  } catch (const PythonError&) {
   }
+  throw nb::python_error();
 }
 
 }  // namespace
@@ -73,6 +75,36 @@ NB_MODULE(_core, m) {
   m.def("is_loaded", [] { return is_loaded(); });
   m.def("is_software", [] { return guarded([] { return library().software; }); });
   m.def("device_name", [] { return guarded([] { return library().device; }); });
+  m.def("compute_capability", [] {  // 90 is 9.0
+    return guarded([] {
+      int device = 0, major = 0, minor = 0;
+      library().cudaGetDevice(&device);
+      library().cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+      library().cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+      return major * 10 + minor;
+    });
+  });
+
+  // Libraries that load_inline has compiled.
+  m.def("open_library", [](const std::string& file) {
+    return guarded([&] { return reinterpret_cast<std::size_t>(library().open(file)); });
+  });
+  m.def("symbol", [](std::size_t handle, const std::string& name) {
+    return guarded([&] {
+      void* const at = library().symbol(reinterpret_cast<void*>(handle), name.c_str());
+      if (!at) throw Failure("MissingError", "the compiled library has no " + name);
+      return reinterpret_cast<std::size_t>(at);
+    });
+  });
+  m.def("text_at",
+        [](std::size_t address) { return std::string(reinterpret_cast<const char*>(address)); });
+  m.def("call_inline", [](std::size_t address, const std::string& name, const std::string& letters,
+                          nb::tuple arguments, nb::tuple launch) {
+    return guarded([&] {
+      return nb::steal(call_inline(address, name, letters, arguments.ptr(), launch.ptr()));
+    });
+  });
+
   m.def("operator_names", [] {
     return guarded([] {
       std::vector<std::string> names;
