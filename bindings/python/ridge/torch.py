@@ -90,20 +90,23 @@ class Variant:
         tensors, parameters, sizes = self.split(arguments)
         optional = any(t.get("optional") for t in self.made)
         known = self.learned(tensors, parameters, sizes) if optional else {}
-        everything, wanted = [], []
+        everything: list[Any] = []
         for tensor in self.tensors:
             if tensor in self.given:
                 everything.append(tensors[tensor["name"]])
-                continue
-            # An optional output is made where what is given says its shape.
-            wanted.append(not tensor.get("optional") or _shapes.is_known(tensor["shape"], known))
-            everything.append(True if tensor.get("optional") and wanted[-1] else None)
+            elif not self.given:  # no tensor says what the results should be
+                everything.append(torch.zeros(_shapes.shape_of(tensor["shape"], sizes), dtype=DTYPES[tensor["formats"][0]],
+                                              device=_own_device()))
+            elif tensor.get("optional"):  # made where what is given says its shape
+                everything.append(True if _shapes.is_known(tensor["shape"], known) else None)
+            else:
+                everything.append(None)
         all_sizes = tuple(sizes.get(d["name"]) for d in self.op["dimensions"]) if sizes else None
         results = _core.run_kernel(self.number, tuple(everything), parameters, all_sizes)
         if not isinstance(results, tuple):
             results = (results,)
-        written = [t for t, a in zip(self.tensors, everything) if t["role"] != "in" and (t in self.given and a is not None or
-                                                                                         t in self.made and (not t.get("optional") or a))]
+        written = [t for t, a in zip(self.tensors, everything)
+                   if t["role"] != "in" and (a is not None or t in self.made and not t.get("optional"))]
         by_name = {t["name"]: r for t, r in zip(written, results)}
         made = [by_name.get(t["name"]) for t in self.made]
         made = [self.nothing(tensors) if m is None else m for m in made]
@@ -124,7 +127,7 @@ class Variant:
                 continue
             shape = _shapes.shape_of(tensor["shape"], known)
             dtype = self.dtype_of(tensor, tensors)
-            device = given[0].device if given else torch.device("cuda" if not _core.is_software() else "cpu")
+            device = given[0].device if given else _own_device()
             strides_of = tensors.get(tensor.get("strides_of", ""))
             if strides_of is not None and len(shape) == strides_of.dim():
                 made.append(torch.empty_strided(shape, strides_of.stride(), dtype=dtype, device=device))
@@ -170,6 +173,10 @@ class Variant:
             gradient = made.get(tensor["name"]) if ctx.needs_input_grad[i] else None
             result.append(None if gradient is None else gradient.to(saved[i].dtype))
         return (*result, *[None] * (len(self.parameters) + len(self.sizes)))
+
+
+def _own_device() -> torch.device:
+    return torch.device("cpu" if _core.is_software() else "cuda")
 
 
 def _python_name(name: str) -> str:
