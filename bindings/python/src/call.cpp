@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <deque>
 
 #include "arrays.h"
@@ -31,8 +32,7 @@ bool truth(PyObject* function) {
 
 class OneCall {
  public:
-  OneCall(const OperatorSpec& op, PyObject* parameters, PyObject* sizes)
-      : op_(op), library_(library()) {
+  OneCall(OperatorSpec& op, PyObject* parameters, PyObject* sizes) : op_(op), library_(library()) {
     take_parameters(parameters);
     take_sizes(sizes);
   }
@@ -220,10 +220,51 @@ class OneCall {
                         int(op_.tensors.size()), parameters_.data(), int(op_.parameters),
                         &workspace, stream);
   }
-  std::size_t workspace_bytes() {
+  std::size_t ask_workspace() {
     std::size_t wanted = 0;
     throw_if(run_operator({nullptr, 0, &wanted}, nullptr));
     return wanted;
+  }
+
+  // Shapes, formats and parameters as one number (FNV-1a).
+  std::uint64_t shapes() const {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    const auto add = [&](std::uint64_t x) { hash = (hash ^ x) * 0x100000001b3; };
+    for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
+      if (!present_[t]) {
+        add(~0ull);
+        continue;
+      }
+      add(present_[t]->dtype);
+      for (int d = 0; d < present_[t]->rank; ++d) {
+        add(std::uint64_t(present_[t]->shape[d]));
+        add(std::uint64_t(present_[t]->strides[d]));
+      }
+      add(std::uint64_t(present_[t]->rank));
+    }
+    for (std::size_t p = 0; p < op_.parameters; ++p)
+      add(std::bit_cast<std::uint64_t>(parameters_[p]));
+    return hash;
+  }
+
+  // Asking for the workspace costs as much as the call itself, so a call of the same shapes takes
+  // as much as the last. If that was wrong, the call refuses it, and is asked after all.
+  template <class Allocate>
+  void run_in_workspace(Allocate allocate, void* stream) {
+    const std::uint64_t now = shapes();
+    bool asked = now != op_.last_shapes;
+    std::size_t bytes = asked ? ask_workspace() : op_.last_workspace;
+    for (;;) {
+      const RidgeWorkspace workspace = {bytes ? allocate(bytes) : nullptr, bytes, nullptr};
+      const int code = run_operator(workspace, stream);
+      if (!code) break;
+      const std::size_t wanted = asked ? bytes : ask_workspace();
+      if (wanted <= bytes) throw_if(code);
+      asked = true;
+      bytes = wanted;
+    }
+    op_.last_shapes = now;
+    op_.last_workspace = bytes;
   }
   // An error that the library tells in words, or one of the device's.
   void throw_if(int code) {
@@ -245,9 +286,9 @@ class OneCall {
       if (cuda_->api && cuda_->api->current_stream &&
           cuda_->api->current_stream(dlpack::kCuda, cuda_->device.id, &stream))
         throw PythonError();
-      RidgeWorkspace workspace = {};
       Object memory;
-      if (const std::size_t bytes = workspace_bytes()) {
+      Array view;
+      const auto allocate = [&](std::size_t bytes) {
         // Of the framework's allocator, which knows what streams still use.
         if (!cuda_->api)
           wrong("it needs a workspace of " + std::to_string(bytes) + " bytes, which Ridge cannot " +
@@ -257,11 +298,10 @@ class OneCall {
         wanted.rank = 1;
         wanted.shape[0] = std::int64_t(bytes);
         memory = allocated_as(std::size_t(cuda_ - arrays_.data()), wanted);
-        Array view;
         view.take(memory.get(), "the workspace", true);
-        workspace = {view.tensor.data, bytes, nullptr};
-      }
-      throw_if(run_operator(workspace, stream));
+        return view.tensor.data;
+      };
+      run_in_workspace(allocate, stream);
     } catch (...) {
       if (elsewhere) library_.cudaSetDevice(current);
       throw;
@@ -277,12 +317,10 @@ class OneCall {
     for (std::size_t t = 0; t < op_.tensors.size(); ++t)
       if (present_[t] && !op_.tensors[t].on_host)
         placed.add(*present_[t], op_.tensors[t].read, op_.tensors[t].written);
-    RidgeWorkspace workspace = {};
-    workspace.bytes = workspace_bytes();
     placed.place(op_.name.c_str());
-    if (workspace.bytes) workspace.data = scratch(library_, workspace.bytes, op_.name.c_str());
     void* const log = log_position(library_);
-    throw_if(run_operator(workspace, nullptr));
+    run_in_workspace([&](std::size_t bytes) { return scratch(library_, bytes, op_.name.c_str()); },
+                     nullptr);
     if (const cudaError_t e = library_.cudaDeviceSynchronize())
       throw_error(library_, e, op_.name, log);
     library_.flush();
@@ -306,7 +344,7 @@ class OneCall {
     return all.give();
   }
 
-  const OperatorSpec& op_;
+  OperatorSpec& op_;
   const Library& library_;
   std::array<double, kMost> parameters_;
   std::array<std::int64_t, kMost> sizes_;
@@ -360,7 +398,7 @@ void raise(const Failure& failure) noexcept {
 PyObject* call_operator(std::size_t op, PyObject* tensors, PyObject* parameters, PyObject* sizes,
                         Path path) noexcept {
   try {
-    const OperatorSpec& spec = operators().at(op);
+    OperatorSpec& spec = operators().at(op);
     if (std::size_t(PyTuple_GET_SIZE(tensors)) != spec.tensors.size())
       throw Failure("ArgumentError", spec.name + ": wrong number of tensors");
     const auto dispatched = [&] {

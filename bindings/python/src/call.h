@@ -3,6 +3,7 @@
 
 #include <Python.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct OperatorSpec {
   std::vector<TensorSpec> tensors;
   std::size_t parameters = 0;
   std::size_t dimensions = 0;
+  // What the last call needed as workspace, and a number that says which shapes it had.
+  std::uint64_t last_shapes = 0;
+  std::size_t last_workspace = 0;
 };
 // Their number, by which calls name them.
 std::size_t add_operator(OperatorSpec spec);

@@ -18,14 +18,20 @@ std::string last_dl_error() {
   return text ? text : "unknown error";
 }
 
-// Whether the driver is there and knows a GPU.
-bool has_gpu() {
+bool is_ours(void* library) { return library && dlsym(library, "ridge_vm_tell"); }
+
+// What libcuda.so.1 stands for in this process: NVIDIA's with a GPU; the software GPU, where the
+// process was started on it; or nothing.
+enum class Driver { none, gpu, software };
+Driver find_driver() {
   void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!driver) return false;
+  if (!driver) return Driver::none;
+  if (is_ours(driver)) return Driver::software;
   const auto init = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
   const auto count = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDeviceGetCount"));
   int devices = 0;
-  return init && count && init(0) == 0 && count(&devices) == 0 && devices > 0;
+  const bool any = init && count && init(0) == 0 && count(&devices) == 0 && devices > 0;
+  return any ? Driver::gpu : Driver::none;
 }
 
 }  // namespace
@@ -73,12 +79,20 @@ void Library::load_software_gpu() {
 
 void Library::load_runtime() {
   const std::string& device = wishes().device;
-  const bool gpu = device != "vm" && has_gpu();
-  if (device == "gpu" && !gpu)
+  const Driver driver = find_driver();
+  if (device == "gpu" && driver != Driver::gpu)
     throw Failure("MissingError",
                   "there is no GPU here: libcuda.so.1 is missing or knows none. "
                   "ridge.use(\"vm\") takes the software GPU");
-  if (!gpu) return load_software_gpu();
+  if (driver == Driver::software) {
+    // `ridge run` has started this process: it uses the one software GPU that there is, unless
+    // PyTorch has brought another library of the runtime's name.
+    std::string none;
+    runtime_ = open_here("libcudart.so.13", none);
+    if (is_ours(runtime_)) return;
+    runtime_ = nullptr;
+  }
+  if (device == "vm" || driver != Driver::gpu) return load_software_gpu();
   std::string why, first;
   runtime_ = open_here("libcudart.so.13", first);
   for (const std::string& folder : wishes().runtimes)
