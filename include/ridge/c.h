@@ -59,6 +59,13 @@ const char* ridge_operator_name(int index);
 // had before; null if there is no such operator. Valid as long as the library is loaded.
 const char* ridge_operator_json(const char* name);
 
+// What the outputs of an operator have to be: fills in format, shape and strides (contiguous, or
+// those of the input whose strides it needs) of every tensor whose rank is -1. The tensors and
+// parameters are those of ridge_run. `sizes` has the size of each dimension of the description, or
+// -1 where the inputs say it; null where they say all of them. The data of no tensor is looked at.
+int ridge_outputs(const char* name, RidgeTensor* const* tensors, int n_tensors,
+                  const double* parameters, int n_parameters, const int64_t* sizes, int n_sizes);
+
 // Any operator by its name: tensors and parameters in the order of its description. A null tensor
 // is an optional one that is left out. Flags are 0 or 1, and a choice is its index. A double holds
 // whole numbers up to 2^53; for larger ones, call the operator's own function.

@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <unordered_map>
 
 #include "ladder/ladder.h"
 #include "ladder/listed.h"
@@ -21,6 +22,9 @@ struct Registry {
   std::deque<OperatorDef> operators;  // never move: others point to them
   std::vector<const OperatorDef*> listed;
   std::vector<FamilyInfo> families;
+  // Every call by name looks here: names first, then those that operators had before, then
+  // families.
+  std::unordered_map<std::string_view, const OperatorDef*> by_name;
 
   Registry() {
     for (const ListedFamily& from : listed_families()) {
@@ -36,6 +40,11 @@ struct Registry {
       }
       families.push_back(std::move(family));
     }
+    for (const OperatorDef* op : listed) by_name.emplace(op->name, op);
+    for (const OperatorDef* op : listed)
+      for (const std::string& alias : op->aliases) by_name.emplace(alias, op);
+    for (const FamilyInfo& family : families)
+      by_name.emplace(family.name, family.operators.front());
   }
 
   static void prepare(OperatorDef& op) {
@@ -82,13 +91,8 @@ std::span<const FamilyInfo> all_families() { return registry().families; }
 std::span<const OperatorDef* const> all_operators() { return registry().listed; }
 
 const OperatorDef* find_operator(std::string_view name) {
-  for (const OperatorDef* op : all_operators())
-    if (op->name == name) return op;
-  for (const OperatorDef* op : all_operators())
-    for (const std::string& alias : op->aliases)
-      if (alias == name) return op;
-  const FamilyInfo* const family = find_family(name);
-  return family ? family->operators.front() : nullptr;
+  const auto at = registry().by_name.find(name);
+  return at == registry().by_name.end() ? nullptr : at->second;
 }
 
 const FamilyInfo* find_family(std::string_view name) {

@@ -58,7 +58,7 @@ std::string json_of(const DimensionDef& d) {
   return out.text();
 }
 
-std::string json_of(const TensorDef& t) {
+std::string json_of(const OperatorDef& op, const TensorDef& t) {
   List out("{}");
   out.add("name", in_quotes(t.name));
   out.add("role", in_quotes(kRoles[size_t(t.role)]));
@@ -67,7 +67,15 @@ std::string json_of(const TensorDef& t) {
   if (t.row_dims != 1) out.add("row_dims", std::to_string(t.row_dims));
   if (!t.formats.empty()) out.add("formats", names(t.formats));
   out.add_text("like", t.like);
-  if (t.derived) out.add("derived", in_quotes(t.derived_name));
+  if (t.derived) {
+    out.add("derived", in_quotes(t.derived_name));
+    List formats("{}");
+    for (const Dtype of : op.tensors[size_t(t.like_index)].formats)
+      formats.add(name_of(of), in_quotes(name_of(t.derived(of))));
+    out.add("derived_formats", formats.text());
+  }
+  out.add_text("usually_like", t.usually_like);
+  out.add_text("strides_of", t.strides_of);
   out.add_flag("optional", t.optional);
   out.add_flag("on_request", t.on_request);
   if (!t.may_be.empty()) out.add("may_be", names(t.may_be));
@@ -101,7 +109,7 @@ std::string json_of(const OperatorDef& op) {
   out.add("formula", in_quotes(op.formula));
   out.add("formats", names(main_formats(op)));
   out.add("dimensions", list_of(op.dimensions, [](const DimensionDef& d) { return json_of(d); }));
-  out.add("tensors", list_of(op.tensors, [](const TensorDef& t) { return json_of(t); }));
+  out.add("tensors", list_of(op.tensors, [&](const TensorDef& t) { return json_of(op, t); }));
   out.add("parameters", list_of(op.parameters, [](const ParameterDef& p) { return json_of(p); }));
   out.add_text("backward", op.backward);
   if (!op.aliases.empty()) out.add("aliases", names(op.aliases));

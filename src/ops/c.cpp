@@ -9,6 +9,7 @@
 #include "operator/check.h"
 #include "operator/json.h"
 #include "ops/c_call.h"
+#include "ops/outputs.h"
 
 namespace ridge::ops {
 namespace {
@@ -36,21 +37,26 @@ int kept(const Status& status) {
   return status.code();
 }
 
-Status run_checked(const char* name, std::span<const RidgeTensor* const> tensors,
-                   std::span<const Value> parameters, const RidgeWorkspace* workspace,
-                   void* stream) {
+Expected<const OperatorDef*> operator_for(const char* name, size_t tensors, size_t parameters) {
   const OperatorDef* const op = name ? find_operator(name) : nullptr;
   if (!op) return Error{kInvalid, "there is no operator '" + std::string(name ? name : "") + "'"};
   const auto wrong_number = [&](const char* what, size_t given, size_t wanted) {
     return Error{kInvalid, op->name + ": " + std::to_string(given) + " " + what +
                                " were given; it has " + std::to_string(wanted)};
   };
-  if (tensors.size() != op->tensors.size())
-    return wrong_number("tensors", tensors.size(), op->tensors.size());
-  if (parameters.size() != op->parameters.size())
-    return wrong_number("parameters", parameters.size(), op->parameters.size());
+  if (tensors != op->tensors.size()) return wrong_number("tensors", tensors, op->tensors.size());
+  if (parameters != op->parameters.size())
+    return wrong_number("parameters", parameters, op->parameters.size());
+  return op;
+}
+
+Status run_checked(const char* name, std::span<const RidgeTensor* const> tensors,
+                   std::span<const Value> parameters, const RidgeWorkspace* workspace,
+                   void* stream) {
+  const auto op = operator_for(name, tensors.size(), parameters.size());
+  if (!op) return op.error();
   std::array<Tensor, kMostTensors> views;
-  Call call(*op, {}, parameters);
+  Call call(**op, {}, parameters);
   for (size_t t = 0; t < tensors.size(); ++t) {
     if (!tensors[t]) continue;
     views[t] = std::bit_cast<Tensor>(*tensors[t]);
@@ -59,6 +65,27 @@ Status run_checked(const char* name, std::span<const RidgeTensor* const> tensors
   Workspace memory;
   if (workspace) memory = {workspace->data, workspace->bytes, workspace->wanted};
   return run(call, memory, static_cast<cudaStream_t>(stream));
+}
+
+Status fill_in_checked(const char* name, std::span<RidgeTensor* const> tensors,
+                       std::span<const Value> parameters, std::span<const int64_t> sizes) {
+  const auto op = operator_for(name, tensors.size(), parameters.size());
+  if (!op) return op.error();
+  if (!sizes.empty() && sizes.size() != (*op)->dimensions.size())
+    return Error{kInvalid, (*op)->name + ": " + std::to_string(sizes.size()) +
+                               " sizes were given; it has " +
+                               std::to_string((*op)->dimensions.size()) + " dimensions"};
+  std::array<Tensor, kMostTensors> views;
+  std::array<Tensor*, kMostTensors> pointers = {};
+  for (size_t t = 0; t < tensors.size(); ++t) {
+    if (!tensors[t]) continue;
+    views[t] = std::bit_cast<Tensor>(*tensors[t]);
+    pointers[t] = &views[t];
+  }
+  const Status status = fill_in_outputs(**op, {pointers.data(), tensors.size()}, parameters, sizes);
+  for (size_t t = 0; status && t < tensors.size(); ++t)
+    if (tensors[t]) *tensors[t] = std::bit_cast<RidgeTensor>(views[t]);
+  return status;
 }
 
 // No exception passes through C.
@@ -102,14 +129,41 @@ const char* ridge_operator_json(const char* name) {
   return op ? texts.at(op).c_str() : nullptr;
 }
 
+namespace {
+
+// One more than any operator has, so that too many are still too many.
+struct Values {
+  std::array<ridge::Value, ridge::kMostParameters + 1> of;
+  size_t given;
+  Values(const double* parameters, int n)
+      : given(parameters ? std::min(size_t(std::max(n, 0)), of.size()) : 0) {
+    std::copy(parameters, parameters + given, of.begin());
+  }
+  operator std::span<const ridge::Value>() const { return {of.data(), given}; }
+};
+
+template <class T>
+std::span<T> span_of(T* data, int n) {
+  return {data, size_t(data ? std::max(n, 0) : 0)};
+}
+
+}  // namespace
+
+int ridge_outputs(const char* name, RidgeTensor* const* tensors, int n_tensors,
+                  const double* parameters, int n_parameters, const int64_t* sizes, int n_sizes) {
+  try {
+    return ridge::ops::kept(ridge::ops::fill_in_checked(name, span_of(tensors, n_tensors),
+                                                        Values(parameters, n_parameters),
+                                                        span_of(sizes, n_sizes)));
+  } catch (const std::exception& e) {
+    return ridge::ops::kept(
+        ridge::Error{int(cudaErrorMemoryAllocation), std::string("ridge: ") + e.what()});
+  }
+}
+
 int ridge_run(const char* name, const RidgeTensor* const* tensors, int n_tensors,
               const double* parameters, int n_parameters, const RidgeWorkspace* workspace,
               void* stream) {
-  using namespace ridge;
-  const auto n = size_t(tensors ? std::max(n_tensors, 0) : 0);
-  // One more than any operator has, so that too many are still too many.
-  std::array<Value, kMostParameters + 1> values;
-  const size_t given = parameters ? std::min(size_t(std::max(n_parameters, 0)), values.size()) : 0;
-  std::copy(parameters, parameters + given, values.begin());
-  return ops::guarded(name, {tensors, n}, {values.data(), given}, workspace, stream);
+  return ridge::ops::guarded(name, span_of(tensors, n_tensors), Values(parameters, n_parameters),
+                             workspace, stream);
 }

@@ -66,6 +66,11 @@ def main():
             wrong.append(f"src/{source}: its folder has no rule in tests/layers/layers_test.py")
             continue
         wrong += wrong_includes(source, path.read_text())
+    # The binding for Python sees the public headers alone.
+    for path in sorted((ROOT / "bindings").rglob("*")):
+        if path.suffix in (".h", ".cpp"):
+            wrong += [f"{path.relative_to(ROOT)} includes {name}: bindings may include ridge/ and their own folder"
+                      for name in re.findall(r'^#include "([^"]+/[^"]+)"', path.read_text(), re.M) if not name.startswith("ridge/")]
     print("\n".join(wrong) or "every include is allowed")
     return bool(wrong)
 

@@ -2,6 +2,8 @@
 //   HEADERS/c_operators.h, SOURCES/c_operators.cpp   a C function for every operator
 //   HEADERS/operators.h, SOURCES/operators.cpp       a C++ function for those without a hand-shaped
 //                                                    one
+//   PYTHON/_operators.py, PYTHON/operators.json      a Python function for every operator, and the
+//                                                    descriptions as JSON
 // A file whose text stays the same is left alone, so that nothing is compiled again.
 #include <cmath>
 #include <cstdio>
@@ -9,6 +11,7 @@
 #include <sstream>
 
 #include "ladder/registry.h"
+#include "python.h"
 #include "text.h"
 
 namespace ridge::generate {
@@ -157,14 +160,16 @@ bool write(const std::string& file, const std::string& text) {
 
 int main(int argc, char** argv) {
   using namespace ridge::generate;
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: ridge_generate HEADERS SOURCES\n");
+  if (argc != 4) {
+    std::fprintf(stderr, "usage: ridge_generate HEADERS SOURCES PYTHON\n");
     return 2;
   }
-  const std::string headers = argv[1], sources = argv[2];
+  const std::string headers = argv[1], sources = argv[2], python = argv[3];
   const bool written = write(headers + "/c_operators.h", c_header()) &&
                        write(headers + "/operators.h", cpp_header()) &&
                        write(sources + "/c_operators.cpp", c_source()) &&
-                       write(sources + "/operators.cpp", cpp_source());
+                       write(sources + "/operators.cpp", cpp_source()) &&
+                       write(python + "/_operators.py", python_source()) &&
+                       write(python + "/operators.json", descriptions());
   return written ? 0 : 1;
 }

@@ -14,7 +14,20 @@ size_t width(const std::string& text) {
   return size_t(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-// Words behind `first`, on as many lines as they take; further lines start with `further`.
+std::string layout_of(const TensorDef& t) {
+  switch (t.layout) {
+    case Layout::any: return "";
+    case Layout::contiguous: return ", contiguous";
+    case Layout::dense: return ", without gaps";
+    case Layout::rows: return ", in rows with one stride";
+    case Layout::unit_last: return ", the last dimension contiguous";
+    case Layout::matrix: return ", one dimension contiguous";
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string wrapped(const std::string& first, const std::string& further, const std::string& text) {
   std::string out, line = first;
   bool is_empty = true;
@@ -31,18 +44,6 @@ std::string wrapped(const std::string& first, const std::string& further, const 
     at = end + 1;
   }
   return out + line + "\n";
-}
-
-std::string layout_of(const TensorDef& t) {
-  switch (t.layout) {
-    case Layout::any: return "";
-    case Layout::contiguous: return ", contiguous";
-    case Layout::dense: return ", without gaps";
-    case Layout::rows: return ", in rows with one stride";
-    case Layout::unit_last: return ", the last dimension contiguous";
-    case Layout::matrix: return ", one dimension contiguous";
-  }
-  return "";
 }
 
 std::string about(const TensorDef& t) {
@@ -77,8 +78,6 @@ std::string about(const ParameterDef& p) {
   if (!p.required) text += ", default " + literal(p.otherwise);
   return p.meaning.empty() ? text : text + ": " + p.meaning;
 }
-
-}  // namespace
 
 std::string literal(double x) {
   if (std::isinf(x)) return x < 0 ? "-INFINITY" : "INFINITY";

@@ -18,4 +18,11 @@ std::string signature(const std::string& head, const std::vector<std::string>& a
 // A number as C and C++ write it.
 std::string literal(double x);
 
+// Words behind `first`, on as many lines as they take; further lines start with `further`.
+std::string wrapped(const std::string& first, const std::string& further, const std::string& text);
+
+// What a reader needs to know of one argument.
+std::string about(const TensorDef& tensor);
+std::string about(const ParameterDef& parameter);
+
 }  // namespace ridge::generate
