@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Records climbs in bench/results, one file per family: of the operators whose speed is claimed, or of the first one.
+# Records climbs in bench/results, one file per family: of the operators whose speed is claimed, or of all.
 # Needs a GPU; about seven minutes with PyTorch, less with --quick.
 #
 #   bench/record.sh [--quick] [FAMILY…]
@@ -26,7 +26,8 @@ operators() {  # of a family
     normalize) echo l1_normalize l2_normalize clip_by_global_norm ;;
     rearrange) echo reverse swap interleave ;;
     image) echo rgb_invert rgb_to_gray blur_box blur_gaussian ;;
-    *) echo "$1" ;;
+    *) "$root/ridge" --preset gpu list --json - | python3 -c 'import json, sys
+print(*(op["name"] for one in json.load(sys.stdin)["families"] if one["family"] == sys.argv[1] for op in one["operators"]))' "$1" ;;
   esac
 }
 

@@ -26,6 +26,12 @@ class Catalogue(CliTest):
         operators, rungs = (sum(len(family[key]) for family in families) for key in ("operators", "rungs"))
         self.assertIn(f"\n{operators} operators in {len(families)} families, {rungs} rungs.", out)
 
+    def test_the_tour_has_families_that_there_are(self):
+        source = (Path(__file__).parents[2] / "tools/ridge/catalogue.h").read_text()
+        tour = re.findall(r'"(\w+)"', source[source.index("tour_families"):])
+        self.assertGreater(len(tour), 10)
+        self.assertLessEqual(set(tour), {family["family"] for family in self.families()})
+
     def test_list_of_rungs(self):
         out, _ = self.ridge("list", "--rungs")
         self.assertIn("  01  thread_per_element ", out)
@@ -124,6 +130,10 @@ class Ladders(CliTest):
         out, _ = self.ridge("climb", "--device", "vm", "add", "--shape", "1000", "--rung", "03_vectors")
         self.assertRegex(out, r"\n  vectors +right ")
         self.assertNotIn("grid_stride", out)
+
+    def test_all_is_for_tours(self):
+        _, error = self.ridge("climb", "--device", "vm", "--all", "add", code=2)
+        self.assertIn("--all climbs all families", error)
 
     def test_climb_of_an_operator_that_the_tour_is_not_of(self):
         for name in "rgb_invert", "clip_by_global_norm", "embedding":

@@ -44,4 +44,14 @@ inline const std::vector<CatalogueGroup>& catalogue() {
   return groups;
 }
 
+// The families of the tour, which `ridge climb` makes without a name: the well-known ladders, one
+// per idea, few enough to be climbed in a minute. `ridge climb --all` climbs all families.
+inline const std::vector<std::string_view>& tour_families() {
+  static const std::vector<std::string_view> names = {
+      "vector_add", "transpose", "reduce",     "softmax",       "layer_norm", "scan",
+      "histogram",  "topk",      "radix_sort", "cross_entropy", "gemv",       "gemm",
+      "conv",       "quantisation"};
+  return names;
+}
+
 }  // namespace ridge::tools

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "catalogue.h"
 #include "climb_merge.h"
 #include "climb_page.h"
 #include "climb_record.h"
@@ -38,6 +39,7 @@ struct ClimbFlags {
   std::vector<std::string> from;  // records to show, in place of a run
   DeviceFlags device;
   bool hot = false, quick = false, quiet = false, instructions = false, with_triton = false;
+  bool all = false;    // of a tour
   std::string python;  // of --with-triton
   bool tour() const { return operators.empty(); }
   bool tables() const { return json != "-" && csv != "-" && html != "-"; }
@@ -131,6 +133,7 @@ Expected<std::vector<Job>> jobs_of(const Catalogue& catalogue, const ClimbFlags&
   std::vector<Job> jobs;
   if (flags.tour())
     for (const FamilyEntry& family : catalogue.families()) {
+      if (!flags.all && !std::ranges::count(tour_families(), family.name)) continue;
       jobs.push_back({family.name, family.rungs.size(), {}});
       ladders::Request& request = jobs.back().request;
       request.operators = {family.operators.front().name};
@@ -251,7 +254,7 @@ class Climber {
   Progress progress_;
 };
 
-// Every family in turn: the first as soon as it is built, the others as they get ready.
+// One family after the other: the first as soon as it is built, the others as they get ready.
 Status climb_tour(Climber& climber, const std::vector<Job>& jobs) {
   Status worst;
   const auto climb = [&](const Job& job, bool built) {
@@ -358,7 +361,8 @@ int climb_main(const Arguments& arguments) {
                    "Climbs ladders of kernels: verifies each rung, then times it; on the software "
                    "GPU, models its time.");
   line.add_arguments("OPERATOR", flags.operators,
-                     "names from `ridge list`; without one: a tour of all families");
+                     "names from `ridge list`; without one: a tour of well-known ladders");
+  line.add_flag("--all", flags.all, "a tour of all families");
   flags.of_case.add_to(line);
   line.add_option("--rung", flags.rung, "NAME", "climb this rung only");
   line.add_flag("--hot", flags.hot, "keep the inputs in the L2 cache between launches");
@@ -393,6 +397,8 @@ int climb_main(const Arguments& arguments) {
       fine = Error{kUsage, "--rung belongs to an operator: ridge climb OPERATOR --rung NAME"};
     if (!fine) return failed(fine);
   }
+  if (flags.all && !flags.tour())
+    return failed(Error{kUsage, "--all climbs all families: name no operator, or leave it out"});
   if (const Status fine = check_files(flags); !fine) return failed(fine);
   const auto target = choose_target(flags.device);
   if (!target) return failed(target.error());
@@ -404,7 +410,7 @@ int climb_main(const Arguments& arguments) {
 extern const Verb climb_verb = {
     .position = 40,
     .name = "climb",
-    .summary = "climb a ladder of kernels, or a tour of all families",
+    .summary = "climb a ladder of kernels, or a tour of several",
     .main = climb_main,
 };
 
