@@ -37,9 +37,10 @@ struct Pieces {
 using Open = std::map<Key, std::vector<Piece>>;
 
 // The bodies of ifs that become predicated: straight, without anything that waits for other
-// threads, and short. How short was found by compiling bodies of every length with ptxas 13.0: 8
-// machine instructions, or 20 if there is a load from global memory among them, whose latency then
-// overlaps with others'. An else leaves one less.
+// threads, and short. How short was found by compiling bodies of every length with ptxas 13.0
+// (bench/model/ptxas_rules.py): up to 8 machine instructions, 6 in some places, or 20 if there is a
+// load from global memory among them, whose latency then overlaps with others'. An else leaves one
+// less.
 class Predication {
  public:
   Predication(const Function& function, const Addresses& addresses)

@@ -1,7 +1,7 @@
 // The rules were found by compiling loops of every length, with every kind of instruction, with
-// ptxas 13.0 for sm_90. `.pragma "nounroll"` forbids all of this. Loops without another loop inside
-// disappear if they count from one constant to another, whatever they do and however often, at
-// least up to 1024 times 100 instructions. Four times it unrolls
+// ptxas 13.0 for sm_90 (bench/model/ptxas_rules.py). `.pragma "nounroll"` forbids all of this.
+// Loops without another loop inside disappear if they count from one constant to another, whatever
+// they do and however often, at least up to 1024 times 100 instructions. Four times it unrolls
 //   - loops that count: a register to which a constant is added is compared with a value that the
 //     loop does not change, by < or <= if it rises, > or >= if it falls, or by !=;
 //   - without another way out, another loop inside, or anything that threads do together or one
