@@ -6,7 +6,7 @@
 //   gradient, the logits are read twice.
 // Not for: rows shorter than the block; few rows, which leave SMs idle (05).
 #include "kernels/cross_entropy/packs.cuh"
-#include "select/select.h"
+#include "select/held_rows.h"
 
 namespace ridge::cross_entropy::vectors {
 

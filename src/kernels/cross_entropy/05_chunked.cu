@@ -6,7 +6,7 @@
 //   launch.
 // Not for: as many rows as the device has SMs and more.
 #include "kernels/cross_entropy/packs.cuh"
-#include "select/select.h"
+#include "select/held_rows.h"
 
 namespace ridge::cross_entropy::chunked {
 

@@ -7,7 +7,7 @@
 //   nothing is loaded while it exchanges and stores.
 // Not for: rows wider than the registers of an SM: more than 102400 columns of bf16.
 #include "kernels/cross_entropy/packs.cuh"
-#include "select/select.h"
+#include "select/held_rows.h"
 
 namespace ridge::cross_entropy::row_in_registers {
 

@@ -8,7 +8,7 @@
 //   whose blocks have nothing to tell each other.
 #include "device/ptx/cluster.cuh"
 #include "kernels/cross_entropy/packs.cuh"
-#include "select/select.h"
+#include "select/held_rows.h"
 
 namespace ridge::cross_entropy::cluster {
 

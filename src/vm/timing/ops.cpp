@@ -125,9 +125,7 @@ Cost arithmetic(const Instruction& ins, const Pipes& pipes) {
   }
   if (is(m, {"div", "rem"})) {
     if (is_wide_type(t)) return {110, Pipe::alu, 220, 310};
-    // The reciprocal of the divisor takes three instructions of the special functions' pipe.
-    const float busy = 3 * pipes.special().busy;
-    return is_signed(t) ? Cost{20, Pipe::sfu, busy, 130} : Cost{16, Pipe::sfu, busy, 120};
+    return is_signed(t) ? Cost{20, Pipe::alu, 30, 130} : Cost{16, Pipe::alu, 28, 120};
   }
   if (is(m, {"mul", "mad", "mul24", "mad24"})) {
     if (f.wide) return pipes.imad(5);

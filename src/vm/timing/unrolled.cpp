@@ -5,8 +5,9 @@
 //   - loops that count: a register to which a constant is added is compared with a value that the
 //     loop does not change, by < or <= if it rises, > or >= if it falls, or by !=;
 //   - without another way out, another loop inside, or anything that threads do together or one
-//   after
-//     the other: barriers, shuffles, votes, atomics, fences;
+//     after the other: barriers, shuffles, votes, atomics, fences;
+//   - without stores that loads of the next turn may be of: those to a register that only moves on
+//     by a constant are known to be apart;
 //   - whose body is short: see `fits`.
 #include "vm/timing/unrolled.h"
 
@@ -98,6 +99,7 @@ class Counted {
   // otherwise 22, and 4 more for each load from shared memory, of which there are 32 at most.
   bool fits() const {
     uint32_t length = 0, from_global = 0, from_shared = 0, stores = 0, branches = 0;
+    bool anywhere_global = false, anywhere_shared = false;  // stores
     for (size_t k = first_; k <= last_; ++k) {
       const Match* const match = code_[k].match;
       if (!match) return false;
@@ -114,14 +116,32 @@ class Counted {
         return false;
       const Space space = match->form.space;
       stores += facts.access == AccessKind::store;
-      if (facts.access == AccessKind::store) ++length;
+      if (facts.access == AccessKind::store) {
+        ++length;
+        (space == Space::shared ? anywhere_shared : anywhere_global) |= !moves_on(code_[k]);
+      }
       if (facts.access != AccessKind::load) continue;
       from_shared += space == Space::shared;
       if (space == Space::global || space == Space::generic) ++from_global, ++length;
     }
     if (branches && stores) return false;
+    // The next turn's loads may be of what this turn has stored.
+    if ((anywhere_global && from_global) || (anywhere_shared && from_shared)) return false;
     if (from_global) return length <= 50;
     return from_shared <= 32 && length <= 22 + 4 * from_shared;
+  }
+  // Whether a store's address is a register that the loop adds a constant to, and nothing else.
+  bool moves_on(const Instruction& store) const {
+    const int32_t address = store.operands[0].reg;
+    size_t writers = 0;
+    bool by_constant = false;
+    (void)uses_.any_writer(address, [&](const Instruction& one) {
+      if (!holds(one)) return false;
+      ++writers;
+      by_constant = adds_constant(one) && one.operands[1].reg == address;
+      return false;
+    });
+    return writers == 1 && by_constant;
   }
   static bool is_together(const Facts& facts) {
     return facts.is_barrier() || facts.exchanges || facts.converges || facts.fences ||

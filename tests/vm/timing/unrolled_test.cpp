@@ -68,6 +68,15 @@ TEST(Unrolled, StoresCountTwice) {
   EXPECT_EQ(loop(kLoad + store + fmas(41)), 4);
   EXPECT_EQ(loop(kLoad + store + fmas(42)), 1);
 }
+TEST(Unrolled, StoresAnywhereKeepLoadsBehindThem) {
+  const std::string address = " mul.wide.s32 %rd3, %r2, 4;\n add.s64 %rd3, %rd3, %rd2;\n";
+  const std::string moved = " add.s64 %rd4, %rd4, 1024;\n";
+  EXPECT_EQ(loop(address + kLoad + " st.global.f32 [%rd3], %f1;\n"), 1);
+  EXPECT_EQ(loop(kLoad + " st.global.f32 [%rd4], %f1;\n" + moved), 4);
+  EXPECT_EQ(loop(address + " st.global.f32 [%rd3], %f1;\n"), 4);  // no loads
+  EXPECT_EQ(loop(" add.s32 %r6, %r4, %r2;\n" + kLoad + " st.shared.f32 [%r6], %f1;\n"), 4);
+  EXPECT_EQ(loop(" add.s32 %r6, %r4, %r2;\n" + kShared + " st.shared.f32 [%r6], %f1;\n"), 1);
+}
 TEST(Unrolled, OnlyLoopsThatCountTowardsTheirEnd) {
   const auto with = [](const std::string& step, const std::string& compare) {
     return loop(kLoad, " " + step + ";\n " + compare + ";\n @%p1 bra turn;\n");
