@@ -70,11 +70,12 @@ __device__ __forceinline__ void stream_gradient(const Row<T>& row, const RowSlot
 template <class T, int Packs, class Exchange>
 __device__ __forceinline__ void hold_row(const Args& a, int64_t r, int first, int lanes, int width,
                                          bool stores, Exchange exchange) {
-  const Row<T> row(a, r);
+  const Row<T> row(a, r, stores);
   const RowSlots<T> slots = row.slots(a);
   Pack<T> held[Packs];
   const T outside = from_float<T>(-INFINITY);
-  if (row.target.is_ignored) {
+  // Who does not store must not read either: the row's own lanes may have replaced its logits.
+  if (row.target.is_ignored || !stores) {
 #pragma unroll
     for (int p = 0; p < Packs; ++p) held[p] = row::filled_with(outside);
   } else {

@@ -25,11 +25,11 @@ def forward(t, p, wrap):
 
 def gradient(x, targets, lse, scale, p):
     """The formula, since PyTorch's own backward takes the log-probabilities, which are as large as the logits."""
-    counted = targets != int(p["ignore_index"])
+    counted = torch.ne(targets, int(p["ignore_index"]))
     if REDUCTIONS[int(p["reduction"])] == "mean":
         scale = scale / counted.sum()
     smoothing, columns = p["label_smoothing"], torch.arange(x.shape[-1], device=x.device)
-    hot = (columns == targets.unsqueeze(-1)) * (1 - smoothing) + smoothing / x.shape[-1]
+    hot = torch.eq(columns, targets.unsqueeze(-1)) * (1 - smoothing) + smoothing / x.shape[-1]
     g = (torch.exp(x.float() - lse.unsqueeze(-1)) - hot) * scale.reshape(-1, 1)
     return torch.where(counted.unsqueeze(-1), g, 0).to(x.dtype)
 
@@ -51,7 +51,7 @@ def with_gradient(t, p, wrap):
     def both():
         with torch.enable_grad():
             loss = f(x, targets)
-            (dlogits,) = torch.autograd.grad(loss * p["scale"] * t.get("dloss", 1), x)
+            dlogits = torch.autograd.grad(loss * p["scale"] * t.get("dloss", 1), x)[0]
         return loss.detach(), dlogits
 
     return both

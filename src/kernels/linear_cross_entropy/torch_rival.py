@@ -9,7 +9,7 @@ def linear_cross_entropy(t, p, wrap):
     names = [name for name in ("hidden", "weight") if "d" + name in t]
 
     def loss(hidden, weight):
-        return F.cross_entropy((hidden @ weight.T).float(), targets, reduction=("mean", "sum")[int(p["reduction"])],
+        return F.cross_entropy(torch.matmul(hidden, weight.T).float(), targets, reduction=("mean", "sum")[int(p["reduction"])],
                                label_smoothing=p["label_smoothing"], ignore_index=int(p["ignore_index"]))
 
     f = wrap(loss)
@@ -32,7 +32,7 @@ def rounded_sums(t, p):
         errors.append(torch.zeros(t["hidden"].shape))
     if "dweight" in t:
         scale = abs(p["scale"]) * (1 if p["reduction"] else 1 / max(1, t["hidden"].shape[0]))
-        errors.append(torch.full(t["weight"].shape, unit * scale * float(t["hidden"].float().abs().sum())))
+        errors.append(torch.ones(t["weight"].shape) * (unit * scale * t["hidden"].float().abs().sum().cpu()))
     return errors
 
 

@@ -19,8 +19,9 @@ def with_gradients(wrap, loss, inputs):
         with torch.enable_grad():
             result = f(*leaves)
             total = result[0] if result.dim() else result
-            gradients = torch.autograd.grad(total, [x for x, (_, wanted) in zip(leaves, inputs) if wanted])
-        return (result.detach(), *gradients)
+            wanted = [x for x, (_, wanted) in zip(leaves, inputs) if wanted]
+            gradients = torch.autograd.grad(total, wanted)
+        return (result.detach(), *(gradients[i] for i in range(len(wanted))))
 
     return run
 
@@ -31,11 +32,11 @@ def ppo_loss(t, p, wrap):
     def loss(logp, values):
         logp, values, returns = logp.float(), values.float(), t["returns"].float()
         policy = -mean(surrogate(torch.exp(logp - t["old_logp"].float()), t["advantages"].float(), p["clip"], p["clip"]), mask)
-        squares = (values - returns) ** 2
+        squares = torch.square(values - returns)
         if old_values is not None:
             old = old_values.float()
             clipped = old + (values - old).clamp(-p["value_clip"], p["value_clip"])
-            squares = torch.maximum(squares, (clipped - returns) ** 2)
+            squares = torch.maximum(squares, torch.square(clipped - returns))
         value = 0.5 * mean(squares, mask)
         bonus = mean(entropy.float(), mask) if entropy is not None else torch.zeros_like(value)
         return torch.stack((policy + p["value_weight"] * value - p["entropy_weight"] * bonus, policy, value, bonus))

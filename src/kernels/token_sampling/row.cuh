@@ -76,7 +76,7 @@ __device__ __forceinline__ void draw(const Args& a, const Philox& stream, int64_
   const Weight least = Weight(ceil(a.min_p * double(kWeightOfMax)));
   Key best = 0;
   row.each([&](Key key) {
-    if (key < last || row.weight(key) < least) return;
+    if (key < last || (least > 0 && row.weight(key) < least)) return;
     const uint32_t column = ~uint32_t(key);
     const Random4 random = stream.block(uint64_t(r) * blocks + column / 4);
     uint32_t word = random.at[0];

@@ -7,12 +7,13 @@ def kept(x, p):
     ordered, columns = torch.sort(x, dim=-1, descending=True, stable=True)
     keep = torch.ones_like(ordered, dtype=torch.bool)
     if p["top_k"]:
-        keep &= torch.arange(x.shape[-1], device=x.device) < p["top_k"]
-    probabilities = torch.softmax((ordered / p["temperature"]).masked_fill(~keep, -torch.inf), -1)
+        keep = torch.logical_and(keep, torch.arange(x.shape[-1], device=x.device) < p["top_k"])
+    probabilities = torch.softmax((ordered / p["temperature"]).masked_fill(torch.logical_not(keep), -float("inf")), -1)
     if p["top_p"] < 1:
         before = probabilities.cumsum(-1) - probabilities
-        keep &= (before < p["top_p"]) | (torch.arange(x.shape[-1], device=x.device) == 0)
-    keep &= probabilities >= p["min_p"] * probabilities[..., :1]
+        first = torch.eq(torch.arange(x.shape[-1], device=x.device), 0)
+        keep = torch.logical_and(keep, torch.logical_or(before < p["top_p"], first))
+    keep = torch.logical_and(keep, probabilities >= p["min_p"] * probabilities[..., :1])
     return torch.zeros_like(keep).scatter(-1, columns, keep), x / p["temperature"]
 
 
@@ -22,7 +23,7 @@ def sample(t, p, wrap):
 
     def draw(logits):
         keep, x = kept(logits, p)
-        probabilities = torch.softmax(x.masked_fill(~keep, -torch.inf), -1)
+        probabilities = torch.softmax(x.masked_fill(torch.logical_not(keep), -float("inf")), -1)
         return (probabilities / torch.empty_like(probabilities).exponential_()).argmax(-1)
 
     f = wrap(draw)
