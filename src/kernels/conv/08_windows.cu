@@ -1,10 +1,10 @@
 // conv rung 08, windows: a thread slides its filters down one column of pixels, in registers.
 //
-// Since 05_register_blocking (06 and 07 are for many channels): a thread computes 8 pixels below each
-//   other, for up to 4 filters. It loads each row of its window once and uses it for every output
-//   row that needs it; the taps of a channel stay in registers. There is no shared memory and no
-//   barrier: what neighbours load, too, comes from L1. Sizes of filters are constants, so that
-//   nothing is left of the loops: 288 products of 3 x 3 taps take 66 loads.
+// Since 05_register_blocking: a thread computes 8 pixels below each other, for up to 4 filters. It
+//   loads each row of its window once and uses it for every output row that needs it; the taps of a
+//   channel stay in registers. There is no shared memory and no barrier: what neighbours load, too,
+//   comes from L1. Sizes of filters are constants, so that nothing is left of the loops: 288
+//   products of 3 x 3 taps take 66 loads. 06 and 07 are for many channels, this one is for few.
 // Stops at: the bandwidth of the memory for depthwise convolutions; f32 multiply-adds for others.
 // Not for: other filters than squares of 3, 5 and 7 (05), or more than one row from output to output;
 //   many channels (06, 07), each of which comes again for every few filters.

@@ -11,7 +11,7 @@ namespace {
 bool has_bias(const Case& c) { return c.seed % 3 != 0; }
 
 void workload(const Case& c, Workload& w) {
-  const CaseShape s(c);
+  const CaseShape s = shape_of(c);
   if (!has_bias(c)) std::erase_if(w.tensors, [](const TensorSpec& t) { return t.name == "bias"; });
   const double terms = double(s.group_channels) * double(s.taps());
   // Products and sums one after another, each rounded once; sums of tensor cores are cut off, not
@@ -42,17 +42,11 @@ std::optional<double> input(const Case& c, size_t tensor, int64_t index) {
   return double(int(bits >> 8 & 7) - 3);
 }
 
-Status check(const Case& c) {
-  const CaseShape s(c);
-  const bool divides = s.groups >= 1 && s.channels % s.groups == 0 && s.filters % s.groups == 0;
-  if (divides && s.group_channels == s.channels / s.groups) return Status::ok();
-  return Error{2, "groups must divide channels and filters, and group_channels is channels / "
-                  "groups"};
-}
+Status check(const Case& c) { return shape_of(c).check(); }
 
 std::optional<Truth> truth_at(const Case& c, const Elements& inputs, size_t, int64_t index) {
-  const CaseShape s(c);
-  const bool last = is_channels_last(s.op);
+  const CaseShape s = shape_of(c);
+  const bool last = s.channels_last;
   const int64_t pixel = last ? index / s.filters % s.pixels() : index % s.pixels();
   const int64_t f = last ? index % s.filters : index / s.pixels() % s.filters;
   const int64_t image = index / (s.filters * s.pixels());

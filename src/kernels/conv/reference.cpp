@@ -6,7 +6,7 @@
 namespace ridge::conv {
 
 void reference(const Case& c, std::vector<HostTensor>& t) {
-  const CaseShape s(c);
+  const CaseShape s = shape_of(c);
   const bool has_bias = t.size() == 4;
   const auto &x = t[0].values, &w = t[1].values;
   HostTensor& y = t.back();
