@@ -14,8 +14,8 @@ namespace ridge::conv {
 constexpr int64_t kMostSize = (int64_t(1) << 31) - 1;
 
 // A parameter of one direction; a later one may leave it to the first.
-inline int64_t parameter(const Call& call, const char* name, const std::string& direction, bool is_first,
-                  int64_t least) {
+inline int64_t parameter(const Call& call, const char* name, const std::string& direction,
+                         bool is_first, int64_t least) {
   const int64_t common = call.integer(name);
   if (is_first) return common;
   const int64_t own = call.integer(name + ("_" + direction));
@@ -51,9 +51,11 @@ inline Status args_of(const Call& call, int directions, bool channels_last, cons
   args.x_steps = steps_of(x, directions, channels_last);
   args.y_steps = steps_of(y, directions, channels_last);
   args.y = y.data;
-  bool fits = std::max({sizes[0], sizes[1], sizes[2]}) <= kMostSize;
+  double taps = 1;
+  bool fits = std::max({sizes[0], sizes[1], sizes[2]}) <= kMostSize / 2;
   for (int d = 0; d < directions; ++d) {
-    const std::string name = directions == 1 ? "length" : kDirectionNames[kDirections - directions + d];
+    const std::string name =
+        directions == 1 ? "length" : kDirectionNames[kDirections - directions + d];
     const int64_t in = call.size(name), out = call.size("out_" + name);
     const int64_t kernel = call.size(directions == 1 ? "kernel" : "kernel_" + name);
     const int64_t stride = parameter(call, "stride", name, d == 0, 1);
@@ -66,12 +68,16 @@ inline Status args_of(const Call& call, int directions, bool channels_last, cons
              ", padding " + std::to_string(padding) + " and dilation " + std::to_string(dilation) +
              " make " + std::to_string(wanted);
     });
-    fits = fits && in + 2 * padding <= kMostSize / 2 && kernel * dilation <= kMostSize / 2;
+    taps *= double(kernel);
+    fits = fits && in + 2 * padding <= kMostSize / 4 && kernel * dilation <= kMostSize / 4;
     if (fits)
       args.along[kDirections - directions + d] = {int(in),     int(kernel),  int(out),
                                                   int(stride), int(padding), int(dilation)};
   }
-  check.that(fits, "sizes must be below 2^30, also with padding and dilation");
+  check.that(taps <= double(kMostSize / 2), "filters must have fewer than 2^30 taps");
+  check.that(fits,
+             "sizes must be below 2^29, also with padding and dilation, and below 2^30 for images, "
+             "channels and filters");
   if (!check) return check.status();
   args.batch = int(sizes[0]);
   args.groups = int(groups);

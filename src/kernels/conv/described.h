@@ -43,7 +43,7 @@ std::vector<DimensionDef> dimensions() {
   for (int d = 0; d < kOf; ++d)
     all.push_back({kernel(kOf, d), "taps", d ? as_first_kernel<kOf> : nullptr});
   all.push_back({"group_channels", "channels / groups", nullptr, group_channels<kOf>});
-  constexpr decltype(&out<kOf, 0>) kOut[] = {out<kOf, 0>, out<kOf, kOf - 1 ? 1 : 0>,
+  constexpr decltype(&out<kOf, 0>) kOut[] = {out<kOf, 0>, out < kOf, kOf - 1 ? 1 : 0 >,
                                              out<kOf, kOf - 1>};
   for (int d = 0; d < kOf; ++d)
     all.push_back({"out_" + direction(kOf, d),

@@ -7,8 +7,9 @@ template <int kOf>
 OperatorDef described(bool channels_last) {
   const Shapes shapes(kOf, channels_last);
   return {.name = "conv" + std::to_string(kOf) + "d" + (channels_last ? "_nhwc" : ""),
-          .formula = "y[n, f, o] = bias[f] + sum over c, k of w[f, c, k] x[n, c, o stride + k "
-                     "dilation - padding]",
+          .formula =
+              "y[n, f, o] = bias[f] + sum over c, k of w[f, c, k] x[n, c, o stride + k "
+              "dilation - padding]",
           .dimensions = dimensions<kOf>(),
           .tensors = {{.name = "x", .shape = shapes.x, .formats = kFloats},
                       {.name = "w",
@@ -23,10 +24,7 @@ OperatorDef described(bool channels_last) {
                        .layout = Layout::contiguous,
                        .optional = true,
                        .meaning = "one summand per filter; left out: 0"},
-                      {.name = "y",
-                       .role = Role::out,
-                       .shape = shapes.y,
-                       .like = "x"}},
+                      {.name = "y", .role = Role::out, .shape = shapes.y, .like = "x"}},
           .parameters = parameters(kOf),
           .notes = std::string("Sums are computed in f32 and rounded once. Outside of the image "
                                "there are zeros, which are multiplied like any other number.") +

@@ -40,8 +40,9 @@ struct CaseShape {
   Status check() const {
     const bool divides = groups >= 1 && channels % groups == 0 && filters % groups == 0;
     if (divides && group_channels == channels / groups) return Status::ok();
-    return Error{2, "groups must divide channels and filters, and group_channels is channels / "
-                    "groups"};
+    return Error{2,
+                 "groups must divide channels and filters, and group_channels is channels / "
+                 "groups"};
   }
 
   int64_t group_filters() const { return filters / groups; }

@@ -31,8 +31,7 @@ __global__ void __launch_bounds__(kThreads) conv_backward_data_naive(Args a, con
                  to_float(dy_of<T>(a, place.image, f)[offset(a.at.y_steps, out)]);
         }
       }
-  static_cast<T*>(a.dx)[place.image * a.at.x_steps.batch +
-                        place.filter * a.at.x_steps.channel +
+  static_cast<T*>(a.dx)[place.image * a.at.x_steps.batch + place.filter * a.at.x_steps.channel +
                         offset(a.at.x_steps, in.out)] = from_float<T>(sum);
 }
 
@@ -49,16 +48,16 @@ __global__ void __launch_bounds__(kThreads) conv_backward_weights_naive(Args a, 
   float sum = 0;
   for (int image = 0; image < a.at.batch; ++image) {
     const T* const dy = dy_of<T>(a, image, f);
-    const T* const x = conv::image_of<T>(a.at, image, f / a.at.group_filters) +
-                       channel * a.at.x_steps.channel;
+    const T* const x =
+        conv::image_of<T>(a.at, image, f / a.at.group_filters) + channel * a.at.x_steps.channel;
     for (int i = int(threadIdx.x) % 32; i < int(a.at.pixels()); i += 32) {
       const conv::Pixel p = pixel_at(a, i);
       int in[kDirections];
 #pragma unroll
       for (int d = 0; d < kDirections; ++d)
         in[d] = along[d].first(p.out[d]) + taps[d] * along[d].dilation;
-      sum += to_float(dy[offset(a.at.y_steps, p.out)]) *
-             conv::input_at(a.at, x, in[0], in[1], in[2]);
+      sum +=
+          to_float(dy[offset(a.at.y_steps, p.out)]) * conv::input_at(a.at, x, in[0], in[1], in[2]);
     }
   }
   sum = warp_total(sum);

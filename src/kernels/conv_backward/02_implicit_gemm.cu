@@ -1,10 +1,10 @@
 // conv_backward rung 02, implicit_gemm: products of matrices that nobody ever stores.
 //
 // Since 01_naive: 64 x 128 results per block, 8 levels at a time in shared memory, as forward
-//   (conv/06_implicit_gemm). Of dx, channels are the rows, inputs the columns, and (tap, filter) what
-//   is summed over. Of dw, filters are the rows, (channel, tap) the columns, and the pixels of all
-//   images what is summed over. As there are few results and many pixels, several blocks share the
-//   pixels; each leaves its sums in the workspace, and a second kernel adds them in order.
+//   (conv/06_implicit_gemm). Of dx, channels are the rows, inputs the columns, and (tap, filter)
+//   what is summed over. Of dw, filters are the rows, (channel, tap) the columns, and the pixels of
+//   all images what is summed over. As there are few results and many pixels, several blocks share
+//   the pixels; each leaves its sums in the workspace, and a second kernel adds them in order.
 // Stops at: f32 multiply-adds. Of dx with a stride, most of what is gathered is zeros.
 // Not for: few channels per group, which leave rows or columns empty; 16-bit numbers on tensor
 //   cores, which this rung does not use.
@@ -20,9 +20,9 @@ namespace ridge::conv_backward::implicit_gemm {
 constexpr int kRows = 64, kColumns = 128, kDepth = 8;  // of a block's step
 constexpr int kThreadRows = 8, kThreadColumns = 4;
 constexpr int kOfRows = kRows * kDepth / kThreads, kOfColumns = kColumns * kDepth / kThreads;
-constexpr int kPitch = kRows + 4;                // so that a warp's rows go to different banks
-constexpr int kColumnPitch = kColumns + 4;       // the same for its columns
-constexpr int kMostParts = 64;                   // blocks that share the pixels of dw
+constexpr int kPitch = kRows + 4;           // so that a warp's rows go to different banks
+constexpr int kColumnPitch = kColumns + 4;  // the same for its columns
+constexpr int kMostParts = 64;              // blocks that share the pixels of dw
 
 // Which results a block has.
 struct Block {
@@ -42,8 +42,7 @@ __device__ __forceinline__ void multiply(int steps, Fetch fetch,
   __shared__ __align__(16) float columns[2][kDepth][kColumnPitch];
   const int row = int(threadIdx.x) / (kDepth / kOfRows),
             row_level = int(threadIdx.x) % (kDepth / kOfRows) * kOfRows;
-  const int column = int(threadIdx.x) % kColumns,
-            level = int(threadIdx.x) / kColumns * kOfColumns;
+  const int column = int(threadIdx.x) % kColumns, level = int(threadIdx.x) / kColumns * kOfColumns;
   const int lane = int(threadIdx.x) % 32, own = int(threadIdx.x) / 32 * kThreadRows;
   float of_row[kOfRows], of_column[kOfColumns];
   const auto keep = [&](int buffer) {
@@ -89,7 +88,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   const conv::Pixels::At mine = inputs.at(min(index, inputs.count - 1));
   const int per_tap = (filters + kDepth - 1) / kDepth;
   float sums[kThreadRows][kThreadColumns] = {};
-  const auto fetch = [&](int step, float (&w)[kOfRows], float (&dy)[kOfColumns]) {
+  const auto fetch = [&](int step, float(&w)[kOfRows], float(&dy)[kOfColumns]) {
     const int tap = step / per_tap, from = step % per_tap * kDepth;
     const int row = tap / along[2].kernel;
     const int taps[] = {row / along[1].kernel, row % along[1].kernel, tap % along[2].kernel};
@@ -103,11 +102,11 @@ __global__ void __launch_bounds__(kThreads, 2)
 #pragma unroll
     for (int i = 0; i < kOfRows; ++i) {
       const int f = from + row_level + i;
-      w[i] = f < filters && channel < a.at.group_channels
-                 ? to_float(static_cast<const T*>(
-                       a.at.w)[(first_filter + f) * a.at.filter_size() +
-                               channel * a.at.w_channel + tap * a.at.w_tap])
-                 : 0.0f;
+      w[i] =
+          f < filters && channel < a.at.group_channels
+              ? to_float(static_cast<const T*>(a.at.w)[(first_filter + f) * a.at.filter_size() +
+                                                       channel * a.at.w_channel + tap * a.at.w_tap])
+              : 0.0f;
     }
 #pragma unroll
     for (int i = 0; i < kOfColumns; ++i) {
@@ -149,20 +148,22 @@ __global__ void __launch_bounds__(kThreads, 2)
   const int row_level = int(threadIdx.x) % (kDepth / kOfRows) * kOfRows;
   const int column = block.column + int(threadIdx.x) % kColumns;
   const int level = int(threadIdx.x) / kColumns * kOfColumns;
-  const int channel = min(column, size - 1) / a.at.taps(), tap = min(column, size - 1) % a.at.taps();
+  const int channel = min(column, size - 1) / a.at.taps(),
+            tap = min(column, size - 1) % a.at.taps();
   const int row = tap / along[2].kernel;
   const int taps[] = {row / along[1].kernel, row % along[1].kernel, tap % along[2].kernel};
   const int all = (pixels.count + kDepth - 1) / kDepth, first = block.part * steps_of_part;
   float sums[kThreadRows][kThreadColumns] = {};
-  const auto fetch = [&](int step, float (&dy)[kOfRows], float (&x)[kOfColumns]) {
+  const auto fetch = [&](int step, float(&dy)[kOfRows], float(&x)[kOfColumns]) {
     const int from = (first + step) * kDepth;
 #pragma unroll
     for (int i = 0; i < kOfRows; ++i) {
       const int index = from + row_level + i;
       const conv::Pixels::At at = pixels.at(min(index, pixels.count - 1));
       dy[i] = index < pixels.count && f < a.at.group_filters
-                  ? to_float(dy_of<T>(a, at.image, block.group * a.at.group_filters +
-                                                       f)[offset(a.at.y_steps, at.pixel.out)])
+                  ? to_float(dy_of<T>(
+                        a, at.image,
+                        block.group * a.at.group_filters + f)[offset(a.at.y_steps, at.pixel.out)])
                   : 0.0f;
     }
 #pragma unroll
@@ -175,8 +176,7 @@ __global__ void __launch_bounds__(kThreads, 2)
       for (int d = 0; d < kDirections; ++d)
         in[d] = along[d].first(at.pixel.out[d]) + taps[d] * along[d].dilation;
       x[i] = index < pixels.count && column < size
-                 ? conv::input_at(a.at, image + channel * a.at.x_steps.channel, in[0], in[1],
-                                  in[2])
+                 ? conv::input_at(a.at, image + channel * a.at.x_steps.channel, in[0], in[1], in[2])
                  : 0.0f;
     }
   };
@@ -235,7 +235,8 @@ static Support supports(const Args& a, const DeviceInfo& device) {
       a.at.filter_size() >= kMost / 2 ||
       int64_t(a.at.taps()) * ceil_div(int64_t(a.at.group_filters), kDepth) >= kMost)
     return "counts fewer than 2^31 pixels and products of a filter";
-  if (plan_of(a, device).row_blocks * a.at.groups > 65535) return "has at most 65535 blocks of rows";
+  if (plan_of(a, device).row_blocks * a.at.groups > 65535)
+    return "has at most 65535 blocks of rows";
   return kSupported;
 }
 template <class T>
@@ -259,7 +260,7 @@ Status launch_all(const Args& a, const DeviceInfo& device, cudaStream_t stream) 
     pixels.count = int(conv::count_pixels(a.at));
     float* const parts = plan.parts > 1 ? static_cast<float*>(a.workspace) : a.dw;
     conv_backward_weights<T><<<grid, kThreads, 0, stream>>>(a, pixels, int(plan.row_blocks),
-                                                           int(plan.steps_of_part), parts);
+                                                            int(plan.steps_of_part), parts);
     if (plan.parts > 1)
       conv_backward_add_parts<<<unsigned(ceil_div(count, kThreads)), kThreads, 0, stream>>>(
           parts, a.dw, count, int(plan.parts));
@@ -276,8 +277,8 @@ static double cost(const Args& a, const DeviceInfo& device) {
   const double blocks = double(plan.row_blocks) * double(plan.column_blocks) * a.at.groups;
   const double steps = a.weights ? std::ceil(double(conv::count_pixels(a.at)) / kDepth)
                                  : std::ceil(double(a.at.group_filters) / kDepth) * a.at.taps();
-  return conv::instructions_us(blocks * kThreads * steps * (kDepth * 38 + 150),
-                               conv::bytes(a.at), device);
+  return conv::instructions_us(blocks * kThreads * steps * (kDepth * 38 + 150), conv::bytes(a.at),
+                               device);
 }
 constinit const Rung rung = {.idea = "gathered products of matrices, pixels shared out for dw",
                              .supports = supports,

@@ -18,8 +18,8 @@ Status bind(const Call& call, Launch<Args>& launch) {
   }
   args.at.w = call["w"].data;
   args.dx = x.data;
-  const int64_t results = int64_t(args.at.batch) * args.at.groups * args.at.group_channels *
-                          args.at.in_pixels();
+  const int64_t results =
+      int64_t(args.at.batch) * args.at.groups * args.at.group_channels * args.at.in_pixels();
   return results == 0 ? Status::ok() : launch(args);
 }
 

@@ -18,8 +18,7 @@ __device__ __forceinline__ int output_of(const conv::Direction& along, int in, i
 
 template <class T>
 __device__ __forceinline__ const T* dy_of(const Args& a, int image, int filter) {
-  return static_cast<const T*>(a.at.y) + image * a.at.y_steps.batch +
-         filter * a.at.y_steps.channel;
+  return static_cast<const T*>(a.at.y) + image * a.at.y_steps.batch + filter * a.at.y_steps.channel;
 }
 __device__ __forceinline__ int64_t offset(const conv::Steps& s, const int (&at)[kDirections]) {
   return at[0] * s.at[0] + at[1] * s.at[1] + at[2] * s.at[2];

@@ -8,10 +8,8 @@ template <int kOf>
 OperatorDef described(bool weights) {
   const conv::Shapes shapes(kOf);
   const std::string name = "conv" + std::to_string(kOf) + "d_backward_";
-  const TensorDef gradient = {.name = "dy",
-                              .shape = shapes.y,
-                              .formats = kFloats,
-                              .meaning = "the gradient of y"};
+  const TensorDef gradient = {
+      .name = "dy", .shape = shapes.y, .formats = kFloats, .meaning = "the gradient of y"};
   OperatorDef op = {.name = name + (weights ? "weights" : "data"),
                     .formula = weights ? "dw[f, c, k] = sum over n, o of dy[n, f, o] x[n, c, o "
                                          "stride + k dilation - padding], dbias = sum dy"
