@@ -27,7 +27,7 @@ inline const std::vector<CatalogueGroup>& catalogue() {
        {"warp_sum", "warp_scan", "vote", "match_redux", "matmul_by_shuffles", "occupancy_vs_ilp",
         "launch_overhead"}},
       {"Convolution and stencils",
-       {"conv", "causal_conv1d", "pool", "jacobi", "fft"}},
+       {"conv", "conv_backward", "causal_conv1d", "pool", "jacobi", "fft"}},
       {"Matrix times vector", {"gemv", "gemv_t", "gemv_quantised"}},
       {"Matrix times matrix",
        {"gemm", "gemm_epilogues", "gemm_int8", "gemm_fp8", "gemm_weight_only", "gemm_block_scaled",

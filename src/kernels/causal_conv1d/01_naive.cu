@@ -66,17 +66,14 @@ __global__ void __launch_bounds__(kThreads) causal_conv1d_naive_sums(Args a) {
   else if (threadIdx.x == kWidth) a.dbias[blockIdx.x] = sum;
 }
 
-static Support supports(const Args& a, const DeviceInfo&) {
-  return supports_segments(a, kThreads);
-}
+static Support supports(const Args& a, const DeviceInfo&) { return supports_segments(a, kThreads); }
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   return with_type_and_width(a, [&](auto t, auto width) {
     using T = decltype(t);
     if (const int64_t blocks = a.rows() * segments(a, kThreads))
       causal_conv1d_naive<T, width.value><<<unsigned(blocks), kThreads, 0, stream>>>(a);
     if (a.backward)
-      causal_conv1d_naive_sums<T, width.value>
-          <<<unsigned(a.channels), kThreads, 0, stream>>>(a);
+      causal_conv1d_naive_sums<T, width.value><<<unsigned(a.channels), kThreads, 0, stream>>>(a);
     return launch_status();
   });
 }

@@ -16,7 +16,7 @@ constexpr int kThreads = 128;
 constexpr Tuned kTuned = {4.0, 0.8};
 
 template <class T>
-constexpr int kElements = kThreads * kPackSize<T>;
+constexpr int kElements = kThreads* kPackSize<T>;
 
 // Elements i … of a row, zeros outside of it. `i` is a multiple of the pack, `aligned` the row.
 template <class T>
@@ -58,8 +58,7 @@ __global__ void __launch_bounds__(kThreads) causal_conv1d_vectors(Args a) {
   load(a, from, aligned, i, x + kSize);
   const Taps<T, kWidth> taps(a, segment.channel);
 #pragma unroll
-  for (int k = 0; k < kSize; ++k)
-    y[k] = activated<T>(a, taps.sum(x + kSize - (kWidth - 1) + k));
+  for (int k = 0; k < kSize; ++k) y[k] = activated<T>(a, taps.sum(x + kSize - (kWidth - 1) + k));
   store(a, static_cast<T*>(a.y) + row * a.y_stride, i, y);
 }
 
@@ -101,15 +100,11 @@ __global__ void __launch_bounds__(kThreads) causal_conv1d_vectors_backward(Args 
     static_cast<float*>(a.workspace)[int64_t(blockIdx.x) * (kWidth + 1) + threadIdx.x] = sum;
 }
 
-static int elements(const Args& a) {
-  return kThreads * kPackBytes / int(size_of(a.dtype));
-}
+static int elements(const Args& a) { return kThreads * kPackBytes / int(size_of(a.dtype)); }
 static Support supports(const Args& a, const DeviceInfo&) {
   return supports_segments(a, elements(a));
 }
-static size_t workspace(const Args& a, const DeviceInfo&) {
-  return partials_bytes(a, elements(a));
-}
+static size_t workspace(const Args& a, const DeviceInfo&) { return partials_bytes(a, elements(a)); }
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   return with_type_and_width(a, [&](auto t, auto width) {
     using T = decltype(t);

@@ -33,8 +33,8 @@ void workload(const Case& c, Workload& w) {
     if (t.name == "y") t.arithmetic = 1.1 * z + 4 * silu;
     if (t.name == "dx") t.arithmetic = silu * (z + 12) + width + 1;
     if (t.name == "dw" || t.name == "dbias") {
-      t.arithmetic = silu * (z + 12) + sums + 1 +
-                     eighth * unit_roundoff(c.dtype) / unit_roundoff(Dtype::f32);
+      t.arithmetic =
+          silu * (z + 12) + sums + 1 + eighth * unit_roundoff(c.dtype) / unit_roundoff(Dtype::f32);
       t.rounding = 0;
     }
     if (is_exact(c)) t.arithmetic = 0;
@@ -54,8 +54,8 @@ std::optional<double> input(const Case& c, size_t tensor, int64_t index) {
 
 std::vector<Case> tests() {
   // Around packs of 4 and 8, and segments of 512 and 1024 elements.
-  const Shapes shapes = {{0, 3, 5, 4},   {2, 0, 5, 4},    {2, 3, 0, 3},   {1, 1, 1, 2},
-                         {2, 3, 2, 4},   {2, 5, 7, 3},    {3, 2, 8, 4},   {1, 3, 17, 2},
+  const Shapes shapes = {{0, 3, 5, 4},   {2, 0, 5, 4},    {2, 3, 0, 3},    {1, 1, 1, 2},
+                         {2, 3, 2, 4},   {2, 5, 7, 3},    {3, 2, 8, 4},    {1, 3, 17, 2},
                          {1, 2, 511, 4}, {2, 1, 1024, 4}, {1, 3, 1025, 3}, {2, 2, 2056, 4}};
   std::vector<Case> cases;
   for (const double silu : {0.0, 1.0})
@@ -75,21 +75,19 @@ std::vector<Case> tests() {
                            .padding_skew = 1,
                            .specials = false,
                            .parameters = {{"silu", silu}}}));
-  append(cases, crossed({.ops = {0},
-                         .dtypes = kFloats,
-                         .shapes = {{2, 3, 45, 4}},
-                         .misalignments = {0}}));
+  append(cases,
+         crossed({.ops = {0}, .dtypes = kFloats, .shapes = {{2, 3, 45, 4}}, .misalignments = {0}}));
   return cases;
 }
 
 std::vector<Case> timings() {
-  const Shapes real = {{8, 4096, 2048, 4}, {1, 8192, 8192, 4}, {64, 1536, 197, 3}, {4, 2048, 4095, 2}};
+  const Shapes real = {
+      {8, 4096, 2048, 4}, {1, 8192, 8192, 4}, {64, 1536, 197, 3}, {4, 2048, 4095, 2}};
   std::vector<Case> cases;
   for (const int op : {0, 1})
     for (const Dtype dtype : {Dtype::bf16, Dtype::f32})
       for (const auto& shape : real)
-        cases.push_back(
-            {.op = op, .dtype = dtype, .shape = shape, .parameters = {{"silu", 1.0}}});
+        cases.push_back({.op = op, .dtype = dtype, .shape = shape, .parameters = {{"silu", 1.0}}});
   return cases;
 }
 

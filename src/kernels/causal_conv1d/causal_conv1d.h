@@ -1,5 +1,5 @@
-// The causal convolution of state-space models: every channel has a filter of its own, which sees an
-// element and the width - 1 before it. Before the first element there are zeros.
+// The causal convolution of state-space models: every channel has a filter of its own, which sees
+// an element and the width - 1 before it. Before the first element there are zeros.
 //   z[b, c, t] = bias[c] + sum over k of w[c, k] x[b, c, t - (width - 1) + k]
 //   y = z, or silu(z) = z / (1 + exp(-z))
 // Backward, with g = dy, or dy silu'(z):

@@ -21,8 +21,7 @@ __device__ __forceinline__ float block_sums(float (&sums)[kWidth + 1],
 #pragma unroll
   for (int k = 0; k <= kWidth; ++k) {
 #pragma unroll
-    for (int step = 16; step > 0; step /= 2)
-      sums[k] += __shfl_xor_sync(0xffffffffu, sums[k], step);
+    for (int step = 16; step > 0; step /= 2) sums[k] += __shfl_xor_sync(0xffffffffu, sums[k], step);
     if (lane == 0) shared[k][warp] = sums[k];
   }
   __syncthreads();

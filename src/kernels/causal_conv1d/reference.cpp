@@ -33,7 +33,7 @@ void reference(const Case& c, std::vector<HostTensor>& all) {
   const auto &x = t.find("x")->values, &w = t.find("w")->values;
   const HostTensor* const bias = t.find("bias");
   HostTensor *const y = t.find("y"), *const dx = t.find("dx"), *const dw = t.find("dw"),
-             *const dbias = t.find("dbias");
+                    *const dbias = t.find("dbias");
   for (HostTensor* out : {y, dx, dw, dbias})
     if (out) {
       out->values.assign(out->values.size(), 0);

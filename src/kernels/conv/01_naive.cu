@@ -1,6 +1,7 @@
 // conv rung 01, naive: one thread computes one output, straight from the definition.
 //
-// Stops at: the load units. Every product loads its input and its tap again, although the neighbours
+// Stops at: the load units. Every product loads its input and its tap again, although the
+// neighbours
 //   of a pixel share nearly all of their inputs, and all pixels share the filter.
 // Not for: anything but reading it, and shapes that no other rung takes.
 #include "kernels/conv/boxes.cuh"
@@ -15,8 +16,7 @@ __global__ void __launch_bounds__(kThreads) conv_naive(Args a, Boxes boxes) {
   const T* const w = static_cast<const T*>(a.w) + place.filter * a.filter_size();
   float sum = bias_of<T>(a, place.filter);
   for (int c = 0; c < a.group_channels; ++c) {
-    const T* const channel =
-        image_of<T>(a, place.image, place.group) + c * a.x_steps.channel;
+    const T* const channel = image_of<T>(a, place.image, place.group) + c * a.x_steps.channel;
     int tap = 0;
     for (int z = 0; z < a.along[0].kernel; ++z)
       for (int y = 0; y < a.along[1].kernel; ++y)

@@ -4,8 +4,8 @@
 //   gives to all of them at once, as an operand of the product; the load units only bring inputs.
 // Stops at: the load units, still: every input comes once per tap and filter.
 // Not for: lanes that need different taps, which the constant cache serves one after another, such
-//   as one filter per lane; filters beyond 64 KiB; two convolutions at the same time, since there is
-//   only one constant memory, which a second stream would overwrite. The library therefore never
+//   as one filter per lane; filters beyond 64 KiB; two convolutions at the same time, since there
+//   is only one constant memory, which a second stream would overwrite. The library therefore never
 //   takes this rung by itself.
 #include "kernels/conv/boxes.cuh"
 
@@ -23,8 +23,7 @@ __global__ void __launch_bounds__(kThreads) conv_constant_filter(Args a, Boxes b
   const int first = place.filter * int(a.filter_size());
   float sum = bias_of<T>(a, place.filter);
   for (int c = 0; c < a.group_channels; ++c) {
-    const T* const channel =
-        image_of<T>(a, place.image, place.group) + c * a.x_steps.channel;
+    const T* const channel = image_of<T>(a, place.image, place.group) + c * a.x_steps.channel;
     int tap = 0;
     for (int z = 0; z < a.along[0].kernel; ++z)
       for (int y = 0; y < a.along[1].kernel; ++y)
@@ -47,8 +46,8 @@ static Support supports(const Args& a, const DeviceInfo&) {
 }
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (const size_t bytes = filter_bytes(a)) {
-    const cudaError_t error = cudaMemcpyToSymbolAsync(constant_filters, a.w, bytes, 0,
-                                                      cudaMemcpyDeviceToDevice, stream);
+    const cudaError_t error =
+        cudaMemcpyToSymbolAsync(constant_filters, a.w, bytes, 0, cudaMemcpyDeviceToDevice, stream);
     if (error != cudaSuccess) return Error{int(error), cudaGetErrorString(error)};
   }
   const Boxes boxes = boxes_of(a, 1, 1);

@@ -1,6 +1,7 @@
 // conv rung 06, implicit_gemm: a product of matrices, one of which nobody ever stores.
 //
-// Since 05_register_blocking: filters are the rows of a matrix, all pixels of all images the columns
+// Since 05_register_blocking: filters are the rows of a matrix, all pixels of all images the
+// columns
 //   of another one, and (tap, channel) what is summed over. So a block needs no box that suits an
 //   image: 64 filters times 128 pixels, wherever they lie. The inputs of 8 channels at one tap are
 //   gathered from x while the 8 before are multiplied, in two buffers, with one barrier per step.
@@ -145,17 +146,15 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   });
 }
 static double cost(const Args& a, const DeviceInfo& device) {
-  const double blocks =
-      std::ceil(double(count_pixels(a)) / kPixels) * double(filter_blocks(a));
+  const double blocks = std::ceil(double(count_pixels(a)) / kPixels) * double(filter_blocks(a));
   const double steps = double((a.group_channels + kDepth - 1) / kDepth) * a.taps();
   // Instructions of a thread: 8 times 38, and about 70 for the next step.
   return instructions_us(blocks * kThreads * (steps * (kDepth * 38 + 70) + 200), bytes(a), device);
 }
-constinit const Rung rung = {
-    .idea = "filters times gathered pixels, as a product of matrices",
-    .supports = supports,
-    .launch = launch,
-    .cost = cost,
-    .claims = {.global_stores_per_element = 1, .conflict_free = true}};
+constinit const Rung rung = {.idea = "filters times gathered pixels, as a product of matrices",
+                             .supports = supports,
+                             .launch = launch,
+                             .cost = cost,
+                             .claims = {.global_stores_per_element = 1, .conflict_free = true}};
 
 }  // namespace ridge::conv::implicit_gemm

@@ -1,9 +1,9 @@
 // conv rung 07, tensor_cores: the implicit product by mma.sync, for f16 and bf16.
 //
 // Since 06_implicit_gemm: tensor cores multiply 16 filters by 8 pixels over 16 levels in one
-//   instruction of a warp. They want 8 channels of a pixel in 16 bytes. Where x and w do not lie so,
-//   a first kernel copies them to the workspace with their channels last; then one asynchronous copy
-//   brings 8 levels, and writes zeros where a tap lies outside of the image. Three steps of 64
+//   instruction of a warp. They want 8 channels of a pixel in 16 bytes. Where x and w do not lie
+//   so, a first kernel copies them to the workspace with their channels last; then one asynchronous
+//   copy brings 8 levels, and writes zeros where a tap lies outside of the image. Three steps of 64
 //   levels are in shared memory, swizzled: two are under way while one is multiplied.
 // Stops at: mma.sync, which reaches about two thirds of what Hopper's wgmma does; the two reads and
 //   writes of x that the copy takes, where the channels come first.
@@ -18,16 +18,16 @@
 namespace ridge::conv::tensor_cores {
 
 constexpr int kPixels = 128, kDepth = 64, kStages = 3;
-constexpr int kChunks = kDepth / kChunk;          // of a step
-constexpr int kLines = kThreads / kChunks;        // rows that all threads copy at once
+constexpr int kChunks = kDepth / kChunk;    // of a step
+constexpr int kLines = kThreads / kChunks;  // rows that all threads copy at once
 constexpr int kPixelPasses = kPixels / kLines;
-constexpr int kWarpPixels = kPixels / 4;          // 2 warps along the filters, 4 along the pixels
+constexpr int kWarpPixels = kPixels / 4;  // 2 warps along the filters, 4 along the pixels
 
 template <int kFilters>
-constexpr int kSharedBytes = kStages * (kFilters + kPixels) * kDepth * 2;
+constexpr int kSharedBytes = kStages*(kFilters + kPixels) * kDepth * 2;
 
 struct Grid {
-  int filter_blocks;  // of a group
+  int filter_blocks;                       // of a group
   Divider by_chunks, by_width, by_height;  // from a chunk to its tap's place
 };
 
@@ -164,8 +164,7 @@ static int64_t filter_blocks(const Args& a) {
 static Support supports(const Args& a, const DeviceInfo& device) {
   if (a.dtype != Dtype::f16 && a.dtype != Dtype::bf16) return "multiplies f16 and bf16";
   constexpr int64_t kMost = int64_t(1) << 31;
-  if (count_pixels(a) >= kMost || a.in_pixels() >= kMost)
-    return "counts fewer than 2^31 pixels";
+  if (count_pixels(a) >= kMost || a.in_pixels() >= kMost) return "counts fewer than 2^31 pixels";
   if (a.filter_size() + kChunk * int64_t(a.taps()) >= kMost / kDepth)
     return "takes filters of fewer than 2^25 products";
   if (filter_blocks(a) > 65535 || a.groups * ceil_div(int64_t(a.group_channels), kChunk) > 65535)

@@ -1,12 +1,13 @@
 // conv rung 08, windows: a thread slides its filters down one column of pixels, in registers.
 //
-// Since 05_register_blocking (06 and 07 are for many channels): a thread computes 8 pixels below each
-//   other, for up to 4 filters. It loads each row of its window once and uses it for every output
-//   row that needs it; the taps of a channel stay in registers. There is no shared memory and no
-//   barrier: what neighbours load, too, comes from L1. Sizes of filters are constants, so that
-//   nothing is left of the loops: 288 products of 3 x 3 taps take 66 loads.
+// Since 05_register_blocking: a thread computes 8 pixels below each other, for up to 4 filters. It
+//   loads each row of its window once and uses it for every output row that needs it; the taps of a
+//   channel stay in registers. There is no shared memory and no barrier: what neighbours load, too,
+//   comes from L1. Sizes of filters are constants, so that nothing is left of the loops: 288
+//   products of 3 x 3 taps take 66 loads. 06 and 07 are for many channels, this one is for few.
 // Stops at: the bandwidth of the memory for depthwise convolutions; f32 multiply-adds for others.
-// Not for: other filters than squares of 3, 5 and 7 (05), or more than one row from output to output;
+// Not for: other filters than squares of 3, 5 and 7 (05), or more than one row from output to
+// output;
 //   many channels (06, 07), each of which comes again for every few filters.
 #include "kernels/conv/pixels.cuh"
 #include "kernels/conv/times.cuh"
@@ -24,10 +25,13 @@ struct Threads {
 // Blocks per SM. Unasked, the compiler keeps more rows under way than pays, in up to 255 registers;
 // these leave it enough for taps and sums.
 template <int kSize, int kFilters>
-constexpr int kBlocks = kSize == 3 ? (kFilters == 1 ? 6 : 4) : kSize == 5 && kFilters == 1 ? 4 : 3;
+constexpr int kBlocks = kSize == 3                    ? (kFilters == 1 ? 6 : 4)
+                        : kSize == 5 && kFilters == 1 ? 4
+                                                      : 3;
 
 template <class T, int kSize, int kFilters>
-__global__ void __launch_bounds__(kBlockThreads, kBlocks<kSize, kFilters>) conv_windows(Args a, Threads threads) {
+__global__ void __launch_bounds__(kBlockThreads, kBlocks<kSize, kFilters>)
+    conv_windows(Args a, Threads threads) {
   const int index = int(blockIdx.x) * kBlockThreads + int(threadIdx.x);
   if (index >= threads.count) return;
   const int strip_index = int(threads.by_width.quotient(index));
@@ -70,8 +74,7 @@ __global__ void __launch_bounds__(kBlockThreads, kBlocks<kSize, kFilters>) conv_
 #pragma unroll
     for (int y = 0; y < kRows + kSize - 1; ++y) {
       const bool has_row = unsigned(top + y) < unsigned(a.along[1].in);
-      const T* const row =
-          channel + min(max(top + y, 0), a.along[1].in - 1) * a.x_steps.at[1];
+      const T* const row = channel + min(max(top + y, 0), a.along[1].in - 1) * a.x_steps.at[1];
       float x[kSize];
 #pragma unroll
       for (int k = 0; k < kSize; ++k) {
@@ -123,12 +126,11 @@ static Support supports(const Args& a, const DeviceInfo&) {
   if (a.in_pixels() == 0) return "images have pixels";
   if (a.along[2].kernel != size || (size != 3 && size != 5 && size != 7))
     return "has filters of 3 x 3, 5 x 5 and 7 x 7";
-  if (a.along[1].stride != 1 || a.along[1].dilation != 1)
-    return "slides by one row";
-  const double threads = double(a.batch) * double(filter_blocks(a)) * double(strips(a)) *
-                         a.along[2].out;
+  if (a.along[1].stride != 1 || a.along[1].dilation != 1) return "slides by one row";
+  const double threads =
+      double(a.batch) * double(filter_blocks(a)) * double(strips(a)) * a.along[2].out;
   return threads < double(int64_t(1) << 31) - kBlockThreads ? kSupported
-                                                        : "has fewer than 2^31 threads";
+                                                            : "has fewer than 2^31 threads";
 }
 
 template <class T, int kSize, int kFilters>
@@ -139,7 +141,8 @@ Status launch_windows(const Args& a, cudaStream_t stream) {
                            .by_strips = Divider(strips(a), most),
                            .by_filters = Divider(filter_blocks(a), most)};
   conv_windows<T, kSize, kFilters>
-      <<<unsigned((count + kBlockThreads - 1) / kBlockThreads), kBlockThreads, 0, stream>>>(a, threads);
+      <<<unsigned((count + kBlockThreads - 1) / kBlockThreads), kBlockThreads, 0, stream>>>(
+          a, threads);
   return launch_status();
 }
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {

@@ -1,92 +1,21 @@
-#include <array>
-#include <string>
-
-#include "kernels/conv/conv.h"
+#include "kernels/conv/call.h"
 #include "ladder/family.h"
 
 namespace ridge::conv {
-namespace {
-
-constexpr int64_t kMostSize = (int64_t(1) << 31) - 1;
-
-// A parameter of one direction; a later one may leave it to the first.
-int64_t parameter(const Call& call, const char* name, const std::string& direction, bool is_first,
-                  int64_t least) {
-  const int64_t common = call.integer(name);
-  if (is_first) return common;
-  const int64_t own = call.integer(name + ("_" + direction));
-  return own >= least ? own : common;
-}
-
-Steps steps_of(const Tensor& t, int directions, bool channels_last) {
-  const int first = channels_last ? 1 : 2;
-  Steps steps = {.batch = t.strides[0], .channel = t.strides[channels_last ? t.rank - 1 : 1]};
-  for (int d = 0; d < directions; ++d)
-    steps.at[kDirections - directions + d] = t.strides[size_t(first + d)];
-  return steps;
-}
-
-}  // namespace
 
 Status bind(const Call& call, Launch<Args>& launch) {
   const Op op = Op(call.op().index);
-  const int directions = directions_of(op);
-  const bool last = is_channels_last(op);
-  const Tensor &x = call["x"], &w = call["w"], &y = call["y"];
-  const int64_t groups = call.integer("groups");
-  const int64_t channels = call.size("channels"), filters = call.size("filters");
-  const int64_t group_channels = call.size("group_channels");
-  ops::Check check(call.op().name.c_str());
-  check.that(groups >= 1 && channels % groups == 0 && filters % groups == 0, [&] {
-    return "groups is " + std::to_string(groups) + "; it must divide the " +
-           std::to_string(channels) + " channels of x and the " + std::to_string(filters) +
-           " filters";
-  });
-  check.that(groups < 1 || group_channels == channels / groups, [&] {
-    return "w has " + std::to_string(group_channels) + " channels; with groups " +
-           std::to_string(groups) + " and x of " + std::to_string(channels) +
-           " channels, it must have " + std::to_string(channels / groups);
-  });
-  std::array<int64_t, 3> sizes = {call.size("batch"), channels, filters};
+  const Tensor& x = call["x"];
   Args args = {.x = x.data,
-               .w = w.data,
+               .w = call["w"].data,
                .bias = call.find("bias") ? call["bias"].data : nullptr,
-               .y = y.data,
-               .x_steps = steps_of(x, directions, last),
-               .y_steps = steps_of(y, directions, last),
                .dtype = x.dtype};
-  bool fits = std::max({sizes[0], sizes[1], sizes[2]}) <= kMostSize;
-  for (int d = 0; d < directions; ++d) {
-    const std::string name = directions == 1 ? "length" : kDirectionNames[kDirections - directions + d];
-    const int64_t in = call.size(name), out = call.size("out_" + name);
-    const int64_t kernel = call.size(directions == 1 ? "kernel" : "kernel_" + name);
-    const int64_t stride = parameter(call, "stride", name, d == 0, 1);
-    const int64_t padding = parameter(call, "padding", name, d == 0, 0);
-    const int64_t dilation = parameter(call, "dilation", name, d == 0, 1);
-    const int64_t wanted = out_size(in, kernel, stride, padding, dilation);
-    check.that(out == wanted, [&] {
-      return "y has " + name + " " + std::to_string(out) + "; x of " + std::to_string(in) +
-             ", a kernel of " + std::to_string(kernel) + ", stride " + std::to_string(stride) +
-             ", padding " + std::to_string(padding) + " and dilation " + std::to_string(dilation) +
-             " make " + std::to_string(wanted);
-    });
-    fits = fits && in + 2 * padding <= kMostSize / 2 && kernel * dilation <= kMostSize / 2;
-    if (fits)
-      args.along[kDirections - directions + d] = {int(in),     int(kernel),  int(out),
-                                                  int(stride), int(padding), int(dilation)};
-  }
-  check.that(fits, "sizes must be below 2^30, also with padding and dilation");
-  if (!check) return check.status();
-  args.batch = int(sizes[0]);
-  args.groups = int(groups);
-  args.group_channels = int(group_channels);
-  args.group_filters = int(filters / groups);
+  const Status s = args_of(call, directions_of(op), is_channels_last(op), x, call["y"], args);
+  if (!s) return s;
   if (args.taps() == 0) {  // nothing to add up: y is the bias
     args.group_channels = 0;
     for (Direction& along : args.along) along.kernel = 1;
   }
-  args.w_channel = last ? 1 : args.taps();
-  args.w_tap = last ? args.group_channels : 1;
   if (int64_t(args.batch) * args.filters() * args.pixels() == 0) return Status::ok();
   return launch(args);
 }

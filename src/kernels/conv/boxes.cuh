@@ -1,5 +1,5 @@
-// How the outputs of a convolution are dealt out to blocks: a block has a box of pixels of one image
-// and a few filters of one group.
+// How the outputs of a convolution are dealt out to blocks: a block has a box of pixels of one
+// image and a few filters of one group.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,9 @@ struct Boxes {
   __host__ __device__ int size(int d) const { return 1 << shift[d]; }
 };
 
-// Boxes of 256 `pixels_per_thread` pixels: 32 wide, since a warp reads along the width; then 8 high,
-// or 4 where there is a depth, because the halo of a flat box is large. What is left over goes to
-// the directions that have room.
+// Boxes of 256 `pixels_per_thread` pixels: 32 wide, since a warp reads along the width; then 8
+// high, or 4 where there is a depth, because the halo of a flat box is large. What is left over
+// goes to the directions that have room.
 inline Boxes boxes_of(const Args& a, int pixels_per_thread, int filters) {
   Boxes b = {.shift = {}, .across = {}, .filters = filters, .blocks = a.batch};
   int left = 8;
@@ -96,9 +96,8 @@ __device__ __forceinline__ float input_at(const Args& a, const T* channel, int z
   const bool inside = unsigned(z) < unsigned(a.along[0].in) &&
                       unsigned(y) < unsigned(a.along[1].in) &&
                       unsigned(x) < unsigned(a.along[2].in);
-  return inside
-             ? to_float(channel[z * a.x_steps.at[0] + y * a.x_steps.at[1] + x * a.x_steps.at[2]])
-             : 0.0f;
+  return inside ? to_float(channel[z * a.x_steps.at[0] + y * a.x_steps.at[1] + x * a.x_steps.at[2]])
+                : 0.0f;
 }
 
 template <class T>
@@ -109,9 +108,9 @@ __device__ __forceinline__ float bias_of(const Args& a, int filter) {
 template <class T>
 __device__ __forceinline__ void put(const Args& a, int image, int filter, const Pixel& p,
                                     float sum) {
-  static_cast<T*>(a.y)[image * a.y_steps.batch + filter * a.y_steps.channel +
-                       p.out[0] * a.y_steps.at[0] + p.out[1] * a.y_steps.at[1] +
-                       p.out[2] * a.y_steps.at[2]] = from_float<T>(sum);
+  static_cast<T*>(
+      a.y)[image * a.y_steps.batch + filter * a.y_steps.channel + p.out[0] * a.y_steps.at[0] +
+           p.out[1] * a.y_steps.at[1] + p.out[2] * a.y_steps.at[2]] = from_float<T>(sum);
 }
 
 // Why boxes cannot do it; nothing, if they can.

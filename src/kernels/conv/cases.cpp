@@ -11,7 +11,7 @@ namespace {
 bool has_bias(const Case& c) { return c.seed % 3 != 0; }
 
 void workload(const Case& c, Workload& w) {
-  const CaseShape s(c);
+  const CaseShape s = shape_of(c);
   if (!has_bias(c)) std::erase_if(w.tensors, [](const TensorSpec& t) { return t.name == "bias"; });
   const double terms = double(s.group_channels) * double(s.taps());
   // Products and sums one after another, each rounded once; sums of tensor cores are cut off, not
@@ -42,17 +42,11 @@ std::optional<double> input(const Case& c, size_t tensor, int64_t index) {
   return double(int(bits >> 8 & 7) - 3);
 }
 
-Status check(const Case& c) {
-  const CaseShape s(c);
-  const bool divides = s.groups >= 1 && s.channels % s.groups == 0 && s.filters % s.groups == 0;
-  if (divides && s.group_channels == s.channels / s.groups) return Status::ok();
-  return Error{2, "groups must divide channels and filters, and group_channels is channels / "
-                  "groups"};
-}
+Status check(const Case& c) { return shape_of(c).check(); }
 
 std::optional<Truth> truth_at(const Case& c, const Elements& inputs, size_t, int64_t index) {
-  const CaseShape s(c);
-  const bool last = is_channels_last(s.op);
+  const CaseShape s = shape_of(c);
+  const bool last = s.channels_last;
   const int64_t pixel = last ? index / s.filters % s.pixels() : index % s.pixels();
   const int64_t f = last ? index % s.filters : index / s.pixels() % s.filters;
   const int64_t image = index / (s.filters * s.pixels());
@@ -82,12 +76,12 @@ std::vector<Case> tests() {
   const Parameters same = {{"padding", 1}};
   // Around 128 pixels and 64 and 128 filters, too.
   const std::vector<Shaped> shapes = {
-      {Op::conv2d, {0, 2, 5, 5, 3, 3, 3}},                // nothing at all
-      {Op::conv2d, {2, 3, 2, 2, 3, 3, 3}},                // a kernel larger than the image
-      {Op::conv2d, {1, 1, 1, 1, 1, 1, 1}},                //
-      {Op::conv2d, {1, 0, 4, 4, 2, 3, 3}, same},          // no channels: the bias alone
-      {Op::conv2d, {2, 3, 9, 33, 5, 3, 3}, same},         // boxes of 32 x 8 and one more
-      {Op::conv2d, {1, 4, 7, 31, 9, 3, 3}, same},         // one less
+      {Op::conv2d, {0, 2, 5, 5, 3, 3, 3}},         // nothing at all
+      {Op::conv2d, {2, 3, 2, 2, 3, 3, 3}},         // a kernel larger than the image
+      {Op::conv2d, {1, 1, 1, 1, 1, 1, 1}},         //
+      {Op::conv2d, {1, 0, 4, 4, 2, 3, 3}, same},   // no channels: the bias alone
+      {Op::conv2d, {2, 3, 9, 33, 5, 3, 3}, same},  // boxes of 32 x 8 and one more
+      {Op::conv2d, {1, 4, 7, 31, 9, 3, 3}, same},  // one less
       {Op::conv2d, {1, 3, 37, 43, 8, 7, 7}, {{"stride", 2}, {"padding", 3}}},
       {Op::conv2d, {1, 2, 12, 17, 3, 1, 5}, {{"padding", 0}, {"padding_width", 2}}},
       {Op::conv2d, {1, 2, 21, 23, 4, 3, 3}, {{"dilation", 3}, {"stride_width", 2}}},

@@ -1,8 +1,10 @@
-// Convolutions of one, two and three dimensions, as networks compute them: the filter is not turned.
-//   y[n, f, o] = bias[f] + sum over c, k of w[f, c, k] x[n, first(f) + c, o stride + k dilation - padding]
-// o and k have one number per direction. x is 0 outside of the image, and these zeros are multiplied
-// like any other number: 0 times infinity is NaN. first(f) is the first channel of the filter's
-// group.
+// Convolutions of one, two and three dimensions, as networks compute them: the filter is not
+// turned.
+//   y[n, f, o] = bias[f] + sum over c, k of w[f, c, k] x[n, first(f) + c, o stride + k dilation -
+//   padding]
+// o and k have one number per direction. x is 0 outside of the image, and these zeros are
+// multiplied like any other number: 0 times infinity is NaN. first(f) is the first channel of the
+// filter's group.
 //
 // The kernels know only three directions: depth, height and width. What an operator lacks has size
 // 1, so one kernel serves all of them.
@@ -29,8 +31,8 @@ struct Direction {
   // Where the first tap of output `o` reads.
   __host__ __device__ int first(int o) const { return o * stride - padding; }
   // How many inputs `outputs` of them reach over.
-  __host__ __device__ int reach(int outputs) const {
-    return (outputs - 1) * stride + (kernel - 1) * dilation + 1;
+  __host__ __device__ int64_t reach(int outputs) const {
+    return (outputs - int64_t(1)) * stride + (kernel - 1) * dilation + 1;
   }
 };
 

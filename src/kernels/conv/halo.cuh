@@ -23,7 +23,7 @@ inline int64_t halo_size(const Args& a, const Boxes& b) {
 // The caller has seen that it fits.
 inline Halo halo_of(const Args& a, const Boxes& b) {
   Halo halo;
-  for (int d = 0; d < kDirections; ++d) halo.extent[d] = a.along[d].reach(b.size(d));
+  for (int d = 0; d < kDirections; ++d) halo.extent[d] = int(a.along[d].reach(b.size(d)));
   halo.size = halo.extent[0] * halo.extent[1] * halo.extent[2];
   halo.by_width = Divider(halo.extent[2], halo.size);
   halo.by_height = Divider(halo.extent[1], halo.size);
@@ -58,8 +58,8 @@ __device__ __forceinline__ void for_taps(const Args& a, const Halo& halo, F f) {
   int tap = 0;
   for (int z = 0; z < a.along[0].kernel; ++z)
     for (int y = 0; y < a.along[1].kernel; ++y) {
-      const int row = (z * a.along[0].dilation * halo.extent[1] + y * a.along[1].dilation) *
-                      halo.extent[2];
+      const int row =
+          (z * a.along[0].dilation * halo.extent[1] + y * a.along[1].dilation) * halo.extent[2];
       for (int x = 0; x < a.along[2].kernel; ++x, ++tap) f(tap, row + x * a.along[2].dilation);
     }
 }

@@ -85,10 +85,9 @@ __global__ void __launch_bounds__(kThreads) conv_repack(Repack r) {
   if (pixel >= r.pixels || chunk >= r.groups * of_group) return;
   const int group = chunk / of_group, first = chunk % of_group * kChunk;
   const int row = int(r.by_width.quotient(pixel)), plane = int(r.by_height.quotient(row));
-  const int64_t place =
-      plane * r.at[0] + (row - plane * int(r.by_height.divisor())) * r.at[1] +
-      (pixel - row * int(r.by_width.divisor())) * r.at[2] +
-      (int64_t(group) * r.channels + first) * r.channel_step;
+  const int64_t place = plane * r.at[0] + (row - plane * int(r.by_height.divisor())) * r.at[1] +
+                        (pixel - row * int(r.by_width.divisor())) * r.at[2] +
+                        (int64_t(group) * r.channels + first) * r.channel_step;
   for (int outer = int(blockIdx.z); outer < r.outer; outer += int(gridDim.z)) {
     const T* const from = static_cast<const T*>(r.from) + outer * r.outer_step + place;
     Pack<T> pack;

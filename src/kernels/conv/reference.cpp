@@ -6,7 +6,7 @@
 namespace ridge::conv {
 
 void reference(const Case& c, std::vector<HostTensor>& t) {
-  const CaseShape s(c);
+  const CaseShape s = shape_of(c);
   const bool has_bias = t.size() == 4;
   const auto &x = t[0].values, &w = t[1].values;
   HostTensor& y = t.back();
@@ -21,8 +21,8 @@ void reference(const Case& c, std::vector<HostTensor>& t) {
           for (int64_t tap = 0; tap < s.taps(); ++tap) {
             const int64_t channel = f / s.group_filters() * s.group_channels + k;
             const int64_t in = inputs[size_t(tap)];
-            const double product = (in < 0 ? 0 : x[size_t(s.x_at(image, channel, in))]) *
-                                   w[size_t(s.w_at(f, k, tap))];
+            const double product =
+                (in < 0 ? 0 : x[size_t(s.x_at(image, channel, in))]) * w[size_t(s.w_at(f, k, tap))];
             sum += product;
             magnitude += std::fabs(product);
           }

@@ -14,8 +14,7 @@ constexpr double kLaneInstructionsPerUs = 128 * 1700;
 constexpr double kIssueShare = 0.7;
 
 inline double instructions_us(double lane_instructions, double bytes, const DeviceInfo& device) {
-  const double issue =
-      lane_instructions / (kLaneInstructionsPerUs * kIssueShare * device.sm_count);
+  const double issue = lane_instructions / (kLaneInstructionsPerUs * kIssueShare * device.sm_count);
   const double memory = bytes / (kBandwidthShare * device.pin_bandwidth) * 1e6;
   return kLaunchUs + std::max(issue, memory);
 }

@@ -1,12 +1,14 @@
 // image rung 06, carried_sums: the sums of columns are carried from one row to the next.
 //
-// Since 05_rolling: where all weights are equal, a row of column sums follows from the one above it:
+// Since 05_rolling: where all weights are equal, a row of column sums follows from the one above
+// it:
 //   the row that comes in is added, and the one that leaves is taken away, whatever the size of the
 //   window. Two sums share a register, 16 bits each, so 8 pixels take 8 additions; the sums of 9
 //   columns are made of sums of 4, as pairs as well. Dot products, of which an SM does half as many
 //   per clock as additions, are gone.
 // Stops at: the bandwidth of the memory; near it, at instructions, about ten per pixel.
-// Not for: weights that differ, such as those of a gaussian, whose sums along rows need 24 bits; and
+// Not for: weights that differ, such as those of a gaussian, whose sums along rows need 24 bits;
+// and
 //   floating-point pixels, where what is added and taken away again leaves its rounding behind.
 #include "kernels/image/strip.cuh"
 #include "select/select.h"
@@ -44,8 +46,7 @@ __device__ __forceinline__ uint32_t between(uint32_t first, uint32_t second) {
 }
 // Sums of four columns, from columns 0 and 2 of the first quad on.
 __device__ __forceinline__ uint32_t four(const Quad& first, const Quad& second) {
-  return first.even + first.odd + between(first.even, second.even) +
-         between(first.odd, second.odd);
+  return first.even + first.odd + between(first.even, second.even) + between(first.odd, second.odd);
 }
 // Four means from the sums of columns (0, 2) and (1, 3).
 __device__ __forceinline__ uint32_t means(uint32_t even, uint32_t odd) {
@@ -89,14 +90,14 @@ __global__ void __launch_bounds__(kWarps* kWarpSize)
       right = {right.even + in[1].even - out[1].even, right.odd + in[1].odd - out[1].odd};
       if (row < 2 * kRadius) continue;
       const Quad before = shuffled(right, true), behind = shuffled(left, false);
-      // Sums of columns -4 … 4 and -2 … 6, and so on; one to the right, a column comes and one goes.
+      // Sums of columns -4 … 4 and -2 … 6, and so on; one to the right, a column comes and one
+      // goes.
       const uint32_t middle = four(left, right);
       const uint32_t sum0 = four(before, left) + middle + right.even;
       const uint32_t sum4 = middle + four(right, behind) + behind.even;
       const uint32_t sum1 = sum0 + right.odd - before.even;
       const uint32_t sum5 = sum4 + behind.odd - left.even;
-      uint8_t* const to =
-          static_cast<uint8_t*>(a.out) + (y0 + row - 2 * kRadius) * a.out_stride;
+      uint8_t* const to = static_cast<uint8_t*>(a.out) + (y0 + row - 2 * kRadius) * a.out_stride;
       store_pixels<Aligned>(to, x, a.width, make_uint2(means(sum0, sum1), means(sum4, sum5)), lane,
                             is_inside);
     }

@@ -1,8 +1,10 @@
 // jacobi rung 02, shared_tile: a tile with a halo of one element is in shared memory.
 //
-// Since 01_naive: an element is loaded once per tile that needs it, not once per neighbour, whatever
+// Since 01_naive: an element is loaded once per tile that needs it, not once per neighbour,
+// whatever
 //   the caches do.
-// Stops at: instructions, and the barrier between loading and adding; each iteration still reads and
+// Stops at: instructions, and the barrier between loading and adding; each iteration still reads
+// and
 //   writes the memory once.
 // Not for: GPUs whose L1 holds three rows of a tile, which are all of today's: the naive rung finds
 //   its neighbours there, without a barrier. 03 needs neither.
@@ -22,10 +24,9 @@ __global__ void __launch_bounds__(kThreads)
     const int row = i / kWidth, in_plane = row % tiles.height, plane = row / tiles.height;
     const int64_t x = corner.x + i % kWidth, y = corner.y + in_plane, z = corner.z + plane;
     if (!is_in_grid(a, x, y, z)) continue;
-    const int at = ((plane + b.halo_z) * b.height + in_plane + b.halo) * b.width + i % kWidth +
-                   b.halo;
-    to[(z * a.height + y) * a.width + x] =
-        is_inner(a, x, y, z) ? mean_in(a, b, box, at) : box[at];
+    const int at =
+        ((plane + b.halo_z) * b.height + in_plane + b.halo) * b.width + i % kWidth + b.halo;
+    to[(z * a.height + y) * a.width + x] = is_inner(a, x, y, z) ? mean_in(a, b, box, at) : box[at];
   }
 }
 

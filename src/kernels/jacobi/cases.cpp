@@ -38,7 +38,8 @@ std::optional<double> input(const Case& c, size_t, int64_t index) {
 std::vector<Case> tests() {
   // Around tiles of 32 x 8 and 32 x 32 and strips of 32 rows, and several launches of 4 iterations.
   const Shapes flat = {{0, 5}, {1, 1}, {2, 7}, {3, 3}, {9, 33}, {31, 32}, {34, 61}, {70, 129}};
-  const Shapes deep = {{0, 3, 3}, {1, 4, 5}, {3, 3, 3}, {2, 9, 9}, {9, 10, 33}, {17, 21, 37}, {40, 9, 7}};
+  const Shapes deep = {{0, 3, 3},   {1, 4, 5},    {3, 3, 3}, {2, 9, 9},
+                       {9, 10, 33}, {17, 21, 37}, {40, 9, 7}};
   std::vector<Case> cases;
   for (const double iterations : {0, 1, 2, 3, 4, 9}) {
     append(cases, crossed({.ops = {0},

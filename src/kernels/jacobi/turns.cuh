@@ -18,7 +18,8 @@ Status in_turns(const Args& a, int per_launch, cudaStream_t stream, Step step) {
   if (a.iterations == 0) {
     const cudaError_t error = cudaMemcpyAsync(a.y, a.x, size_t(a.count()) * sizeof(float),
                                               cudaMemcpyDeviceToDevice, stream);
-    return error == cudaSuccess ? Status::ok() : Status(Error{int(error), cudaGetErrorString(error)});
+    return error == cudaSuccess ? Status::ok()
+                                : Status(Error{int(error), cudaGetErrorString(error)});
   }
   float* const buffers[] = {a.y, static_cast<float*>(a.workspace)};
   const float* from = a.x;

@@ -1,6 +1,7 @@
 // pool rung 02, shared_tile: each element is loaded once, and each window searched once.
 //
-// Since 01_naive: the inputs of a block's windows are in shared memory. Backward, one thread searches
+// Since 01_naive: the inputs of a block's windows are in shared memory. Backward, one thread
+// searches
 //   the maximum of a window, and all elements of the window find there where it was.
 // Stops at: instructions: every element of a window is still looked at, in shared memory.
 // Not for: windows that do not overlap, where nothing is shared and the barriers only cost.
@@ -35,7 +36,7 @@ struct Tile {
         windows[d] = b.size(d);
       }
       first[d] = along.first(first_window[d]);
-      extent[d] = windows[d] > 0 ? along.reach(windows[d]) : 0;
+      extent[d] = windows[d] > 0 ? int(along.reach(windows[d])) : 0;
     }
   }
   __device__ __forceinline__ int inputs() const { return extent[0] * extent[1] * extent[2]; }
@@ -104,10 +105,10 @@ __global__ void __launch_bounds__(kThreads)
   const int mine = tile.place(p.out[0], p.out[1], p.out[2]);
   float sum = 0;
   Windows(a, p).each([&](const conv::Pixel& o) {
-    const int i = ((o.out[0] - tile.first_window[0]) * tile.windows[1] + o.out[1] -
-                   tile.first_window[1]) *
-                      tile.windows[2] +
-                  o.out[2] - tile.first_window[2];
+    const int i =
+        ((o.out[0] - tile.first_window[0]) * tile.windows[1] + o.out[1] - tile.first_window[1]) *
+            tile.windows[2] +
+        o.out[2] - tile.first_window[2];
     if (a.mean || winners[i] == mine) sum += shares[i];
   });
   static_cast<T*>(a.dx)[dx_at(a, place.image, p)] = from_float<T>(sum);
@@ -142,16 +143,15 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   const conv::Boxes boxes = boxes_of(a);
   const Needs needs = needs_of(a, boxes);
   return with_float_type(a.dtype, [&](auto t) {
-    pool_shared_tile<decltype(t)><<<unsigned(boxes.blocks), kThreads, needs.bytes(a), stream>>>(
-        a, boxes, int(needs.inputs));
+    pool_shared_tile<decltype(t)>
+        <<<unsigned(boxes.blocks), kThreads, needs.bytes(a), stream>>>(a, boxes, int(needs.inputs));
     return launch_status();
   });
 }
 static double cost(const Args& a, const DeviceInfo& device) {
   const double windows = double(a.at.batch) * double(a.at.pixels()), taps = a.at.taps();
   const double looked_at = windows * taps * (a.backward && !a.mean ? 2 : 1);
-  return streaming_us(kTuned, bytes(a), device) +
-         looked_at / (kElementsPerUs * device.sm_count);
+  return streaming_us(kTuned, bytes(a), device) + looked_at / (kElementsPerUs * device.sm_count);
 }
 constinit const Rung rung = {.idea = "inputs in shared memory, each window searched once",
                              .supports = supports,

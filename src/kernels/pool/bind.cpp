@@ -1,3 +1,4 @@
+#include <cmath>
 #include <string>
 
 #include "kernels/pool/pool.h"
@@ -14,8 +15,8 @@ Status bind(const Call& call, Launch<Args>& launch) {
   constexpr int64_t kMost = (int64_t(1) << 30) - 1;
   ops::Check check(call.op().name.c_str());
   check.that(2 * padding <= kernel, [&] {
-    return "padding is " + std::to_string(padding) + "; it must be at most half of kernel, which is " +
-           std::to_string(kernel);
+    return "padding is " + std::to_string(padding) +
+           "; it must be at most half of kernel, which is " + std::to_string(kernel);
   });
   Args args = {.mean = is_mean(op), .backward = backward};
   if (args.mean) args.count_padding = call.flag("count_padding");
@@ -32,11 +33,13 @@ Status bind(const Call& call, Launch<Args>& launch) {
              " make " + std::to_string(wanted);
     });
     check.that(in <= kMost / 2, "sizes must be below 2^29");
-    at.along[conv::kDirections - directions + d] = {
-        int(in), int(kernel), int(out), int(stride), int(padding), 1};
+    at.along[conv::kDirections - directions + d] = {int(in),     int(kernel),  int(out),
+                                                    int(stride), int(padding), 1};
   }
   const int64_t planes = call.size("batch") * call.size("channels");
   check.that(planes <= kMost, "there must be fewer than 2^30 planes");
+  check.that(std::pow(double(kernel), directions) <= double(kMost),
+             "windows must have fewer than 2^30 elements");
   if (!check) return check.status();
   const auto steps = [&](const Tensor& t, bool of_out) {
     conv::Steps s;

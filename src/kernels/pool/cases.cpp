@@ -20,8 +20,8 @@ void workload(const Case& c, Workload& w) {
     for (TensorSpec& t : w.tensors) t.fill = Fill::small_ints;
   if (!mean) out.arithmetic = 0;
   const double size = double(size_of(c.dtype)) * double(windows.planes);
-  w.cost.read = size * double(backward ? windows.outputs + (mean ? 0 : windows.inputs)
-                                       : windows.inputs);
+  w.cost.read =
+      size * double(backward ? windows.outputs + (mean ? 0 : windows.inputs) : windows.inputs);
   w.cost.written = size * double(backward ? windows.inputs : windows.outputs);
 }
 
@@ -47,18 +47,27 @@ struct Shaped {
 
 std::vector<Case> tests() {
   const std::vector<Shaped> shapes[] = {
-      {{{1, 3, 1031}, 2, 0, 0}, {{5, 1, 33}, 3, 2, 1}, {{2, 1, 9}, 4, 1, 2}, {{1, 1, 2}, 3, 1, 0}, {{0, 2, 5}, 2, 0, 0}},
-      {{{2, 3, 17, 34}, 2, 0, 0}, {{3, 1, 21, 33}, 3, 2, 1}, {{1, 2, 8, 9}, 3, 1, 1}, {{1, 1, 13, 70}, 5, 3, 2}, {{2, 1, 1, 1}, 1, 0, 0}},
+      {{{1, 3, 1031}, 2, 0, 0},
+       {{5, 1, 33}, 3, 2, 1},
+       {{2, 1, 9}, 4, 1, 2},
+       {{1, 1, 2}, 3, 1, 0},
+       {{0, 2, 5}, 2, 0, 0}},
+      {{{2, 3, 17, 34}, 2, 0, 0},
+       {{3, 1, 21, 33}, 3, 2, 1},
+       {{1, 2, 8, 9}, 3, 1, 1},
+       {{1, 1, 13, 70}, 5, 3, 2},
+       {{2, 1, 1, 1}, 1, 0, 0}},
       {{{2, 1, 5, 6, 19}, 2, 0, 0}, {{1, 2, 7, 6, 9}, 3, 2, 1}, {{1, 1, 4, 5, 6}, 3, 1, 0}}};
   std::vector<Case> cases;
   for (int op = 0; op < 12; ++op)
     for (const Shaped& s : shapes[directions_of(op) - 1])
       for (const Dtype dtype : kFloats) {
-        Case c = {.op = op,
-                  .dtype = dtype,
-                  .shape = s.shape,
-                  .seed = cases.size() + 1,
-                  .parameters = {{"kernel", s.kernel}, {"stride", s.stride}, {"padding", s.padding}}};
+        Case c = {
+            .op = op,
+            .dtype = dtype,
+            .shape = s.shape,
+            .seed = cases.size() + 1,
+            .parameters = {{"kernel", s.kernel}, {"stride", s.stride}, {"padding", s.padding}}};
         if (is_mean(op) && cases.size() % 2) c.parameters.emplace_back("count_padding", 0);
         if (cases.size() % 3 == 0) c.misalignment = c.skew = 1, c.padding = 3;
         cases.push_back(c);
@@ -83,7 +92,8 @@ std::vector<Case> timings() {
                        .dtype = dtype,
                        .shape = {32, 64, 112, 112},
                        .parameters = {{"kernel", 3}, {"stride", 2}, {"padding", 1}}});
-      cases.push_back({.op = op, .dtype = dtype, .shape = {32, 64, 112, 112}, .parameters = {{"kernel", 2}}});
+      cases.push_back(
+          {.op = op, .dtype = dtype, .shape = {32, 64, 112, 112}, .parameters = {{"kernel", 2}}});
     }
   for (const int op : {0, 3})
     cases.push_back({.op = op, .shape = {16, 64, 65536}, .parameters = {{"kernel", 2}}});
@@ -99,7 +109,9 @@ FamilyOf<Args> family() {
           .workload = workload,
           .tests = tests,
           .timings = timings,
-          .tour = {.op = 1, .shape = {2, 8, 64, 64}, .parameters = {{"kernel", 3}, {"stride", 2}, {"padding", 1}}},
+          .tour = {.op = 1,
+                   .shape = {2, 8, 64, 64},
+                   .parameters = {{"kernel", 3}, {"stride", 2}, {"padding", 1}}},
           .input = input,
           .check = check};
 }

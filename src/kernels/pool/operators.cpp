@@ -12,7 +12,8 @@ std::string direction(int directions, int d) {
   return directions == 1 ? "length" : conv::kDirectionNames[conv::kDirections - directions + d];
 }
 
-// Sizes: batch, channels, then the directions, then the outputs. Parameters: kernel, stride, padding.
+// Sizes: batch, channels, then the directions, then the outputs. Parameters: kernel, stride,
+// padding.
 template <int kAt>
 int64_t out(const Numbers& sizes, const Values& p) {
   const auto kernel = int64_t(p[0]), stride = int64_t(p[1] >= 1 ? p[1] : p[0]);
@@ -24,7 +25,10 @@ OperatorDef described(int op) {
   const int directions = directions_of(op);
   const std::string name = is_mean(op) ? "avg_pool" : "max_pool";
   std::string x = "batch, channels", y = x;
-  OperatorDef def = {.name = name + std::to_string(directions) + "d", .formula = {}, .dimensions = {{"batch"}, {"channels"}}, .tensors = {}};
+  OperatorDef def = {.name = name + std::to_string(directions) + "d",
+                     .formula = {},
+                     .dimensions = {{"batch"}, {"channels"}},
+                     .tensors = {}};
   for (int d = 0; d < directions; ++d) {
     def.dimensions.push_back({direction(directions, d)});
     x += ", " + direction(directions, d);

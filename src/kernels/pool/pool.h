@@ -1,8 +1,8 @@
 // Pooling: the maximum or the mean of a window of each plane, in one, two or three dimensions.
 //   y[p, o] = max or mean over k of x[p, o stride + k - padding]
 // Padding is no element of a maximum; a mean counts it as zeros, or leaves it out. A maximum with a
-// NaN is NaN. Backward, the gradient of a maximum goes to the first of several that are equal, or to
-// the last NaN; that of a mean is shared out evenly.
+// NaN is NaN. Backward, the gradient of a maximum goes to the first of several that are equal, or
+// to the last NaN; that of a mean is shared out evenly.
 #pragma once
 
 #include "kernels/conv/conv.h"

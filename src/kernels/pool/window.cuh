@@ -86,8 +86,8 @@ __device__ __forceinline__ int64_t dx_at(const Args& a, int plane, const conv::P
 template <class T>
 __device__ __forceinline__ float dy_at(const Args& a, int plane, const conv::Pixel& o) {
   const conv::Steps& s = a.at.y_steps;
-  return to_float(static_cast<const T*>(a.at.y)[plane * s.batch + o.out[0] * s.at[0] +
-                                                o.out[1] * s.at[1] + o.out[2]]);
+  return to_float(static_cast<const T*>(
+      a.at.y)[plane * s.batch + o.out[0] * s.at[0] + o.out[1] * s.at[1] + o.out[2]]);
 }
 __device__ __forceinline__ bool is_in(const Args& a, const conv::Pixel& p) {
   return p.out[0] < a.at.along[0].in && p.out[1] < a.at.along[1].in && p.out[2] < a.at.along[2].in;
