@@ -58,7 +58,8 @@ def timed(asked, launch):
     if asked.time and ON_SOFTWARE_GPU:
         from ridge_gpu import device
         time = device.modelled(launch)
-        print(f"time_us {time.us:.3f} {time.low_us:.3f} {time.high_us:.3f} {time.bound.decode()} {time.why.decode()}")
+        print(f"time_us {time.us:.3f} {time.low_us:.3f} {time.high_us:.3f} {time.graph_us:.3f} {time.bound.decode()} "
+              f"{time.why.decode()}")
     elif asked.time:
         import triton
         print(f"time_us {triton.testing.do_bench(launch) * 1e3:.3f}")

@@ -1,5 +1,6 @@
 #include "triton_beside.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -35,23 +36,28 @@ std::string last_line(const std::string& text) {
   return text.substr(begin == std::string::npos ? 0 : begin + 1, end - begin);
 }
 
-// "time_us 12.3", and on the software GPU also the ends of the band, the bound, and a reason.
-void read_time(const std::string& output, Step& step, bool software) {
+// "time_us 12.3", and on the software GPU also the ends of the band, the time as one of many launches
+// in a graph, the bound, and a reason. `by_graph`: our rungs were too short for events.
+void read_time(const std::string& output, Step& step, bool software, bool by_graph) {
   const size_t at = output.find("time_us ");
   if (at == std::string::npos) {
     step.failed = last_line(output);
     return;
   }
   std::stringstream words(output.substr(at + 8, output.find('\n', at) - at - 8));
-  double us = 0, low = 0, high = 0;
+  double us = 0, low = 0, high = 0, graph = 0;
   words >> us;
   if (!software) {
     step.us = {us};
     return;
   }
-  words >> low >> high >> step.bound;
+  words >> low >> high >> graph >> step.bound;
   std::getline(words >> std::ws, step.why);
-  step.modelled_us = us, step.modelled_low_us = low, step.modelled_high_us = high;
+  step.by_graph = by_graph && graph > 0 && us > 0;
+  const double scale = step.by_graph ? graph / us : 1;
+  step.modelled_us = us * scale;
+  step.modelled_low_us = low * scale;
+  step.modelled_high_us = high * scale;
 }
 
 }  // namespace
@@ -98,7 +104,8 @@ Status TritonBeside::add_to(Climb& climb) {
   } else {
     flags.push_back("--time");
     const auto timed = run_program(program, flags);
-    if (timed) read_time(*timed, step, target_.software);
+    const bool by_graph = std::ranges::any_of(climb.steps, &Step::by_graph);
+    if (timed) read_time(*timed, step, target_.software, by_graph);
     else step.failed = timed.error().message;
   }
   climb.steps.push_back(std::move(step));

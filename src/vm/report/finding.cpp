@@ -93,7 +93,8 @@ std::string shown_path(const std::string& file) {
 }
 
 bool is_of_toolkit(std::string_view path) {
-  return path.find("/cuda") != path.npos && path.find("/include/") != path.npos;
+  return (path.find("/cuda") != path.npos && path.find("/include/") != path.npos) ||
+         path.find("/triton/language/") != path.npos;  // tl.sum and the like, written in Triton
 }
 
 std::string without_parameters(std::string name) {

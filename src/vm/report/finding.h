@@ -75,7 +75,8 @@ std::string thread_name(const uint32_t thread[3], const uint32_t block[3]);
 std::string shown_path(const std::string& file);
 const std::string& start_folder();  // with a slash at its end; known from the first call on
 
-// Whether a path is one of the CUDA toolkit's headers, whose lines say nothing to the user.
+// Whether a path is one of the CUDA toolkit's headers or of Triton's own library, whose lines say
+// nothing to the user.
 bool is_of_toolkit(std::string_view path);
 
 std::string without_parameters(std::string name);  // "void a::b<float>(int)" → "a::b<float>"

@@ -56,12 +56,14 @@ def explained(text):
         place = places.of(loc.group(1)) if loc else None
         if found := re.search(r"ttg\.convert_layout .* : tensor<([^,>]+), (#\w+).*> -> tensor<[^,>]+, (#\w+)", line):
             shape, before, after = found.groups()
-            say(place, f"{shape} changes its layout from {before[1:]} to {after[1:]}, through shared memory or shuffles")
-        elif found := re.search(r"tt\.(load|store) (.*?) : tensor<([^,>]+), (#\w+)", line):
-            verb, operands, shape, layout = found.groups()
+            if after == "#ttg":
+                say(place, f"{shape} becomes an operand of the product")
+            else:
+                say(place, f"{shape} changes its layout from {before[1:]} to {after[1:]}, through shared memory or shuffles")
+        elif found := re.search(r"tt\.(load|store) (.*?) : tensor<([\dx]+x)!tt\.ptr<(\w+)>, (#\w+)", line):
+            verb, operands, shape, element, layout = found.groups()
             masked = operands.count("%") > (1 if verb == "load" else 2)
-            say(place, f"{verb} of {shape.replace('!tt.ptr<', '').rstrip('>')}, {layouts.get(layout, layout[1:])}"
-                       f"{', masked' if masked else ''}")
+            say(place, f"{verb} of {shape}{element}, {layouts.get(layout, layout[1:])}{', masked' if masked else ''}")
         elif "ttg.async_copy_global_to_local" in line:
             say(place, "copied to shared memory by cp.async, ahead of its use")
         elif "async_tma_copy_global_to_local" in line:
