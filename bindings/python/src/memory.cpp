@@ -93,8 +93,9 @@ void Placed::copy_back(const char* name) {
 
 Placed::~Placed() {
   for (const Range& range : ranges_) {
-    if (range.registered) library_.cudaHostUnregister(range.from);
-    else if (!library_.software && range.device) library_.cudaFree(range.device);
+    if (!library_.software && range.device) library_.cudaFree(range.device);
+    // After a fault the device was reset and knows nothing of it; that is nobody's last error.
+    if (range.registered && library_.cudaHostUnregister(range.from)) library_.cudaGetLastError();
   }
   for (const Moved& moved : moved_) moved.tensor->data = moved.first;
 }
