@@ -13,9 +13,10 @@ namespace ridge::model {
 namespace {
 
 constexpr double kBusy = 0.6;  // a part of the GPU that is used less does not hold a kernel up
-// How far off the model may be: where it was compared (docs/model.md), more where blocks were not
-// replayed to the end.
-constexpr double kBand = 0.198, kBandShort = 0.28;
+// How far off the model may be, by what bounds the kernel: so wide that about 85 of 100 rungs of
+// the fitted families are inside (docs/model.md). Few blocks wait for latencies that nothing hides.
+constexpr double kBandMemory = 0.198, kBandIssue = 0.25, kBandLatency = 0.3, kBandIdle = 0.6;
+constexpr double kShorter = 1.5;      // times as wide below kShortUs
 constexpr double kBandUnchecked = 2;  // times as wide on a card that nobody compared
 constexpr double kShortUs = 20;
 constexpr double kShortBlocks = 16;  // waves: what was in the L2 before matters
@@ -80,6 +81,14 @@ double blocks_of_busiest(const Work& work, const Figures& figures, int resident)
   return *std::ranges::max_element(of_sm) / replayed;
 }
 
+double band_of(const std::string& bound, double us) {
+  double band = kBandIssue;
+  if (bound == "memory" || bound == "l2" || bound == "l1_shared") band = kBandMemory;
+  if (bound == "latency" || bound == "launch") band = kBandLatency;
+  if (bound == "idle") band = kBandIdle;
+  return us < kShortUs ? band * kShorter : band;
+}
+
 }  // namespace
 
 Prediction predict(const Work& work, const Figures& figures, int resident) {
@@ -106,13 +115,13 @@ Prediction predict(const Work& work, const Figures& figures, int resident) {
   out.launch_us = figures.launch_us;
   out.us = figures.launch_us + own_us();
   if (out.clean_us == 0) out.clean_us = own_us();
-  const double band = std::min(0.9, (out.us < kShortUs ? kBandShort : kBand) * work.band *
-                                        (figures.checked ? 1 : kBandUnchecked));
   out.notes = work.notes;
+  out.bound = bound_of(out.sm, work, figures, out.us);
+  const double band = std::min(
+      0.9, band_of(out.bound, out.us) * work.band * (figures.checked ? 1 : kBandUnchecked));
   out.low_us = out.us * (1 - band);
   out.high_us = out.us * (1 + band);
   out.checked = figures.checked;
-  out.bound = bound_of(out.sm, work, figures, out.us);
   out.why = why(out.bound, out.sm, work, figures);
   out.share = share_of(out.sm, work, figures, resident);
   return out;

@@ -174,6 +174,7 @@ TEST(Launch, SaysWhatHoldsItUp) {
 TEST(Launch, UncheckedFiguresWidenTheBand) {
   WorkMaker make;
   make.blocks(1, {repeat(make.fma(1, 1), 50000)});
+  make.work.blocks = uint64_t(h200().sms);
   Figures unchecked = h200();
   unchecked.checked = false;
   const Prediction one = predict(make.work, h200(), 1), other = predict(make.work, unchecked, 1);
@@ -182,6 +183,22 @@ TEST(Launch, UncheckedFiguresWidenTheBand) {
   EXPECT_DOUBLE_EQ(one.us, other.us);
   EXPECT_NEAR(other.high_us - other.us, 2 * (one.high_us - one.us), 1e-9);
   EXPECT_NEAR(other.us - other.low_us, 2 * (one.us - one.low_us), 1e-9);
+}
+
+// A few blocks wait for latencies that nothing hides: their time is less certain.
+TEST(Launch, TheBandFollowsFromTheBound) {
+  const auto width = [](uint64_t blocks) {
+    WorkMaker make;
+    make.blocks(1, std::vector(32, repeat(make.fma(1, 1), 50000)));
+    make.work.blocks = blocks;
+    const Prediction one = predict(make.work, h200(), 1);
+    return std::pair(one.bound, (one.high_us - one.low_us) / 2 / one.us);
+  };
+  const auto few = width(4), many = width(uint64_t(h200().sms) * 4);
+  EXPECT_EQ(few.first, "idle");
+  EXPECT_EQ(many.first, "issue");
+  EXPECT_NEAR(few.second, 0.6, 1e-9);
+  EXPECT_NEAR(many.second, 0.25, 1e-9);
 }
 
 TEST(Launch, NotesWidenTheBand) {
