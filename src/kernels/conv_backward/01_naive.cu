@@ -91,6 +91,6 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
 constinit const Rung rung = {.idea = "one thread per input, one warp per weight",
                              .supports = supports,
                              .launch = launch,
-                             .claims = {.global_stores_per_element = 1, .barriers = 0}};
+                             .claims = {.barriers = 0}};
 
 }  // namespace ridge::conv_backward::naive

@@ -285,6 +285,6 @@ constinit const Rung rung = {.idea = "gathered products of matrices, pixels shar
                              .launch = launch,
                              .workspace = workspace,
                              .cost = cost,
-                             .claims = {.global_stores_per_element = 1}};
+                             .claims = {.conflict_free = true}};
 
 }  // namespace ridge::conv_backward::implicit_gemm

@@ -157,6 +157,6 @@ constinit const Rung rung = {.idea = "inputs in shared memory, each window searc
                              .supports = supports,
                              .launch = launch,
                              .cost = cost,
-                             .claims = {.global_stores_per_element = 1}};
+                             .claims = {.barriers = 1}};
 
 }  // namespace ridge::pool::shared_tile
