@@ -59,6 +59,5 @@ _core.set_torch_start(_start_torch)
 if "torch" in _sys.modules:
     _start_torch()
 
-__version__ = "0.1.0"
 __all__ = [*_operators.__all__, "load_inline", "use", "device_name", "Error", "ArgumentError", "KernelError",
            "CompileError", "MissingError", "ForkError"]
