@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "vm/parse/module.h"
+#include "vm/decode/code.h"
 
 namespace ridge::vm::timing {
 
