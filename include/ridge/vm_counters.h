@@ -25,8 +25,8 @@ struct RidgeVmModelled {
   char why[240];               // a few words on it
 };
 void ridge_vm_model_begin(void);
-// The same, heard by nobody else: neither profiles nor checks see these launches. 0: nothing begins,
-// because more than one thread of the process has used the device.
+// The same, heard by nobody else: neither profiles nor checks see these launches. 0: nothing
+// begins, because more than one thread of the process has used the device.
 int ridge_vm_model_begin_alone(void);
 int ridge_vm_model_end(RidgeVmModelled* modelled);  // how many launches there were
 
@@ -35,10 +35,10 @@ int ridge_vm_model_end(RidgeVmModelled* modelled);  // how many launches there w
 // no multiple of a page or the memory is short.
 int ridge_vm_repeat(void* to, size_t bytes, const void* pattern, size_t period);
 
-// For launchers above the driver whose arguments are arrays of the host, which kernels share without
-// a copy. Kernels may use the array from now on; a second call gives it a new name. `unwritten`:
-// words of it that are 0xFFA5C3D2 have no value yet. 0: it overlaps memory of the device; 2: it is a
-// part of an array that is open already.
+// For launchers above the driver whose arguments are arrays of the host, which kernels share
+// without a copy. Kernels may use the array from now on; a second call gives it a new name.
+// `unwritten`: words of it that are 0xFFA5C3D2 have no value yet. 0: it overlaps memory of the
+// device; 2: it is a part of an array that is open already.
 int ridge_vm_open_array(uint64_t base, uint64_t bytes, const char* name, uint32_t unwritten);
 void ridge_vm_close_array(uint64_t base);
 // What the calling thread's next launch is called, and the tensors behind its arguments, for

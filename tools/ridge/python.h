@@ -1,4 +1,5 @@
-// Python programs: which Python runs them, and how they get the software GPU (src/vm/driver/python).
+// Python programs: which Python runs them, and how they get the software GPU
+// (src/vm/driver/python).
 #pragma once
 
 #include <filesystem>

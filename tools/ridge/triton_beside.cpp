@@ -36,8 +36,8 @@ std::string last_line(const std::string& text) {
   return text.substr(begin == std::string::npos ? 0 : begin + 1, end - begin);
 }
 
-// "time_us 12.3", and on the software GPU also the ends of the band, the time as one of many launches
-// in a graph, the bound, and a reason. `by_graph`: our rungs were too short for events.
+// "time_us 12.3", and on the software GPU also the ends of the band, the time as one of many
+// launches in a graph, the bound, and a reason. `by_graph`: our rungs were too short for events.
 void read_time(const std::string& output, Step& step, bool software, bool by_graph) {
   const size_t at = output.find("time_us ");
   if (at == std::string::npos) {

@@ -13,12 +13,13 @@ enum class Op : uint8_t { forward, backward, with_gradient };
 enum class Reduction : uint8_t { mean, sum, none };
 
 struct Args {
-  const void* logits = nullptr;    // (rows, cols)
-  const void* targets = nullptr;   // (rows), i64 or i32
-  float* losses = nullptr;         // (rows); null: not wanted
-  float* loss = nullptr;           // (1): their sum or mean; null: not wanted
-  float* lse = nullptr;            // (rows); null: not wanted. An input of backward
-  const float* dloss = nullptr;    // (1): a factor of the gradient, or null; backward has it or dlosses
+  const void* logits = nullptr;   // (rows, cols)
+  const void* targets = nullptr;  // (rows), i64 or i32
+  float* losses = nullptr;        // (rows); null: not wanted
+  float* loss = nullptr;          // (1): their sum or mean; null: not wanted
+  float* lse = nullptr;           // (rows); null: not wanted. An input of backward
+  const float* dloss =
+      nullptr;  // (1): a factor of the gradient, or null; backward has it or dlosses
   const float* dlosses = nullptr;  // (rows)
   void* dlogits = nullptr;         // (rows, cols); may be logits. Null: no gradient
   int64_t rows = 0, cols = 0;

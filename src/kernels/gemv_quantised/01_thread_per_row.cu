@@ -1,7 +1,8 @@
 // gemv_quantised rung 01, thread_per_row: one thread multiplies one row with x, code by code.
 //
 // Any format: the scale of each code is looked up anew, and a switch chooses the conversion.
-// Stops at: memory: each load brings a whole sector, of which one byte is used; few rows leave most of the
+// Stops at: memory: each load brings a whole sector, of which one byte is used; few rows leave most
+// of the
 //   GPU idle.
 // Not for: any size. It is what the definition says.
 #include "kernels/gemv_quantised/gemv_quantised.h"

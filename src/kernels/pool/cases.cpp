@@ -95,9 +95,9 @@ std::vector<Case> timings() {
       cases.push_back(
           {.op = op, .dtype = dtype, .shape = {32, 64, 112, 112}, .parameters = {{"kernel", 2}}});
     }
-  for (const int op : {0, 3})
+  for (const int op : {0, 3, 6, 9})
     cases.push_back({.op = op, .shape = {16, 64, 65536}, .parameters = {{"kernel", 2}}});
-  for (const int op : {2, 5})
+  for (const int op : {2, 5, 8, 11})
     cases.push_back({.op = op, .shape = {4, 16, 64, 64, 64}, .parameters = {{"kernel", 2}}});
   return cases;
 }

@@ -42,11 +42,12 @@ static double cost(const Args& a, const DeviceInfo& device) {
   const double streamed = streaming_us(kTuned, bytes(a), device);
   return alone > streamed ? alone : streamed;
 }
-constinit const Rung rung = {.idea = "one pass: only what beats the k-th so far is kept",
-                             .supports = takes_floats,
-                             .launch = launch,
-                             .cost = cost,
-                             .claims = {// How often a candidate is loaded again depends on the numbers.
-                                        .global_stores_per_element = 2 * 32.0 / 8192}};  // of the tour
+constinit const Rung rung = {
+    .idea = "one pass: only what beats the k-th so far is kept",
+    .supports = takes_floats,
+    .launch = launch,
+    .cost = cost,
+    .claims = {// How often a candidate is loaded again depends on the numbers.
+               .global_stores_per_element = 2 * 32.0 / 8192}};  // of the tour
 
 }  // namespace ridge::topk::one_pass

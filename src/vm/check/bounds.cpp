@@ -217,7 +217,8 @@ void Checker::check_tensor(const Access& a, uint32_t lanes, const uint64_t* at, 
                 thread_name(a, a.base + uint32_t(i))};
     f.address = at[i];
     f.bytes = bytes;
-    f.memory = memory_name(a, {a.base + uint32_t(i), mask_of(at[i], bytes), at[i] & ~3ull, 0, false});
+    f.memory =
+        memory_name(a, {a.base + uint32_t(i), mask_of(at[i], bytes), at[i] & ~3ull, 0, false});
     f.what = say("the access ", before ? "begins " : "ends ", past,
                  before ? " bytes before the start of '" : " bytes past the end of '", tensor->name,
                  "' (", tensor->bytes, " bytes), in other memory");

@@ -13,7 +13,8 @@ uint64_t first_page(uint64_t address) { return address / Page::kBytes * Page::kB
 
 bool is_empty_at_first(const Allocation& a) {
   const MemKind kind = a.kind;
-  return (kind == MemKind::registered && (a.flags & kStartsUnwritten)) || kind == MemKind::device || kind == MemKind::device_heap || kind == MemKind::mapped;
+  return (kind == MemKind::registered && (a.flags & kStartsUnwritten)) || kind == MemKind::device ||
+         kind == MemKind::device_heap || kind == MemKind::mapped;
 }
 
 }  // namespace

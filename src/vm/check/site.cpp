@@ -301,8 +301,7 @@ void mark_behind(const Code& code, CodeSites& all) {
   const auto each = [](const std::vector<uint32_t>& list, auto f) {
     for (const uint32_t i : list) f(i);
   };
-  const auto behind =
-      reached(l, is_barrier, [&](uint32_t i, auto f) { each(l.next(i), f); });
+  const auto behind = reached(l, is_barrier, [&](uint32_t i, auto f) { each(l.next(i), f); });
   const auto ahead = reached(l, is_barrier, [&](uint32_t i, auto f) { each(before[i], f); });
   for (size_t k = 0; k < all.sites.size(); ++k) {
     Site& site = all.sites[k];

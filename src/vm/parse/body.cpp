@@ -261,7 +261,9 @@ void BodyParser::instruction(const Token& first) {
 // A register of 128 bits is a vector of two of 64, and what moves it moves that vector.
 void BodyParser::wide_instruction(Instruction i) {
   const std::string_view root = i.mnemonic.substr(0, i.mnemonic.find('.'));
-  const auto is_pair = [](const Operand& o) { return o.kind == Operand::Kind::vec && o.elems.size() == 2; };
+  const auto is_pair = [](const Operand& o) {
+    return o.kind == Operand::Kind::vec && o.elems.size() == 2;
+  };
   const auto in_braces = [](const Operand& o) { return o.elems[0].column != o.column; };
   if (root == "ld" || root == "st") {
     std::string spelling(i.mnemonic.substr(0, i.mnemonic.size() - 4));
@@ -269,7 +271,8 @@ void BodyParser::wide_instruction(Instruction i) {
   } else if (i.mnemonic == "mov.b128") {
     if (i.operands.size() != 2 || !is_pair(i.operands[0]) || !is_pair(i.operands[1]) ||
         (in_braces(i.operands[0]) && in_braces(i.operands[1])))
-      throw SyntaxError{i.line, i.column, "mov.b128 moves a register of 128 bits, or two of 64 to or from one"};
+      throw SyntaxError{i.line, i.column,
+                        "mov.b128 moves a register of 128 bits, or two of 64 to or from one"};
     Instruction high = i;
     for (Instruction* half : {&i, &high}) {
       half->mnemonic = "mov.b64";

@@ -142,7 +142,7 @@ struct Function {
   std::vector<Instruction> instructions;
   std::vector<SourceLoc> locs;
   std::vector<BranchTable> tables;
-  std::vector<uint32_t> nounroll;     // where .pragma "nounroll" stands: the instructions that follow
+  std::vector<uint32_t> nounroll;  // where .pragma "nounroll" stands: the instructions that follow
   std::deque<std::string> spellings;  // mnemonics written with blanks inside ("mov .u32"), joined
 
   // The body's text, for parse_body: offsets into Module::text, the braces excluded, and the line

@@ -264,8 +264,8 @@ Expected<Profile> read_profile(std::istream& wire, const std::string& kernel) {
         one.mangled.find(kernel) == std::string::npos)
       continue;
     const auto known = std::ranges::find_if(profile.kernels, [&](const Kernel& k) {
-      return k.mangled == one.mangled && k.full_name == one.full_name &&
-             k.tensors == one.tensors && k.grid == one.grid && k.block == one.block &&
+      return k.mangled == one.mangled && k.full_name == one.full_name && k.tensors == one.tensors &&
+             k.grid == one.grid && k.block == one.block &&
              k.resources.dynamic_shared == one.resources.dynamic_shared;
     });
     if (known == profile.kernels.end()) {

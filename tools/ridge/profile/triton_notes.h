@@ -8,7 +8,7 @@
 
 namespace ridge::tools::profile {
 
-nlohmann::json read_triton_notes(std::istream& wire);         // one object per kernel
+nlohmann::json read_triton_notes(std::istream& wire);          // one object per kernel
 std::string triton_notes_text(const nlohmann::json& kernels);  // empty: there are none
 
 }  // namespace ridge::tools::profile

@@ -210,8 +210,8 @@ class Climber {
       progress_.show(fmt::format("{} {}/{}  {} {} Triton", bar(share(1)), started_, jobs_,
                                  climb.operator_, climb.shape));
       if (const Status added = triton_->add_to(climb); !added)
-        progress_.keep(fmt::format("{} without Triton beside it: {}", climb.operator_,
-                                   added.message()));
+        progress_.keep(
+            fmt::format("{} without Triton beside it: {}", climb.operator_, added.message()));
     }
     progress_.clear();
     if (flags_.tables())
@@ -369,7 +369,8 @@ int climb_main(const Arguments& arguments) {
   line.add_flag("--quick", flags.quick, "take fewer samples, and do not time PyTorch");
   line.add_flag("--with-triton", flags.with_triton,
                 "a kernel of examples/triton beside the rungs, where there is one");
-  line.add_option("--python", flags.python, "PATH", "with --with-triton: the Python that has Triton");
+  line.add_option("--python", flags.python, "PATH",
+                  "with --with-triton: the Python that has Triton");
   line.add_device(flags.device);
   line.add_threads(flags.device);
   line.add_json(flags.json);

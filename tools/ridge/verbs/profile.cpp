@@ -174,7 +174,8 @@ int show_counts(const ScratchFolder& scratch, const Findings* findings, const Pr
   for (profile::Kernel& kernel : profile->kernels) profile::rank_lines(kernel, target.gpu);
   std::ifstream notes(scratch / "triton.json");
   const nlohmann::json triton = profile::read_triton_notes(notes);
-  if (const Status shown = show(*profile, findings, triton, flags, target); !shown) return failed(shown);
+  if (const Status shown = show(*profile, findings, triton, flags, target); !shown)
+    return failed(shown);
   return code;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is asked of PyPI, and what it takes, measured with Triton 3.9 and PyTorch 2.15.
+// What is asked of PyPI, and about what it takes (Triton 3.9, PyTorch 2.15).
 constexpr const char* kSmall = "about 270 MB are downloaded from PyPI: Triton and NumPy";
 constexpr const char* kLarge =
     "about 2.7 GB are downloaded from PyPI: Triton, NumPy, PyTorch and the CUDA libraries that "
@@ -30,8 +30,7 @@ for name in ("triton", "torch", "numpy"):
 int show(const std::string& asked) {
   const auto python = find_python(asked);
   if (!python) return failed(python.error());
-  const Outcome outcome =
-      run({.program = *python, .arguments = {"-c", kAsk}, .capture = true});
+  const Outcome outcome = run({.program = *python, .arguments = {"-c", kAsk}, .capture = true});
   if (!outcome.ok()) {
     complain(fmt::format("{} does not work: {}", python->string(), outcome.output));
     return kMissing;
@@ -48,17 +47,16 @@ int install(const std::string& asked, bool torch, bool quiet) {
                        torch ? kLarge : kSmall, folder.string()));
   std::error_code error;
   fs::create_directories(folder.parent_path(), error);
-  const Outcome made = run({.program = *base,
-                            .arguments = {"-m", "venv", folder},
-                            .capture = true});
+  const Outcome made =
+      run({.program = *base, .arguments = {"-m", "venv", folder}, .capture = true});
   if (!made.ok()) {
-    complain(fmt::format("{} cannot make an environment in {}: {}", base->string(),
-                         folder.string(), made.output));
+    complain(fmt::format("{} cannot make an environment in {}: {}", base->string(), folder.string(),
+                         made.output));
     return kMissing;
   }
-  Command pip = {.program = folder / "bin" / "python",
-                 .arguments = {"-m", "pip", "install", "--disable-pip-version-check", "triton",
-                               "numpy"}};
+  Command pip = {
+      .program = folder / "bin" / "python",
+      .arguments = {"-m", "pip", "install", "--disable-pip-version-check", "triton", "numpy"}};
   if (torch) pip.arguments.push_back("torch");
   if (quiet) pip.arguments.push_back("--quiet");
   const Outcome got = run(pip);  // pip shows its progress
