@@ -16,8 +16,7 @@
 constexpr int kBlock = 256;
 
 // One step for every root: x becomes the mean of x and a / x. `worst` collects the largest change,
-// relative to the root, as the bits of a float: floats that are not negative compare as integers
-// do.
+// relative to the root, as the bits of a float: floats that are not negative compare as integers do.
 __global__ void newton_step(const float* a, float* x, int n, unsigned* worst) {
   const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= n) return;

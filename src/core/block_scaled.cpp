@@ -40,8 +40,8 @@ double tree_sum(std::array<double, 256>& a) {
   return a[0];
 }
 
-// The mean of all scales that are numbers. Groups of 256 are summed in halves, and their sums,
-// dealt to 256 places, again.
+// The mean of all scales that are numbers. Groups of 256 are summed in halves, and their sums, dealt
+// to 256 places, again.
 float mean_of(const std::vector<float>& scales) {
   std::array<double, 256> places = {}, counts = {};
   for (size_t first = 0; first < scales.size(); first += 256) {
@@ -89,7 +89,8 @@ void store_scales(const std::vector<float>& scales, const Tensor& t, TensorScale
   const auto most_element = float(largest(t.dtype));
   if (tensor_scale == TensorScale::computed)
     *to.second = most_of(0, count, 0) / (most_element * most_scale);
-  for (int64_t i = 0; i < count; ++i) store_one(i, scales[size_t(i)] / most_element, *to.second);
+  for (int64_t i = 0; i < count; ++i)
+    store_one(i, scales[size_t(i)] / most_element, *to.second);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Operands of mma.sync in shared memory: 128 or 256 rows of a, or columns of b, 64 elements deep,
-// in rows of 128 bytes with the 128-byte swizzle, so that ldmatrix reads and copies write without
-// bank conflicts. The layouts are those of wgmma (device/wgmma_operand.cuh):
+// Operands of mma.sync in shared memory: 128 or 256 rows of a, or columns of b, 64 elements deep, in
+// rows of 128 bytes with the 128-byte swizzle, so that ldmatrix reads and copies write without bank
+// conflicts. The layouts are those of wgmma (device/wgmma_operand.cuh):
 //   (width,64):(64,1)                     where the depth is contiguous in memory
 //   ((64,width/64),64):((1,4096),64)      where the rows of a or the columns of b are
 //

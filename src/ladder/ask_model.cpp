@@ -163,7 +163,7 @@ std::vector<AskedRung> try_rungs(const Ladder& ladder, const Call& call, const D
 }  // namespace
 
 std::vector<AskedRung> ask_model(const Ladder& ladder, const Call& call, const DeviceInfo& device,
-                                 cudaStream_t stream) {
+                             cudaStream_t stream) {
   const std::vector<TensorDef>& tensors = call.op().tensors;
   const bool can_be_tried =
       call.group.empty() && std::ranges::none_of(tensors, [&](const TensorDef& tensor) {

@@ -21,6 +21,6 @@ struct AskedRung {
 // stream is captured, and if several threads of the process use the device. The model is asked once
 // for each call of a form: operator, formats, sizes, strides, alignment and parameters.
 std::vector<AskedRung> ask_model(const Ladder& ladder, const Call& call, const DeviceInfo& device,
-                                 cudaStream_t stream);
+                             cudaStream_t stream);
 
 }  // namespace ridge

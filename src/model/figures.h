@@ -45,7 +45,8 @@ struct Figures {
 
   double l2_peak_bytes_per_ns;         // 100 % for Nsight Compute: to and from the SMs
   double l2_lone_miss, l2_lone_write;  // what a lone sector counts there
-  double l2_bulk_hit;                  // and what a bulk copy does that finds its data
+  double l2_hit, l2_lone_hit;  // a sector that a load finds there, of several and a lone one
+  double l2_bulk_hit;          // and what a bulk copy does that finds its data
 
   // Atomics on global memory of the whole GPU, by how many different words they go to.
   std::array<double, 6> atomic_words;

@@ -79,10 +79,12 @@ bool Memory::is_missing(uint32_t op) {
 }
 
 double Memory::read(uint32_t op, double now, uint64_t line, int sectors) {
-  return answer(op, now, line, sectors, {l2_rate_, figures_.l2_spread, 1});
+  return answer(op, now, line, sectors,
+                {l2_rate_, figures_.l2_spread, figures_.l2_hit, figures_.l2_lone_hit});
 }
 double Memory::read_bulk(uint32_t op, double now, uint64_t line, int sectors) {
-  return answer(op, now, line, sectors, {bulk_rate_, 0, figures_.l2_bulk_hit});
+  return answer(op, now, line, sectors,
+                {bulk_rate_, 0, figures_.l2_bulk_hit, figures_.l2_bulk_hit});
 }
 double Memory::receive(double now, double bytes) {
   const double cycles = bytes / bulk_rate_;
@@ -95,9 +97,8 @@ double Memory::receive(double now, double bytes) {
 double Memory::answer(uint32_t op, double now, uint64_t line, int sectors, const Way& way) {
   const bool missing = is_missing(op);
   take_l2(now, sectors, way.rate, figures_.l2_request * share_,
-          !missing       ? way.hit
-          : sectors == 1 ? figures_.l2_lone_miss
-                         : 1);
+          missing ? (sectors == 1 ? figures_.l2_lone_miss : 1)
+                  : (sectors == 1 ? way.lone_hit : way.hit));
   if (!missing) return l2_ + figures_.l2_latency + way.spread * distance_of(line);
   const double bytes = std::min(128.0, 32.0 * sectors * std::max(1.0, fetched_[op]));
   const double later = slower(now, take_dram(now, bytes, sectors, false));

@@ -41,8 +41,8 @@ class Memory {
  private:
   void take_l2(double now, int sectors, double rate, double least, double counts);
   struct Way {
-    double rate, spread;  // bytes per cycle; cycles
-    double hit;           // what a byte counts that is in the L2
+    double rate, spread;   // bytes per cycle; cycles
+    double hit, lone_hit;  // what a byte counts that is in the L2
   };
   double answer(uint32_t op, double now, uint64_t line, int sectors, const Way& way);
   bool is_missing(uint32_t op);

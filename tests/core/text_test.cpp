@@ -24,7 +24,7 @@ TEST(Text, Numbers) {
 
 TEST(Text, NamesBehindSymbols) {
   EXPECT_EQ(demangled("_Z4turnPf"), "turn(float*)");
-  EXPECT_EQ(demangled("f"), "f");     // no type
+  EXPECT_EQ(demangled("f"), "f");  // no type
   const std::string many(1024, 'f');  // parameters
   EXPECT_EQ(demangled("_ZN3lib4turnIfEEv" + many), "lib::turn<…>");
   EXPECT_EQ(demangled("_Z4turn" + many), "turn");

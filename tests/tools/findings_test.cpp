@@ -67,9 +67,9 @@ TEST(Findings, ComeThroughTheWireAsTheyWere) {
 }
 
 TEST(Findings, WithdrawnOnesAreNotThere) {
-  const Findings found =
-      read(vm::report::to_json(race(), ", \"id\": 1") + "\n" +
-           vm::report::to_json(at("leak", "a.cu", 3), ", \"id\": 2") + "\n{\"withdrawn\": 1}\n");
+  const Findings found = read(vm::report::to_json(race(), ", \"id\": 1") + "\n" +
+                              vm::report::to_json(at("leak", "a.cu", 3), ", \"id\": 2") +
+                              "\n{\"withdrawn\": 1}\n");
   ASSERT_EQ(found.all.size(), 1u);
   EXPECT_EQ(found.all[0].kind, "leak");
 }

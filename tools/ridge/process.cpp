@@ -63,8 +63,8 @@ void drain(int from, std::string& into) {
   }
 }
 
-// Hands on the whole lines, and leaves what has no end yet. What is printed of them appears at
-// once: somebody may be waiting for it at the other end of a pipe.
+// Hands on the whole lines, and leaves what has no end yet. What is printed of them appears at once:
+// somebody may be waiting for it at the other end of a pipe.
 void hand_on_lines(const Command& command, std::string& output) {
   if (!command.line) return;
   size_t begin = 0;

@@ -88,7 +88,7 @@ Answer ask_once(const fs::path& nvcc) {
       wrapped == behind(kept))
     return kept;
   const Answer answer = ask(nvcc);
-  if (answer.version.empty() || answer.root.empty()) return answer;    // perhaps only this time
+  if (answer.version.empty() || answer.root.empty()) return answer;  // perhaps only this time
   const fs::path made = file.string() + fmt::format("-{}", getpid());  // readers see whole files
   std::ofstream(made) << nvcc.string() << ' ' << stamp(nvcc) << '\n'
                       << behind(answer) << '\n'
@@ -117,7 +117,8 @@ Expected<Toolkit> find_toolkit() {
   for (const fs::path& nvcc : candidates()) {
     if (!can_run(nvcc)) continue;
     const Answer answer = ask_once(nvcc);
-    if (answer.version.starts_with("13.") && !answer.root.empty()) return toolkit_of(nvcc, answer);
+    if (answer.version.starts_with("13.") && !answer.root.empty())
+      return toolkit_of(nvcc, answer);
   }
   return Error{kMissing,
                "no CUDA compiler: nvcc of CUDA 13 is neither on PATH nor in $CUDA_HOME/bin nor in "

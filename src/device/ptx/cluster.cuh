@@ -30,8 +30,8 @@ __device__ __forceinline__ void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-// Writes two or four floats to where `here` is in block `rank`'s shared memory. That block must
-// have started, and must not have ended.
+// Writes two or four floats to where `here` is in block `rank`'s shared memory. That block must have
+// started, and must not have ended.
 __device__ __forceinline__ void store_in_cluster(float2* here, unsigned rank, float2 value) {
   const uint32_t address = uint32_t(__cvta_generic_to_shared(here));
   uint32_t there;

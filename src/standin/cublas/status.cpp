@@ -9,8 +9,7 @@ struct Row {
   cublasStatus_t status;
   const char *name, *text;
 };
-#define RIDGE_ROW(status, text) \
-  { status, #status, text }
+#define RIDGE_ROW(status, text) {status, #status, text}
 constexpr Row kRows[] = {
     RIDGE_ROW(CUBLAS_STATUS_SUCCESS, "success"),
     RIDGE_ROW(CUBLAS_STATUS_NOT_INITIALIZED, "there is no valid handle"),

@@ -1,5 +1,4 @@
-// The status codes of cuBLAS and cuBLASLt in words. Both give the same text for numbers that are
-// none.
+// The status codes of cuBLAS and cuBLASLt in words. Both give the same text for numbers that are none.
 #pragma once
 
 namespace ridge::cublas {

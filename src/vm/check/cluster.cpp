@@ -94,7 +94,8 @@ void Checker::visit(const Access& a, BlockState& home, uint32_t thread, bool rea
   const size_t warps = a.b.warps.size();
   if (home.visits.empty()) home.visits.resize(a.w.block->cluster->blocks.size() * warps);
   home.visits[a.w.block->rank * warps + a.w.index] = {a.s.id, thread, a.segment, reads};
-  if (home.exit_site) report_leaves_early(home, home.visits[a.w.block->rank * warps + a.w.index]);
+  if (home.exit_site)
+    report_leaves_early(home, home.visits[a.w.block->rank * warps + a.w.index]);
   else if (!a.b.start_told && !(a.ws.clock && a.ws.clock->knows(home.index)))
     report_not_started(a, home, thread);
 }

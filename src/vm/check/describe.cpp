@@ -272,7 +272,8 @@ void Checker::report_empty(const Access& a, const Word& word) {
   f.bytes = uint32_t(__builtin_popcount(word.mask));
   f.memory = memory_name(a, word);
   f.what = say(f.space, " memory is read that nobody has written");
-  if (!word.shared) f.fix = "fill it with cudaMemset or cudaMemcpy, or let a kernel write it first";
+  if (!word.shared)
+    f.fix = "fill it with cudaMemset or cudaMemcpy, or let a kernel write it first";
   else if (a.b.mbarriers.empty()) f.fix = "write it first, and put __syncthreads() between";
   else
     f.fix = say("if a bulk copy brings it, wait for the phase of its mbarrier before ",

@@ -15,9 +15,9 @@ struct Record {
   uint64_t bits = 0;  // 0: nobody yet
 
   // For a write: kStrong (atomic, or meant for other threads to see) and kInFlight (an asynchronous
-  // copy that has not landed, its segment is kNotOver; or a bulk copy that has). For a read:
-  // kStrong, and kMany (other threads have read the word since). The segment of a wgmma's read is
-  // kNotOver until its wait.
+  // copy that has not landed, its segment is kNotOver; or a bulk copy that has). For a read: kStrong,
+  // and kMany (other threads have read the word since). The segment of a wgmma's read is kNotOver
+  // until its wait.
   static constexpr uint32_t kStrong = 1, kInFlight = 2, kMany = 2;
   // A write by a bulk copy that started while another one to the same word was under way: nobody
   // can tell which of them comes last. It stays kNotOver.

@@ -188,8 +188,8 @@ class Observer {
 void add_observer(Observer* observer);
 void remove_observer(Observer* observer);
 
-// This one alone hears of everything, until nullptr is set: then all those that were added do
-// again. Called while nothing runs.
+// This one alone hears of everything, until nullptr is set: then all those that were added do again.
+// Called while nothing runs.
 void set_only_observer(Observer* observer);
 
 // Whom to tell: the one observer, or one that tells all of them in the order they were added.

@@ -167,7 +167,7 @@ struct Barrier {
 struct Block {
   const GridRun* grid = nullptr;
   Cluster* cluster = nullptr;
-  uint32_t rank = 0;   // in the cluster
+  uint32_t rank = 0;  // in the cluster
   bool ended = false;  // all its threads are gone
   bool left = false;   // so is its shared memory: since its end, the cluster has had a turn
   uint64_t index = 0;

@@ -60,7 +60,7 @@ enum class Sync : uint8_t {
   grid_wait,      // for the grids that this one depends on
   registers_dec,  // setmaxnreg
   registers_inc,
-  token_init,  // mbarrier objects
+  token_init,     // mbarrier objects
   token_end,
   token_arrive,
   token_wait,

@@ -38,7 +38,7 @@ struct OperandSpec {
   bool fragment = false, fragment_or_descriptor = false;
   bool literal = false, flag = false, sign = false;
   bool tensor = false;  // an address with coordinates
-  int type_index = 0;   // which type of the spelling; -1: `type`; -2: twice as wide as the first
+  int type_index = 0;  // which type of the spelling; -1: `type`; -2: twice as wide as the first
   Type type = Type::none;
   Space space = Space::reg;  // of an address; reg: the one that the spelling names
 };

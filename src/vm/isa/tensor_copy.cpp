@@ -201,8 +201,7 @@ const Inst* tensor_copy(Warp& w, const Inst* inst) {
     entry.tensors = std::move(boxes);
     AsyncQueue::started(w, entry);
   };
-  if (ranks)
-    receivers.each(w.mask, [&](uint32_t lanes, auto place) { start(lanes, copies, place); });
+  if (ranks) receivers.each(w.mask, [&](uint32_t lanes, auto place) { start(lanes, copies, place); });
   else start(w.mask, std::move(copies), [](uint32_t address) { return address; });
   return inst + 1;
 }

@@ -22,15 +22,15 @@ struct Touch {
   Reach reach = Reach::none;
   bool generic = false;  // each lane's address says which memory it is
   Action action = Action::load;
-  uint8_t bytes = 0;       // per lane; of matrices, per row
-  uint8_t matrices = 0;    // kind matrices: how many; fragments: 1 where they are moved so
-  MachineAtomic atomic;    // of reductions and atomics, and of the loads in their loops
-  bool bypasses = false;   // kind copy: past the first cache
-  bool peers = false;      // kind lanes: each lane's address says which block of the cluster it is
+  uint8_t bytes = 0;      // per lane; of matrices, per row
+  uint8_t matrices = 0;   // kind matrices: how many; fragments: 1 where they are moved so
+  MachineAtomic atomic;   // of reductions and atomics, and of the loads in their loops
+  bool bypasses = false;  // kind copy: past the first cache
+  bool peers = false;     // kind lanes: each lane's address says which block of the cluster it is
   Bulk bulk = Bulk::none;  // kinds bulk and tensor
   bool multicast = false;  // the same
-  int32_t offset = 0;      // to add to the base
-  uint32_t entry = 0;      // whose it is
+  int32_t offset = 0;     // to add to the base
+  uint32_t entry = 0;     // whose it is
 };
 
 // One PTX instruction.

@@ -20,8 +20,8 @@ struct HostCall {
   auto operator<=>(const HostCall&) const = default;
 };
 
-// The call that this thread is in. Frames of the runtime are left out, and so are those of cuBLAS
-// and of what it calls.
+// The call that this thread is in. Frames of the runtime are left out, and so are those of cuBLAS and
+// of what it calls.
 HostCall host_call();
 // For a signal's handler: the code at this address, where the signal came, and who called it.
 HostCall host_call_at(uintptr_t address);

@@ -48,8 +48,7 @@ template <int kFrom>
 __device__ void sum_table(const float* table, float* out) {
   float sum = 0;
 #pragma unroll 4
-  for (int row = 0; row < 64; ++row)
-    sum += table[kFrom + row * kThreads + threadIdx.x];  // <- misaligned
+  for (int row = 0; row < 64; ++row) sum += table[kFrom + row * kThreads + threadIdx.x];  // <- misaligned
   out[thread()] = sum;
 }
 __global__ void misaligned_bad(const float* table, float* out) { sum_table<3>(table, out); }
@@ -72,7 +71,7 @@ __global__ void redundant_bad(const float* a, const float* b, float* c) {
 #pragma unroll 1
   for (int k = 0; k < kRedundant; ++k) {
     const float left = a[y * kSide + k];  // <- redundant loads
-    sum += left * b[k * kSide + x];       // <- redundant loads
+    sum += left * b[k * kSide + x];  // <- redundant loads
   }
   c[y * kSide + x] = sum;
 }
@@ -105,9 +104,7 @@ __device__ void turn(const T* in, T* out) {
 __global__ void bank_conflict_bad(const float* in, float* out) { turn<float, 32>(in, out); }
 __global__ void bank_conflict_good(const float* in, float* out) { turn<float, 33>(in, out); }
 __global__ void bank_conflict_wide_bad(const double* in, double* out) { turn<double, 32>(in, out); }
-__global__ void bank_conflict_wide_good(const double* in, double* out) {
-  turn<double, 33>(in, out);
-}
+__global__ void bank_conflict_wide_good(const double* in, double* out) { turn<double, 33>(in, out); }
 
 // Neighbours two words apart: no row to pad, but the index can be stretched.
 __device__ int plain(int i) { return i; }
@@ -132,13 +129,11 @@ __device__ void blur(const float* in, float* out) {
   constexpr int kTile = 16, kHalo = 2, kWhole = kTile + 2 * kHalo;
   __shared__ float tile[kWhole][kRow];
   for (int i = threadIdx.y * kTile + threadIdx.x; i < kWhole * kWhole; i += kTile * kTile)
-    tile[i / kWhole][i % kWhole] =
-        in[(blockIdx.y * kTile + i / kWhole) * kSide + blockIdx.x * kTile + i % kWhole];
+    tile[i / kWhole][i % kWhole] = in[(blockIdx.y * kTile + i / kWhole) * kSide + blockIdx.x * kTile + i % kWhole];
   __syncthreads();
   float sum = 0;
   for (int dy = 0; dy <= 2 * kHalo; ++dy)
-    for (int dx = 0; dx <= 2 * kHalo; ++dx)
-      sum += tile[threadIdx.y + dy][threadIdx.x + dx];  // <- bank conflict
+    for (int dx = 0; dx <= 2 * kHalo; ++dx) sum += tile[threadIdx.y + dy][threadIdx.x + dx];  // <- bank conflict
   out[(blockIdx.y * kTile + threadIdx.y) * kSide + blockIdx.x * kTile + threadIdx.x] = sum;
 }
 __global__ void blur_bad(const float* in, float* out) { blur<20>(in, out); }
@@ -176,8 +171,7 @@ __global__ void register_tile_bad(const float* a, const float* b, float* c) {
     left[threadIdx.y][threadIdx.x] = a[y * kSide + k + threadIdx.x];
     right[threadIdx.y][threadIdx.x] = b[(k + threadIdx.y) * kSide + x];
     __syncthreads();
-    for (int i = 0; i < 32; ++i)
-      sum += left[threadIdx.y][i] * right[i][threadIdx.x];  // <- few operations per load
+    for (int i = 0; i < 32; ++i) sum += left[threadIdx.y][i] * right[i][threadIdx.x];  // <- few operations per load
     __syncthreads();
   }
   c[y * kSide + x] = sum;
@@ -194,13 +188,11 @@ __global__ void register_tile_good(const float* a, const float* b, float* c) {
     __syncthreads();
     for (int i = 0; i < 32; ++i)
       for (int r = 0; r < 2; ++r)
-        for (int s = 0; s < 2; ++s)
-          sum[r][s] += left[threadIdx.y + 16 * r][i] * right[i][threadIdx.x + 16 * s];
+        for (int s = 0; s < 2; ++s) sum[r][s] += left[threadIdx.y + 16 * r][i] * right[i][threadIdx.x + 16 * s];
     __syncthreads();
   }
   for (int r = 0; r < 2; ++r)
-    for (int s = 0; s < 2; ++s)
-      c[(y0 + threadIdx.y + 16 * r) * kSide + x0 + threadIdx.x + 16 * s] = sum[r][s];
+    for (int s = 0; s < 2; ++s) c[(y0 + threadIdx.y + 16 * r) * kSide + x0 + threadIdx.x + 16 * s] = sum[r][s];
 }
 
 // --- atomics
@@ -242,8 +234,7 @@ int main() {
   double* const wide = zeros<double>(kCount);
   double* const turned = zeros<double>(kCount);
   const auto particles = reinterpret_cast<Particle*>(a);
-  const dim3 tiles(kSide / 32, kSide / 32), tile(32, 32),
-      small_tiles(kSide / 16 - 2, kSide / 16 - 2), small(16, 16);
+  const dim3 tiles(kSide / 32, kSide / 32), tile(32, 32), small_tiles(kSide / 16 - 2, kSide / 16 - 2), small(16, 16);
   uncoalesced_bad<<<tiles, tile>>>(a, b);
   uncoalesced_good<<<tiles, tile>>>(a, b);
   swapped_bad<<<tiles, tile>>>(a, b, c);

@@ -1,5 +1,5 @@
-// One kernel for each kind of advice on lanes, arithmetic, registers and blocks, and its twin with
-// the advice taken; marked as in planted.cu.
+// One kernel for each kind of advice on lanes, arithmetic, registers and blocks, and its twin with the
+// advice taken; marked as in planted.cu.
 #include "planted.h"
 
 // --- lanes
@@ -90,12 +90,8 @@ __device__ void many_values(const float* in, float* out) {
 #pragma unroll
   for (int i = 0; i < 48; ++i) out[thread() + i * 32] = values[i];
 }
-__global__ void __launch_bounds__(1024, 2) spills_bad(const float* in, float* out) {
-  many_values(in, out);
-}
-__global__ void __launch_bounds__(128) spills_good(const float* in, float* out) {
-  many_values(in, out);
-}
+__global__ void __launch_bounds__(1024, 2) spills_bad(const float* in, float* out) { many_values(in, out); }
+__global__ void __launch_bounds__(128) spills_good(const float* in, float* out) { many_values(in, out); }
 
 // Each thread waits for its loads; twice as many threads wait at the same time.
 template <int kWords>
@@ -117,9 +113,7 @@ __device__ void sum_part(const float* in, float* out, int begin, int step) {
   out[begin] = sum;
 }
 __global__ void idle_sms_bad(const float* in, float* out) { sum_part(in, out, thread(), 1); }
-__global__ void idle_sms_good(const float* in, float* out) {
-  sum_part(in, out, thread(), gridDim.x * blockDim.x);
-}
+__global__ void idle_sms_good(const float* in, float* out) { sum_part(in, out, thread(), gridDim.x * blockDim.x); }
 
 int main() {
   constexpr size_t kCount = 1 << 21;

@@ -14,8 +14,7 @@ __global__ void run_off(float* x) {
 }
 
 __global__ void forever(volatile float* x) {
-  while (*x == 0) {
-  }
+  while (*x == 0) {}
 }
 
 int main(int count, char** words) {

@@ -110,8 +110,7 @@ TEST(Tensor, MissingLanesAreReported) {
     m.load_body("mov.u32 %r10, %tid.x;\n setp.lt.u32 %p1, %r10, 5;\n @%p1 ret;\n" + kSomeMma);
     const Fault fault = m.run({1}, {32}, m.allocate(std::vector<int>(1)));
     EXPECT_EQ(fault.kind, FaultKind::illegal_instruction);
-    EXPECT_NE(text_of(fault).find("all 32 threads of the warp"), std::string::npos)
-        << text_of(fault);
+    EXPECT_NE(text_of(fault).find("all 32 threads of the warp"), std::string::npos) << text_of(fault);
   }
   {
     Machine m;

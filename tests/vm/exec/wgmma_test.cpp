@@ -80,8 +80,8 @@ TEST(Wgmma, ReadsSharedMemoryLate) {
   EXPECT_EQ(result(kMultiply + kCommit + twos + "bar.sync 0;\n" + kWait + store("%f0")), 39);
 }
 
-// A product is over for all four warps when it is over for one: whoever hears from that one that B
-// is free may overwrite it.
+// A product is over for all four warps when it is over for one: whoever hears from that one that B is
+// free may overwrite it.
 TEST(Wgmma, IsOverForAllFourWarpsAtOnce) {
   const std::string overwritten_by_one = R"(
   setp.eq.u32 %p3, %r1, 0;

@@ -19,9 +19,9 @@
 #include <string_view>
 #include <vector>
 
+#include "vm/isa/inst.h"
 #include "vm/exec/warp.h"
 #include "vm/isa/form.h"
-#include "vm/isa/inst.h"
 
 namespace ridge::vm::test {
 

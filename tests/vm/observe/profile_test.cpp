@@ -148,11 +148,9 @@ TEST(Profile, AMulticastBringsItsSectorsToEachBlock) {
       "@%p2 mbarrier.init.shared.b64 [%r2], 1;"
       "@%p2 mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 256;"
       "barrier.cluster.arrive; barrier.cluster.wait; mov.u16 %rs1, 3;"
-      "@%p3 " +
-          copy +
-          " [%r2+1024], [%rd1], 256, [%r2], %rs1;"
-          "Try: mbarrier.try_wait.parity.shared.b64 %p4, [%r2], 0; @!%p4 bra Try;"
-          "barrier.cluster.arrive; barrier.cluster.wait;",
+      "@%p3 " + copy + " [%r2+1024], [%rd1], 256, [%r2], %rs1;"
+      "Try: mbarrier.try_wait.parity.shared.b64 %p4, [%r2], 0; @!%p4 bra Try;"
+      "barrier.cluster.arrive; barrier.cluster.wait;",
       32, 2);
   const json& one = p.by_name.at(copy);
   EXPECT_EQ(count(one, "requests"), 1);
@@ -163,12 +161,12 @@ TEST(Profile, AMulticastBringsItsSectorsToEachBlock) {
 }
 TEST(Profile, LanesReachTheirOwnBlockOrOthers) {
   // Every block stores to the first one: its own for one of the two.
-  const auto p =
-      run("barrier.cluster.arrive; barrier.cluster.wait; mapa.shared::cluster.u32 %r7, %r6, 0;"
-          "st.shared::cluster.u32 [%r7], %r1; cvt.u64.u32 %rd5, %r6; cvta.shared.u64 %rd6, %rd5;"
-          "mapa.u64 %rd7, %rd6, 0; st.u64 [%rd7+8], %rd1;"
-          "barrier.cluster.arrive; barrier.cluster.wait;",
-          32, 2);
+  const auto p = run(
+      "barrier.cluster.arrive; barrier.cluster.wait; mapa.shared::cluster.u32 %r7, %r6, 0;"
+      "st.shared::cluster.u32 [%r7], %r1; cvt.u64.u32 %rd5, %r6; cvta.shared.u64 %rd6, %rd5;"
+      "mapa.u64 %rd7, %rd6, 0; st.u64 [%rd7+8], %rd1;"
+      "barrier.cluster.arrive; barrier.cluster.wait;",
+      32, 2);
   for (const char* name : {"st.shared::cluster.u32", "st.u64"}) {
     const json& store = p.by_name.at(name);
     EXPECT_EQ(count(store, "peer_requests"), 1) << name;

@@ -213,38 +213,38 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap* out, CUtensorMapDataType type, cuu
                                  CUtensorMapL2promotion l2_promotion,
                                  CUtensorMapFloatOOBfill oob_fill) {
   return tensor_call([&] {
-    const Tensor t{type,       rank,    address,      sizes,   strides, element_strides,
-                   interleave, swizzle, l2_promotion, oob_fill};
-    if (Refusal wrong = check(t, out, 3)) return refuse(*wrong);
-    if (!lower) return refuse(is_null("pixelBoxLowerCorner"));
-    if (!upper) return refuse(is_null("pixelBoxUpperCorner"));
-    if (!pixels || pixels > 1024) return refuse(not_within("pixelsPerColumn", pixels, 1, 1024));
-    TensorMap map = map_of(t);
-    map.im2col = true;
-    map.box[0] = channels;
-    map.pixels = pixels;
-    const int limit = rank == 3 ? 32768 : rank == 4 ? 128 : 16;
-    for (cuuint32_t k = 0; k + 2 < rank; ++k) {
-      for (const auto& [name, corner] :
-           {std::pair("pixelBoxLowerCorner", lower[k]), std::pair("pixelBoxUpperCorner", upper[k])})
-        if (corner < -limit || corner >= limit)
-          return refuse(because(element(name, k) + " is " + std::to_string(corner) + "; it is " +
-                                std::to_string(-limit) + " to " + std::to_string(limit - 1) +
-                                " for this rank"));
-      const uint64_t size = sizes[k + 1];
-      if (size >= 0xffffffff)
-        return refuse(not_within(element("globalDim", k + 1), size, 1, 0xfffffffe));
-      if (int64_t(size) - 1 + upper[k] < lower[k])
-        return refuse(
-            because("the bounding box is empty in dimension " + std::to_string(k + 1),
-                    "it reaches from the lower corner to the tensor's last pixel plus the "
-                    "upper corner"));
-      map.lower[k] = lower[k];
-      map.upper[k] = upper[k];
-    }
-    const uint64_t bytes = uint64_t(channels) * pixels * map.element_bytes();
-    if (Refusal wrong = check_row(map, "channelsPerPixel")) return refuse(*wrong);
-    return hand_over(map, bytes, out);
+      const Tensor t{type,       rank,    address,      sizes,   strides, element_strides,
+                     interleave, swizzle, l2_promotion, oob_fill};
+      if (Refusal wrong = check(t, out, 3)) return refuse(*wrong);
+      if (!lower) return refuse(is_null("pixelBoxLowerCorner"));
+      if (!upper) return refuse(is_null("pixelBoxUpperCorner"));
+      if (!pixels || pixels > 1024) return refuse(not_within("pixelsPerColumn", pixels, 1, 1024));
+      TensorMap map = map_of(t);
+      map.im2col = true;
+      map.box[0] = channels;
+      map.pixels = pixels;
+      const int limit = rank == 3 ? 32768 : rank == 4 ? 128 : 16;
+      for (cuuint32_t k = 0; k + 2 < rank; ++k) {
+        for (const auto& [name, corner] : {std::pair("pixelBoxLowerCorner", lower[k]),
+                                           std::pair("pixelBoxUpperCorner", upper[k])})
+          if (corner < -limit || corner >= limit)
+            return refuse(because(element(name, k) + " is " + std::to_string(corner) + "; it is " +
+                                  std::to_string(-limit) + " to " + std::to_string(limit - 1) +
+                                  " for this rank"));
+        const uint64_t size = sizes[k + 1];
+        if (size >= 0xffffffff)
+          return refuse(not_within(element("globalDim", k + 1), size, 1, 0xfffffffe));
+        if (int64_t(size) - 1 + upper[k] < lower[k])
+          return refuse(
+              because("the bounding box is empty in dimension " + std::to_string(k + 1),
+                      "it reaches from the lower corner to the tensor's last pixel plus the "
+                      "upper corner"));
+        map.lower[k] = lower[k];
+        map.upper[k] = upper[k];
+      }
+      const uint64_t bytes = uint64_t(channels) * pixels * map.element_bytes();
+      if (Refusal wrong = check_row(map, "channelsPerPixel")) return refuse(*wrong);
+      return hand_over(map, bytes, out);
   });
 }
 
@@ -254,20 +254,21 @@ CUresult cuTensorMapEncodeIm2colWide(CUtensorMap*, CUtensorMapDataType, cuuint32
                                      cuuint32_t, const cuuint32_t*, CUtensorMapInterleave,
                                      CUtensorMapIm2ColWideMode, CUtensorMapSwizzle,
                                      CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
-  return tensor_call([] { return cudaErrorNotSupported; });
+  return tensor_call([] {
+        return cudaErrorNotSupported; });
 }
 
 CUresult cuTensorMapReplaceAddress(CUtensorMap* map, void* address) {
   return tensor_call([&] {
-    if (!map) return refuse(is_null("tensorMap"));
-    TensorMapBytes bytes;
-    std::memcpy(&bytes, map, sizeof bytes);
-    if (Refusal wrong = check_address(address, ridge::vm::decode(bytes).interleave))
-      return refuse(*wrong);
-    replace(bytes, ridge::vm::TensorMapField::global_address, 0,
-            reinterpret_cast<uintptr_t>(address));
-    std::memcpy(map, &bytes, sizeof bytes);
-    return cudaSuccess;
+          if (!map) return refuse(is_null("tensorMap"));
+          TensorMapBytes bytes;
+          std::memcpy(&bytes, map, sizeof bytes);
+          if (Refusal wrong = check_address(address, ridge::vm::decode(bytes).interleave))
+            return refuse(*wrong);
+          replace(bytes, ridge::vm::TensorMapField::global_address, 0,
+                  reinterpret_cast<uintptr_t>(address));
+          std::memcpy(map, &bytes, sizeof bytes);
+          return cudaSuccess;
   });
 }
 

@@ -202,8 +202,8 @@ __global__ void early_return(int* d, int n) {
   d[t] = s[n - 1 - t];
 }
 
-// Keeps the even numbers, in place. A block writes where the ones before it have read: their
-// counts, which it waits for, could not be known before. No fence is needed for that.
+// Keeps the even numbers, in place. A block writes where the ones before it have read: their counts,
+// which it waits for, could not be known before. No fence is needed for that.
 __global__ void compact(int* d, int* counts) {
   __shared__ int first;
   const int t = threadIdx.x, value = d[blockIdx.x * kThreads + t];
@@ -238,8 +238,7 @@ __global__ void same_value(const int* in, int* out) {
   if (threadIdx.x == 0) *out = found;
 }
 
-// The same of all blocks, in global memory: a block may come before the store of another has
-// landed.
+// The same of all blocks, in global memory: a block may come before the store of another has landed.
 __global__ void all_mark(int* out) { out[threadIdx.x] = 1; }
 
 __global__ void optimistic(float* out, const int* in) {
@@ -254,11 +253,9 @@ __global__ void optimistic(float* out, const int* in) {
 
 __global__ void transpose(const int* in, int* out) {
   __shared__ int tile[32][33];
-  for (int y = threadIdx.x / 32; y < 32; y += kThreads / 32)
-    tile[y][threadIdx.x % 32] = in[y * 32 + threadIdx.x % 32];
+  for (int y = threadIdx.x / 32; y < 32; y += kThreads / 32) tile[y][threadIdx.x % 32] = in[y * 32 + threadIdx.x % 32];
   __syncthreads();
-  for (int y = threadIdx.x / 32; y < 32; y += kThreads / 32)
-    out[y * 32 + threadIdx.x % 32] = tile[threadIdx.x % 32][y];
+  for (int y = threadIdx.x / 32; y < 32; y += kThreads / 32) out[y * 32 + threadIdx.x % 32] = tile[threadIdx.x % 32][y];
 }
 
 int wrong = 0;
@@ -336,8 +333,7 @@ int main() {
   int bits = 0;
   static_assert(sizeof bits == sizeof largest);
   memcpy(&bits, &largest, sizeof bits);
-  run("optimistic", a, {bits},
-      [&] { optimistic<<<kBlocks, kThreads>>>(reinterpret_cast<float*>(a), in); });
+  run("optimistic", a, {bits}, [&] { optimistic<<<kBlocks, kThreads>>>(reinterpret_cast<float*>(a), in); });
   run("transpose", a, turned, [&] { transpose<<<1, kThreads>>>(in, a); });
   for (int* p : {in, a, b, c}) cudaFree(p);
   return wrong;

@@ -56,8 +56,7 @@ void two_buffers() {
   for (int round = 0; round <= kRounds; ++round) {
     if (round < kRounds) {
       fill<<<12, 256, 0, stream>>>(device, kCount, round);
-      cudaMemcpyAsync(host[round % 2], device, kCount * sizeof(int), cudaMemcpyDeviceToHost,
-                      stream);
+      cudaMemcpyAsync(host[round % 2], device, kCount * sizeof(int), cudaMemcpyDeviceToHost, stream);
       cudaEventRecord(done[round % 2], stream);
     }
     if (!round) continue;

@@ -125,12 +125,10 @@ __global__ void shared_counter(int* values) {
   __syncthreads();
   if (threadIdx.x < 32) {
     data[t] = int(t);
-    asm volatile("{.reg .b64 old; atom.add.release.gpu.u64 old, [%0], 1;}" ::"l"(&counter)
-                 : "memory");
+    asm volatile("{.reg .b64 old; atom.add.release.gpu.u64 old, [%0], 1;}" ::"l"(&counter) : "memory");
   } else {
     unsigned long long seen = 0;
-    while (seen < 32)
-      asm volatile("ld.acquire.gpu.b64 %0, [%1];" : "=l"(seen) : "l"(&counter) : "memory");
+    while (seen < 32) asm volatile("ld.acquire.gpu.b64 %0, [%1];" : "=l"(seen) : "l"(&counter) : "memory");
     values[t] = data[31 - t];
   }
 }
@@ -185,15 +183,13 @@ int main(int argc, char** argv) {
     cudaMemset(a, 0xff, kWords * sizeof(int));
     cudaMemcpy(a, &first, sizeof first, cudaMemcpyHostToDevice);
     cudaMemcpy(b, counters, sizeof counters, cudaMemcpyHostToDevice);
-    queue<<<16, 64>>>(a, reinterpret_cast<unsigned*>(b), reinterpret_cast<unsigned*>(b) + 1, b + 2,
-                      b + 3);
+    queue<<<16, 64>>>(a, reinterpret_cast<unsigned*>(b), reinterpret_cast<unsigned*>(b) + 1, b + 2, b + 3);
     expect("queue", b + 3, 1, 512 * 10);
   }
   if (begins("grid_barriers")) {
     int n = 16 * 128, rounds = 10;
     void* arguments[] = {&a, &n, &rounds};
-    cudaLaunchCooperativeKernel(reinterpret_cast<void*>(grid_barriers), 16, 128, arguments, 0,
-                                nullptr);
+    cudaLaunchCooperativeKernel(reinterpret_cast<void*>(grid_barriers), 16, 128, arguments, 0, nullptr);
     expect("grid_barriers", a, n, 10l * n);
   }
   if (begins("chain")) {

@@ -13,6 +13,6 @@ int main() {
   auto want = in;
   for (size_t k = 1; k + 1 < want.size(); ++k) want[k] = in[k - 1] + in[k] + in[k + 1];
   Array<int> d(in), second(in);
-  blur<<<4, 128>>>(d, d);          // WITH: blur<<<4, 128>>>(d, second);
+  blur<<<4, 128>>>(d, d);  // WITH: blur<<<4, 128>>>(d, second);
   return verdict(d.host(), want);  // WITH: return verdict(second.host(), want);
 }

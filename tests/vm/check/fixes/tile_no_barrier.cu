@@ -11,7 +11,8 @@ __global__ void multiply(const int* a, const int* b, int* c) {
   for (int k = 0; k < kSize; k += kTile) {
     as[y][x] = a[row * kSize + k + x];
     bs[y][x] = b[(k + y) * kSize + column];
-    for (int j = 0; j < kTile; ++j) sum += as[y][j] * bs[j][x];
+    for (int j = 0; j < kTile; ++j)
+      sum += as[y][j] * bs[j][x];
   }
   c[row * kSize + column] = sum;
 }

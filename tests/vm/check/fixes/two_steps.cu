@@ -11,7 +11,6 @@ int main() {
   std::vector<int> want(512);
   for (int k = 0; k < 512; ++k) want[k] = (511 - k) * (511 - k);
   Array<int> d(512), out(512);
-  steps<<<4, 128>>>(d, out, 1,
-                    1);  // WITH: steps<<<4, 128>>>(d, out, 1, 0); steps<<<4, 128>>>(d, out, 0, 1);
+  steps<<<4, 128>>>(d, out, 1, 1);  // WITH: steps<<<4, 128>>>(d, out, 1, 0); steps<<<4, 128>>>(d, out, 0, 1);
   return verdict(out.host(), want);
 }

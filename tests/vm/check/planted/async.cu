@@ -12,7 +12,7 @@ __global__ void no_wait(const int* in, int* out, int fixed) {
   __pipeline_commit();
   if (fixed) __pipeline_wait_prior(0);
   __syncthreads();
-  out[t] = tile[kThreads - 1 - t];  // BUG no_wait
+  out[t] = tile[kThreads - 1 - t];               // BUG no_wait
 }
 
 __global__ void one_group_too_few(const int* in, int* out, int fixed) {
@@ -25,7 +25,7 @@ __global__ void one_group_too_few(const int* in, int* out, int fixed) {
   if (fixed) __pipeline_wait_prior(0);
   else __pipeline_wait_prior(1);
   __syncthreads();
-  out[t] = tile[0][kThreads - 1 - t] + tile[1][kThreads - 1 - t];  // BUG one_group_too_few
+  out[t] = tile[0][kThreads - 1 - t] + tile[1][kThreads - 1 - t];    // BUG one_group_too_few
 }
 
 __global__ void not_committed(const int* in, int* out, int fixed) {
@@ -35,7 +35,7 @@ __global__ void not_committed(const int* in, int* out, int fixed) {
   if (fixed) __pipeline_commit();
   __pipeline_wait_prior(0);
   __syncthreads();
-  out[t] = tile[t];  // BUG not_committed
+  out[t] = tile[t];                              // BUG not_committed
 }
 
 __global__ void target_written(const int* in, int* out, int fixed) {
@@ -44,7 +44,7 @@ __global__ void target_written(const int* in, int* out, int fixed) {
   __pipeline_memcpy_async(&tile[t], &in[t], 4);  // BUG target_written
   __pipeline_commit();
   if (fixed) __pipeline_wait_prior(0);
-  tile[t] = t;  // BUG target_written
+  tile[t] = t;                                   // BUG target_written
   __pipeline_wait_prior(0);
   __syncthreads();
   out[t] = tile[t];
@@ -56,7 +56,7 @@ __global__ void source_written(int* in, int* out, int fixed) {
   __pipeline_memcpy_async(&tile[t], &in[t], 4);  // BUG source_written
   __pipeline_commit();
   if (fixed) __pipeline_wait_prior(0);
-  in[t] = 0;  // BUG source_written
+  in[t] = 0;                                     // BUG source_written
   __pipeline_wait_prior(0);
   out[t] = tile[t];
 }
@@ -70,7 +70,7 @@ __global__ void no_barrier(const int* in, int* out, int fixed) {
   __syncthreads();
   __pipeline_wait_prior(0);
   if (fixed) __syncthreads();
-  out[t] = tile[kThreads - 1 - t];  // BUG no_barrier
+  out[t] = tile[kThreads - 1 - t];               // BUG no_barrier
 }
 
 // The next copy may overtake those who still read.
@@ -83,17 +83,17 @@ __global__ void refilled_too_early(const int* in, int* out, int fixed) {
     __pipeline_commit();
     __pipeline_wait_prior(0);
     __syncthreads();
-    sum += tile[kThreads - 1 - t];  // BUG refilled_too_early
+    sum += tile[kThreads - 1 - t];                                // BUG refilled_too_early
     if (fixed) __syncthreads();
   }
   out[t] = sum;
 }
 
-#define ON_ONE_BLOCK(kernel)                    \
-  [](int fixed) {                               \
-    Array<int> in(2 * kThreads), out(kThreads); \
-    kernel<<<1, kThreads>>>(in, out, fixed);    \
-    cudaDeviceSynchronize();                    \
+#define ON_ONE_BLOCK(kernel)                         \
+  [](int fixed) {                                    \
+    Array<int> in(2 * kThreads), out(kThreads);      \
+    kernel<<<1, kThreads>>>(in, out, fixed);         \
+    cudaDeviceSynchronize();                         \
   }
 
 const Planted kAll[] = {

@@ -16,10 +16,10 @@ __global__ void two_barriers(int* d, int fixed) {
     __syncthreads();
   } else if (t < 32) {
     d[t] = 1;
-    __syncthreads();  // BUG two_barriers
+    __syncthreads();               // BUG two_barriers
   } else {
     d[t] = 2;
-    __syncthreads();  // BUG two_barriers
+    __syncthreads();               // BUG two_barriers
   }
   d[t] += 1;
 }
@@ -28,7 +28,7 @@ __global__ void loop_of_lanes(int* d, int fixed) {
   const int t = threadIdx.x, n = fixed ? 2 : 1 + t % 2;
   for (int k = 0; k < n; ++k) {
     d[t] += k;
-    __syncthreads();  // BUG loop_of_lanes
+    __syncthreads();               // BUG loop_of_lanes
   }
 }
 
@@ -39,7 +39,8 @@ __global__ void one_warp_stays_away(int* d, int fixed) {
     asm volatile("barrier.sync 0;");  // BUG one_warp_stays_away
   }
   if (!fixed) {
-    if (t >= 32) asm volatile("barrier.sync 1;");  // BUG one_warp_stays_away
+    if (t >= 32)
+      asm volatile("barrier.sync 1;");  // BUG one_warp_stays_away
   }
 }
 
@@ -49,7 +50,7 @@ __global__ void left_at_different_turns(int* d, int fixed) {
   const int t = threadIdx.x;
   for (int k = 0; k < (fixed ? 3 : t / 32 + 1); ++k) {
     s[t] = t + k;
-    __syncthreads();  // BUG left_at_different_turns
+    __syncthreads();               // BUG left_at_different_turns
     d[t] += s[t];
   }
 }
@@ -61,11 +62,11 @@ __global__ void too_many_expected(int* d, int fixed) {
   d[t] += 1;
 }
 
-#define ON_ONE_BLOCK(kernel)           \
-  [](int fixed) {                      \
-    Array<int> d(kThreads);            \
-    kernel<<<1, kThreads>>>(d, fixed); \
-    cudaDeviceSynchronize();           \
+#define ON_ONE_BLOCK(kernel)             \
+  [](int fixed) {                        \
+    Array<int> d(kThreads);              \
+    kernel<<<1, kThreads>>>(d, fixed);   \
+    cudaDeviceSynchronize();             \
   }
 
 const Planted kAll[] = {

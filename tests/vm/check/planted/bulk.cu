@@ -57,7 +57,7 @@ __global__ void bulk_other_barrier(const int* in, int* out, int fixed) {
   __syncthreads();
   WAIT(&full[0], 0);
   if (fixed) WAIT(&full[1], 0);
-  out[t] = first[kThreads - 1 - t] + second[t];  // BUG bulk_other_barrier
+  out[t] = first[kThreads - 1 - t] + second[t];     // BUG bulk_other_barrier
   WAIT(&full[1], 0);
 }
 
@@ -83,11 +83,11 @@ __global__ void store_no_wait(const int* in, int* out, int fixed) {
   __shared__ alignas(128) int tile[kThreads];
   const int t = threadIdx.x;
   for (int k = 0; k < 2; ++k) {
-    tile[t] = in[k * kThreads + t];  // BUG store_no_wait
+    tile[t] = in[k * kThreads + t];              // BUG store_no_wait
     FENCE_PROXY();
     __syncthreads();
     if (t == 0) {
-      STORE(out + k * kThreads, tile, kBytes);  // BUG store_no_wait
+      STORE(out + k * kThreads, tile, kBytes);   // BUG store_no_wait
       COMMIT();
       if (fixed) WAIT_READ(0);
     }
@@ -105,7 +105,7 @@ __global__ void store_leaves_two(const int* in, int* out, int fixed) {
       else WAIT_READ(2);
     }
     __syncthreads();
-    tile[k % 2][t] = in[t] + k;  // BUG store_leaves_two
+    tile[k % 2][t] = in[t] + k;                        // BUG store_leaves_two
     FENCE_PROXY();
     __syncthreads();
     if (t == 0) {
@@ -123,12 +123,12 @@ __global__ void store_others_go_on(const int* in, int* out, int fixed) {
   FENCE_PROXY();
   __syncthreads();
   if (t == 0) {
-    STORE(out, tile, kBytes);  // BUG store_others_go_on
+    STORE(out, tile, kBytes);   // BUG store_others_go_on
     COMMIT();
     WAIT_READ(0);
   }
   if (fixed) __syncthreads();
-  tile[t] = 2 * in[t];  // BUG store_others_go_on
+  tile[t] = 2 * in[t];          // BUG store_others_go_on
   __syncthreads();
   out[kThreads + t] = tile[kThreads - 1 - t];
 }
@@ -144,7 +144,7 @@ __global__ void store_read_back(const int* in, int* out, int fixed) {
   FENCE_PROXY();
   __syncthreads();
   if (t == 0) {
-    STORE(out, tile, kBytes);  // BUG store_read_back
+    STORE(out, tile, kBytes);                     // BUG store_read_back
     COMMIT();
     if (fixed) WAIT_WRITTEN(0);
     else WAIT_READ(0);
@@ -164,12 +164,12 @@ __global__ void store_of_two_read_back(const int* in, int* out, int fixed) {
   if (t == 0) {
     STORE(out, tile, kBytes);
     COMMIT();
-    STORE(out + kThreads, tile, kBytes);  // BUG store_of_two_read_back
+    STORE(out + kThreads, tile, kBytes);          // BUG store_of_two_read_back
     COMMIT();
     if (fixed) WAIT_WRITTEN(0);
     else WAIT_WRITTEN(1);
     out[0] += out[1];
-    out[kThreads] += 1;  // BUG store_of_two_read_back
+    out[kThreads] += 1;                           // BUG store_of_two_read_back
   }
 }
 
@@ -178,11 +178,11 @@ __global__ void store_of_two_read_back(const int* in, int* out, int fixed) {
 __global__ void no_fence(const int* in, int* out, int fixed) {
   __shared__ alignas(128) int tile[kThreads];
   const int t = threadIdx.x;
-  tile[t] = 2 * in[t];  // BUG no_fence
+  tile[t] = 2 * in[t];          // BUG no_fence
   if (fixed) FENCE_PROXY();
   __syncthreads();
   if (t == 0) {
-    STORE(out, tile, kBytes);  // BUG no_fence
+    STORE(out, tile, kBytes);   // BUG no_fence
     COMMIT();
     WAIT_READ(0);
   }
@@ -192,12 +192,12 @@ __global__ void no_fence(const int* in, int* out, int fixed) {
 __global__ void no_fence_two_writes(const int* in, int* out, int fixed) {
   __shared__ alignas(128) int tile[2 * kThreads];
   const int t = threadIdx.x;
-  tile[t] = 2 * in[t];  // BUG no_fence_two_writes
+  tile[t] = 2 * in[t];              // BUG no_fence_two_writes
   tile[kThreads + t] = 3 * in[t];
   if (fixed) FENCE_PROXY();
   __syncthreads();
   if (t == 0) {
-    STORE(out, tile, 2 * kBytes);  // BUG no_fence_two_writes
+    STORE(out, tile, 2 * kBytes);   // BUG no_fence_two_writes
     COMMIT();
     WAIT_READ(0);
   }
@@ -212,12 +212,12 @@ __global__ void fence_too_early(const int* in, int* out, int fixed) {
   __syncthreads();
   tile[t] = in[t];
   FENCE_PROXY();
-  tile[t] += 1;  // BUG fence_too_early
+  tile[t] += 1;                 // BUG fence_too_early
   if (fixed) FENCE_PROXY();
   ARRIVE(&written);
   if (t == 0) {
     WAIT(&written, 0);
-    STORE(out, tile, kBytes);  // BUG fence_too_early
+    STORE(out, tile, kBytes);   // BUG fence_too_early
     COMMIT();
     WAIT_READ(0);
   }
@@ -227,15 +227,12 @@ __global__ void fence_too_early(const int* in, int* out, int fixed) {
 __global__ void reduce_no_fence(const int* in, int* out, int fixed) {
   __shared__ alignas(128) int tile[kThreads];
   const int t = threadIdx.x;
-  tile[t] = in[t];  // BUG reduce_no_fence
+  tile[t] = in[t];              // BUG reduce_no_fence
   if (t == 0 && !fixed) FENCE_PROXY();
   __syncthreads();
   if (t == 0) {
-    if (fixed) FENCE_PROXY();  // the reader's own, behind the barrier
-    asm volatile(
-        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.s32 [%0], [%1], %2;" ::"l"(out),
-        "r"(shared_address(tile)), "r"(kBytes)
-        : "memory");  // BUG reduce_no_fence
+    if (fixed) FENCE_PROXY();   // the reader's own, behind the barrier
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.s32 [%0], [%1], %2;" ::"l"(out), "r"(shared_address(tile)), "r"(kBytes) : "memory");  // BUG reduce_no_fence
     COMMIT();
     WAIT_READ(0);
   }
@@ -253,11 +250,11 @@ __global__ void load_over_reads(const int* in, int* out, int fixed) {
     FENCE_INIT();
   }
   __syncthreads();
-  int sum = tile[kThreads - 1 - t];  // BUG load_over_reads
+  int sum = tile[kThreads - 1 - t];   // BUG load_over_reads
   if (fixed) __syncthreads();
   if (t == 0) {
     EXPECT(&full, kBytes);
-    LOAD(tile, in, kBytes, &full);  // BUG load_over_reads
+    LOAD(tile, in, kBytes, &full);    // BUG load_over_reads
   }
   WAIT(&full, 0);
   out[t] = sum + tile[kThreads - 1 - t];
@@ -272,11 +269,11 @@ __global__ void load_over_writes(const int* in, int* out, int fixed) {
     FENCE_INIT();
   }
   __syncthreads();
-  tile[t] = -1;  // BUG load_over_writes
+  tile[t] = -1;                       // BUG load_over_writes
   if (fixed) __syncthreads();
   if (t == 0) {
     EXPECT(&full, kBytes);
-    LOAD(tile, in, kBytes, &full);  // BUG load_over_writes
+    LOAD(tile, in, kBytes, &full);    // BUG load_over_writes
   }
   WAIT(&full, 0);
   out[t] = tile[kThreads - 1 - t];
@@ -310,7 +307,7 @@ __global__ void released_then_read(const int* in, int* out, int fixed) {
     for (int k = 0; k < kRounds; ++k) {
       WAIT(&full[k % kStages], k / kStages & 1);
       if (!fixed) ARRIVE(&empty[k % kStages]);
-      sum += ring[k % kStages][63 - t];  // BUG released_then_read
+      sum += ring[k % kStages][63 - t];                              // BUG released_then_read
       if (fixed) ARRIVE(&empty[k % kStages]);
     }
     out[t] = sum;
@@ -332,14 +329,14 @@ __global__ void released_by_one_lane(const int* in, int* out, int fixed) {
     for (int k = 0; k < kRounds; ++k) {
       WAIT(&empty, (k + 1) & 1);
       EXPECT(&full, 128);
-      LOAD(tile, in + k * 4, 128, &full);  // BUG released_by_one_lane
+      LOAD(tile, in + k * 4, 128, &full);                 // BUG released_by_one_lane
     }
   if (t >= 32) {
     int sum = 0;
     for (int k = 0; k < kRounds; ++k) {
       WAIT(&full, k & 1);
       if (!fixed && t == 32) ARRIVE(&empty);
-      sum += tile[63 - t];  // BUG released_by_one_lane
+      sum += tile[63 - t];                                // BUG released_by_one_lane
       __syncwarp();
       if (fixed && t == 32) ARRIVE(&empty);
     }
@@ -357,21 +354,20 @@ __global__ void load_over_load(const int* in, int* out, int fixed) {
     FENCE_INIT();
     for (int k = 0; k < 2; ++k) {
       EXPECT(&full[k], kBytes);
-      LOAD(tile, in + k * kThreads, kBytes,
-           &full[k]);  // BUG load_over_load SAYS load_over_load: two bulk copies at the same time
+      LOAD(tile, in + k * kThreads, kBytes, &full[k]);  // BUG load_over_load SAYS load_over_load: two bulk copies at the same time
       if (fixed) WAIT(&full[k], 0);
     }
   }
   __syncthreads();
   for (int k = 0; k < 2; ++k) WAIT(&full[k], 0);
-  out[t] = tile[kThreads - 1 - t];  // BUG load_over_load
+  out[t] = tile[kThreads - 1 - t];                      // BUG load_over_load
 }
 
-#define ON_ONE_BLOCK(kernel)                        \
-  [](int fixed) {                                   \
-    Array<int> in(2 * kThreads), out(2 * kThreads); \
-    kernel<<<1, kThreads>>>(in, out, fixed);        \
-    cudaDeviceSynchronize();                        \
+#define ON_ONE_BLOCK(kernel)                             \
+  [](int fixed) {                                        \
+    Array<int> in(2 * kThreads), out(2 * kThreads);      \
+    kernel<<<1, kThreads>>>(in, out, fixed);             \
+    cudaDeviceSynchronize();                             \
   }
 
 const Planted kAll[] = {

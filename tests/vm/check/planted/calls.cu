@@ -106,15 +106,13 @@ const Planted kAll[] = {
      }},
     {"broken_ptx", "failed-call",
      [](int fixed) {
-       const char* text =
-           fixed ? ".version 8.0\n.target sm_90\n.visible .entry k() { ret; }"
-                 : ".version 8.0\n.target sm_90\n.visible .entry k() { mov.u32 %r1, 0; ret; }";
+       const char* text = fixed ? ".version 8.0\n.target sm_90\n.visible .entry k() { ret; }"
+                                : ".version 8.0\n.target sm_90\n.visible .entry k() { mov.u32 %r1, 0; ret; }";
        cudaLibrary_t library;
        cudaKernel_t kernel;
        cudaLibraryLoadData(&library, text, nullptr, nullptr, 0, nullptr, nullptr, 0);
        cudaLibraryGetKernel(&kernel, library, "k");
-       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                            1 << 10);  // BUG broken_ptx
+       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 10);  // BUG broken_ptx
        cudaLibraryUnload(library);
      }},
 };

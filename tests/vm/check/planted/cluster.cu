@@ -31,9 +31,8 @@ __device__ void wait(uint64_t& barrier) {
         : "r"(address_of(&barrier))
         : "memory");
 }
-#define ARRIVE_AT(address)                                                                   \
-  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(address) \
-               : "memory")
+#define ARRIVE_AT(address) \
+  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(address) : "memory")
 
 // --- a block that is not there ---
 
@@ -56,8 +55,9 @@ IN_CLUSTERS leaves_early(int* out, int fixed) {
   const int t = threadIdx.x;
   tile[t] = t;
   cluster.sync();
-  if (cluster.block_rank() == 1) out[t] = cluster.map_shared_rank(tile, 0)[t];  // BUG leaves_early
-  if (fixed) cluster.sync();                                                    // BUG leaves_early
+  if (cluster.block_rank() == 1)
+    out[t] = cluster.map_shared_rank(tile, 0)[t];  // BUG leaves_early
+  if (fixed) cluster.sync();                       // BUG leaves_early
 }
 
 // Both tell their neighbour that its buffer is free, and do not wait for each other's word.
@@ -68,13 +68,13 @@ IN_CLUSTERS not_drained(int* out, int fixed) {
   cluster.sync();
   out[blockIdx.x] = 1;
   if (threadIdx.x == 0 && cluster.block_rank() == 1)
-    ARRIVE_AT(at_rank(address_of(&empty), 0));          // BUG not_drained
+    ARRIVE_AT(at_rank(address_of(&empty), 0));     // BUG not_drained
   if (fixed && cluster.block_rank() == 0) wait(empty);  // BUG not_drained
 }
 
 // The same, in a function that many call.
 __device__ void give_back(uint64_t& empty, uint32_t rank) {
-  ARRIVE_AT(at_rank(address_of(&empty), rank));  // BUG not_drained_by_call
+  ARRIVE_AT(at_rank(address_of(&empty), rank));         // BUG not_drained_by_call
 }
 IN_CLUSTERS not_drained_by_call(int* out, int fixed) {
   __shared__ alignas(8) uint64_t empty;
@@ -135,10 +135,10 @@ IN_CLUSTERS lane_skips(int* out, int fixed) {
 }
 
 IN_CLUSTERS arrives_twice(int* out, int fixed) {
-  asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");  // BUG arrives_twice
+  asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");             // BUG arrives_twice
   if (fixed) asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
   out[blockIdx.x * kThreads + threadIdx.x] = 1;
-  asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");  // BUG arrives_twice
+  asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");             // BUG arrives_twice
   asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
 }
 
@@ -159,7 +159,7 @@ IN_CLUSTERS sent_past_the_barrier(int* out, int fixed) {
   cluster.map_shared_rank(tile, 1 - cluster.block_rank())[t] = t + 1;  // BUG sent_past_the_barrier
   if (fixed) cluster.sync();
   else __syncthreads();
-  out[blockIdx.x * kThreads + t] = tile[kThreads - 1 - t];  // BUG sent_past_the_barrier
+  out[blockIdx.x * kThreads + t] = tile[kThreads - 1 - t];             // BUG sent_past_the_barrier
   cluster.sync();
 }
 
@@ -169,10 +169,10 @@ IN_CLUSTERS read_before_written(int* out, int fixed) {
   const int t = threadIdx.x;
   tile[t] = 0;
   cluster.sync();
-  tile[t] = t * 5 + 1;  // BUG read_before_written
+  tile[t] = t * 5 + 1;                                                 // BUG read_before_written
   if (fixed) cluster.sync();
   out[blockIdx.x * kThreads + t] =
-      cluster.map_shared_rank(tile, 1 - cluster.block_rank())[t];  // BUG read_before_written
+      cluster.map_shared_rank(tile, 1 - cluster.block_rank())[t];      // BUG read_before_written
   cluster.sync();
 }
 
@@ -184,9 +184,9 @@ IN_CLUSTERS overwritten_next_turn(int* out, int fixed) {
   int sum = 0;
 #pragma unroll 1
   for (int turn = 0; turn < 3; ++turn) {
-    tile[t] = turn * t;  // BUG overwritten_next_turn
+    tile[t] = turn * t;                                                // BUG overwritten_next_turn
     cluster.sync();
-    sum += cluster.map_shared_rank(tile, 1 - cluster.block_rank())[t];  // BUG overwritten_next_turn
+    sum += cluster.map_shared_rank(tile, 1 - cluster.block_rank())[t]; // BUG overwritten_next_turn
     if (fixed) cluster.sync();
     else __syncthreads();
   }
@@ -221,20 +221,17 @@ IN_CLUSTERS one_warp_waits(int* out, int fixed) {
     ARRIVE_AT(at_rank(address_of(&full), 1));
   } else {
     if (t < 32 || fixed) wait(full);
-    out[t] = tile[kThreads - 1 - t];  // BUG one_warp_waits
+    out[t] = tile[kThreads - 1 - t];              // BUG one_warp_waits
   }
   cluster.sync();
 }
 
-#define SEND(to, value, barrier)                                                             \
-  asm volatile(                                                                              \
-      "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(to), \
-      "r"(value), "r"(barrier)                                                               \
-      : "memory")
+#define SEND(to, value, barrier)                                                                 \
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(to), \
+               "r"(value), "r"(barrier) : "memory")
 __device__ void expect(uint64_t& barrier, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address_of(&barrier)),
-               "r"(bytes)
-               : "memory");
+               "r"(bytes) : "memory");
 }
 
 // Values are sent with an mbarrier, and one warp reads them without a look at it.
@@ -248,10 +245,9 @@ IN_CLUSTERS sent_and_not_awaited(int* out, int fixed) {
   if (t == 0) init(full, 1);
   if (t == 0) expect(full, sizeof box);
   cluster.sync();
-  SEND(at_rank(address_of(&box[t]), other), t,
-       at_rank(address_of(&full), other));  // BUG sent_and_not_awaited
+  SEND(at_rank(address_of(&box[t]), other), t, at_rank(address_of(&full), other));  // BUG sent_and_not_awaited
   if (t < 32 || fixed) wait(full);
-  out[blockIdx.x * kThreads + t] = box[kThreads - 1 - t];  // BUG sent_and_not_awaited
+  out[blockIdx.x * kThreads + t] = box[kThreads - 1 - t];                           // BUG sent_and_not_awaited
   cluster.sync();
 }
 
@@ -266,16 +262,15 @@ IN_CLUSTERS sent_to_the_leaving(int* out, int fixed) {
   cluster.sync();
   out[blockIdx.x * kThreads + t] = t;
   if (cluster.block_rank() == 1)
-    SEND(at_rank(address_of(&box[t]), 0), t,
-         at_rank(address_of(&full), 0));  // BUG sent_to_the_leaving
-  else if (fixed) wait(full);             // BUG sent_to_the_leaving
+    SEND(at_rank(address_of(&box[t]), 0), t, at_rank(address_of(&full), 0));  // BUG sent_to_the_leaving
+  else if (fixed) wait(full);                                                 // BUG sent_to_the_leaving
 }
 
-#define ON_ONE_CLUSTER(kernel)                  \
-  [](int fixed) {                               \
-    Array<int> out(kCluster* kThreads);         \
-    kernel<<<kCluster, kThreads>>>(out, fixed); \
-    cudaDeviceSynchronize();                    \
+#define ON_ONE_CLUSTER(kernel)                 \
+  [](int fixed) {                              \
+    Array<int> out(kCluster * kThreads);       \
+    kernel<<<kCluster, kThreads>>>(out, fixed);\
+    cudaDeviceSynchronize();                   \
   }
 
 const Planted kAll[] = {

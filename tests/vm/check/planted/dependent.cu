@@ -6,9 +6,7 @@ constexpr int kCount = 256;
 // Writes `out` before or after it lets its dependents begin; what it reads is its own business.
 __global__ void produce(const int* in, int* out, int late) {
   const int i = int(threadIdx.x);
-  if (!late)
-    out[i] = in[i] + 1;  // BUG missing_wait // BUG late_wait // BUG one_warp_waits // BUG
-                         // second_of_three // BUG in_a_graph // BUG by_event
+  if (!late) out[i] = in[i] + 1;  // BUG missing_wait // BUG late_wait // BUG one_warp_waits // BUG second_of_three // BUG in_a_graph // BUG by_event
   cudaTriggerProgrammaticLaunchCompletion();
   if (late) out[i] = in[i] + 2;  // BUG write_after_trigger
 }

@@ -1,12 +1,8 @@
 // The host touches pinned or managed memory before it has waited for the work that uses it.
 #include "planted.h"
 
-__global__ void fill(int* d, int value) {
-  d[threadIdx.x] = value;
-}  // BUG managed_result // BUG overwritten_result
-__global__ void add(const int* in, int* out) {
-  out[threadIdx.x] += in[threadIdx.x];
-}  // BUG overwritten_input
+__global__ void fill(int* d, int value) { d[threadIdx.x] = value; }  // BUG managed_result // BUG overwritten_result
+__global__ void add(const int* in, int* out) { out[threadIdx.x] += in[threadIdx.x]; }  // BUG overwritten_input
 __global__ void count(int* d) { atomicAdd(d, 1); }  // BUG managed_counter
 __managed__ int total;
 __global__ void add_up(int value) { total += value; }  // BUG managed_variable

@@ -6,8 +6,7 @@
 constexpr int kCount = 256;
 
 __global__ void copy(const int* in, int* out) {
-  out[threadIdx.x] = in[threadIdx.x];  // BUG never_written // BUG half_copied // BUG short_fill //
-                                       // BUG copy_of_empty
+  out[threadIdx.x] = in[threadIdx.x];  // BUG never_written // BUG half_copied // BUG short_fill // BUG copy_of_empty
 }
 __global__ void accumulate(int* sum) {
   sum[threadIdx.x] += int(threadIdx.x);  // BUG accumulator

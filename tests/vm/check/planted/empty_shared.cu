@@ -17,7 +17,7 @@ __global__ void sums(const int* in, int* out, int fixed) {
   const int t = threadIdx.x;
   if (fixed && t < 8) sum[t] = 0;
   __syncthreads();
-  atomicAdd(&sum[t % 8], in[t]);  // BUG sums
+  atomicAdd(&sum[t % 8], in[t]);   // BUG sums
   __syncthreads();
   if (t < 8) out[t] = sum[t];
 }
@@ -28,7 +28,7 @@ __global__ void guarded_load(const int* in, int* out, int n, int fixed) {
   if (t < n) tile[t] = in[t];
   else if (fixed) tile[t] = 0;
   __syncthreads();
-  out[t] = tile[kThreads - 1 - t];  // BUG guarded_load
+  out[t] = tile[kThreads - 1 - t]; // BUG guarded_load
 }
 
 __global__ void warp_sums(const int* in, int* out, int fixed) {
@@ -48,7 +48,7 @@ __global__ void dynamic(const int* in, int* out, int fixed) {
   const int t = threadIdx.x;
   buffer[fixed ? t : t + kThreads] = in[t];
   __syncthreads();
-  out[t] = buffer[t ^ 1];  // BUG dynamic
+  out[t] = buffer[t ^ 1];          // BUG dynamic
 }
 
 // nvcc loads all of them and selects: what counts is where the condition holds.
@@ -56,7 +56,7 @@ template <int W>
 __device__ __forceinline__ int largest(int m, const int* part, int n) {
   if constexpr (W < 8) {
     if (W * 32 < n) {
-      const int x = part[W];  // BUG selected
+      const int x = part[W];       // BUG selected
       m = m > x ? m : x;
     }
     return largest<W + 1>(m, part, n);
@@ -71,11 +71,11 @@ __global__ void selected(const int* in, int* out, int fixed) {
   if (t == 0) *out = largest<1>(in[0], part, fixed ? int(blockDim.x) : int(blockDim.x) + 32);
 }
 
-#define ON_ONE_BLOCK(kernel)                       \
-  [](int fixed) {                                  \
-    Array<int> in(kThreads), out(kThreads);        \
+#define ON_ONE_BLOCK(kernel)                     \
+  [](int fixed) {                                \
+    Array<int> in(kThreads), out(kThreads);      \
     kernel<<<1, kThreads, 1024>>>(in, out, fixed); \
-    cudaDeviceSynchronize();                       \
+    cudaDeviceSynchronize();                     \
   }
 
 const Planted kAll[] = {

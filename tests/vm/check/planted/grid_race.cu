@@ -6,21 +6,21 @@ constexpr int kBlocks = 4, kThreads = 64;
 __global__ void plain_sum(int* d, int fixed) {
   if (threadIdx.x != 0) return;
   if (fixed) atomicAdd(d, int(blockIdx.x) + 1);
-  else d[0] += int(blockIdx.x) + 1;  // BUG plain_sum
+  else d[0] += int(blockIdx.x) + 1;       // BUG plain_sum
 }
 
 __global__ void halo(int* d, int* out, int fixed) {
   const int i = blockIdx.x * kThreads + threadIdx.x;
   const int next = d[(i + 1) % (kBlocks * kThreads)];  // BUG halo
   __syncthreads();
-  (fixed ? out : d)[i] = next;  // BUG halo
+  (fixed ? out : d)[i] = next;                         // BUG halo
 }
 
 // The last block adds up what all have left; without the fence it may not be there yet.
 __global__ void last_block(int* parts, unsigned* count, int* out, int fixed) {
   __shared__ bool last;
   if (threadIdx.x == 0) {
-    parts[blockIdx.x] = int(blockIdx.x) + 1;  // BUG last_block
+    parts[blockIdx.x] = int(blockIdx.x) + 1;           // BUG last_block
     if (fixed) __threadfence();
     last = atomicInc(count, kBlocks) == kBlocks - 1;
   }
@@ -47,9 +47,9 @@ __global__ void signal_too_early(int* parts, unsigned* count, int* out, int fixe
 
 __global__ void plain_read_of_counter(int* d, int* out, int fixed) {
   if (threadIdx.x != 0) return;
-  atomicAdd(d, 1);  // BUG plain_read_of_counter
+  atomicAdd(d, 1);                                     // BUG plain_read_of_counter
   if (fixed) out[blockIdx.x] = atomicAdd(d, 0);
-  else out[blockIdx.x] = *d;  // BUG plain_read_of_counter
+  else out[blockIdx.x] = *d;                           // BUG plain_read_of_counter
 }
 
 __global__ void looked_at_before(int* d, int fixed) {
@@ -65,31 +65,30 @@ __global__ void overlapping_tiles(int* d, int fixed) {
 // The fence holds for the block only.
 __global__ void block_fence(int* parts, unsigned* count, int* out, int fixed) {
   if (threadIdx.x != 0) return;
-  parts[blockIdx.x] = int(blockIdx.x) + 1;  // BUG block_fence
+  parts[blockIdx.x] = int(blockIdx.x) + 1;             // BUG block_fence
   if (fixed) __threadfence();
   else __threadfence_block();
-  if (atomicInc(count, kBlocks) == kBlocks - 1)
-    *out = parts[0] + parts[1] + parts[2];  // BUG block_fence
+  if (atomicInc(count, kBlocks) == kBlocks - 1) *out = parts[0] + parts[1] + parts[2];  // BUG block_fence
 }
 
-#define ON_PARTS(kernel)                                     \
-  [](int fixed) {                                            \
-    Array<int> parts(kBlocks*kThreads), out(kThreads);       \
-    Array<unsigned> count(1);                                \
-    kernel<<<kBlocks, kThreads>>>(parts, count, out, fixed); \
-    cudaDeviceSynchronize();                                 \
+#define ON_PARTS(kernel)                                           \
+  [](int fixed) {                                                  \
+    Array<int> parts(kBlocks * kThreads), out(kThreads);           \
+    Array<unsigned> count(1);                                      \
+    kernel<<<kBlocks, kThreads>>>(parts, count, out, fixed);       \
+    cudaDeviceSynchronize();                                       \
   }
-#define ON_TWO(kernel)                                     \
-  [](int fixed) {                                          \
-    Array<int> d(kBlocks*kThreads), out(kBlocks*kThreads); \
-    kernel<<<kBlocks, kThreads>>>(d, out, fixed);          \
-    cudaDeviceSynchronize();                               \
+#define ON_TWO(kernel)                                             \
+  [](int fixed) {                                                  \
+    Array<int> d(kBlocks * kThreads), out(kBlocks * kThreads);     \
+    kernel<<<kBlocks, kThreads>>>(d, out, fixed);                  \
+    cudaDeviceSynchronize();                                       \
   }
-#define ON_ONE(kernel)                       \
-  [](int fixed) {                            \
-    Array<int> d(kBlocks* kThreads);         \
-    kernel<<<kBlocks, kThreads>>>(d, fixed); \
-    cudaDeviceSynchronize();                 \
+#define ON_ONE(kernel)                                             \
+  [](int fixed) {                                                  \
+    Array<int> d(kBlocks * kThreads);                              \
+    kernel<<<kBlocks, kThreads>>>(d, fixed);                       \
+    cudaDeviceSynchronize();                                       \
   }
 
 const Planted kAll[] = {

@@ -29,7 +29,7 @@ __global__ void masks_differ(int* d, int fixed) {
 __global__ void never_comes(int* d, int fixed) {
   const int t = threadIdx.x;
   if (fixed || t < 16) d[t] = __reduce_add_sync(~0u, t);  // BUG never_comes
-  else asm volatile("barrier.sync 3, 64;");               // BUG never_comes
+  else asm volatile("barrier.sync 3, 64;");  // BUG never_comes
 }
 
 // Lanes that are not there have no value to read. A lane whose source lies outside reads itself.
@@ -45,20 +45,19 @@ __global__ void reads_who_stays_out(int* d, int fixed) {
   const int t = threadIdx.x;
   const unsigned mask = __ballot_sync(~0u, t < 16);
   if (t < 16) d[t] = __shfl_xor_sync(mask, d[t], fixed ? 8 : 16);  // BUG reads_who_stays_out
-  else d[t] = __shfl_sync(~mask, d[t], t);                         // itself
+  else d[t] = __shfl_sync(~mask, d[t], t);  // itself
 }
 
 __global__ void reads_who_never_was(int* d, int fixed) {
   const int t = threadIdx.x;
-  d[t] += __shfl_sync(fixed ? 0xfffffu : ~0u, d[t],
-                      fixed ? (t + 1) % 20 : t + 1);  // BUG reads_who_never_was
+  d[t] += __shfl_sync(fixed ? 0xfffffu : ~0u, d[t], fixed ? (t + 1) % 20 : t + 1);  // BUG reads_who_never_was
 }
 
-#define ON_ONE_WARP(kernel, T)   \
-  [](int fixed) {                \
-    Array<T> d(32);              \
-    kernel<<<1, 32>>>(d, fixed); \
-    cudaDeviceSynchronize();     \
+#define ON_ONE_WARP(kernel, T)    \
+  [](int fixed) {                 \
+    Array<T> d(32);               \
+    kernel<<<1, 32>>>(d, fixed);  \
+    cudaDeviceSynchronize();      \
   }
 
 const Planted kAll[] = {

@@ -21,7 +21,7 @@ __global__ void expects_more(const int* in, int* out, int fixed) {
     LOAD(tile, in, kBytes, &full);
   }
   __syncthreads();
-  WAIT(&full, 0);  // BUG expects_more
+  WAIT(&full, 0);                                // BUG expects_more
   out[t] = tile[kThreads - 1 - t];
 }
 
@@ -33,11 +33,11 @@ __global__ void expects_elements(const int* in, int* out, int fixed) {
   if (t == 0) {
     INIT(&full, 1);
     FENCE_INIT();
-    EXPECT(&full, fixed ? kBytes : kThreads);  // BUG expects_elements
+    EXPECT(&full, fixed ? kBytes : kThreads);    // BUG expects_elements
     LOAD(tile, in, kBytes, &full);
   }
   __syncthreads();
-  WAIT(&full, 0);  // BUG expects_elements
+  WAIT(&full, 0);                                // BUG expects_elements
   out[t] = tile[kThreads - 1 - t];
 }
 
@@ -95,7 +95,7 @@ __global__ void never_flips(const int* in, int* out, int fixed) {
       LOAD(tile, in + k * kThreads, kBytes, &full);  // BUG never_flips
     }
     WAIT(&full, fixed ? k & 1 : 0);
-    sum += tile[kThreads - 1 - t];  // BUG never_flips
+    sum += tile[kThreads - 1 - t];                   // BUG never_flips
     __syncthreads();
   }
   out[t] = sum;
@@ -117,7 +117,7 @@ __global__ void flips_for_both(const int* in, int* out, int fixed) {
   __syncthreads();
   uint32_t parity = 0;
   for (int k = 0; k < 2; ++k) {
-    WAIT(&ready[k], parity);  // BUG flips_for_both
+    WAIT(&ready[k], parity);      // BUG flips_for_both
     if (!fixed) parity ^= 1;
     out[t] += value[k];
   }
@@ -136,12 +136,12 @@ __global__ void two_phases_ahead(const int* in, int* out, int fixed) {
   __syncthreads();
   if (t == 0)
     for (int k = 0; k < 2; ++k) {
-      ARRIVE(&ready);  // BUG two_phases_ahead
+      ARRIVE(&ready);             // BUG two_phases_ahead
       if (fixed) WAIT(&seen, k);
     }
   if (t >= 32)
     for (int k = 0; k < 2; ++k) {
-      WAIT(&ready, k);  // BUG two_phases_ahead
+      WAIT(&ready, k);            // BUG two_phases_ahead
       if (fixed) ARRIVE(&seen);
     }
   out[t] = in[t];
@@ -162,12 +162,12 @@ __global__ void one_reader_asked(const int* in, int* out, int fixed) {
   for (int k = 0; k < 4; ++k) {
     if (t == 64) {
       WAIT(&empty, (k + 1) & 1);
-      EXPECT(&full, 256);  // BUG one_reader_asked
+      EXPECT(&full, 256);               // BUG one_reader_asked
       LOAD(tile[0], in, 128, &full);
       LOAD(tile[1], in + 32, 128, &full);
     }
     if (t >= 64) continue;
-    WAIT(&full, k & 1);  // BUG one_reader_asked
+    WAIT(&full, k & 1);                 // BUG one_reader_asked
     if (t < 32) sum += tile[0][t] + tile[1][t];
     __syncwarp();
     if (t == 0 || (fixed && t == 32)) ARRIVE(&empty);
@@ -183,7 +183,7 @@ __global__ void no_barrier_after_init(const int* in, int* out, int fixed) {
   const int t = threadIdx.x;
   if (t == 0) {
     value = in[0];
-    INIT(&ready, 2);  // BUG no_barrier_after_init
+    INIT(&ready, 2);              // BUG no_barrier_after_init
   }
   if (fixed) __syncthreads();
   if (t % 32 == 0) ARRIVE(&ready);  // BUG no_barrier_after_init
@@ -198,7 +198,7 @@ __global__ void copy_before_init(const int* in, int* out, int fixed) {
   __shared__ uint64_t full;
   const int t = threadIdx.x;
   if (t == 0) {
-    INIT(&full, 1);  // BUG copy_before_init
+    INIT(&full, 1);                   // BUG copy_before_init
     FENCE_INIT();
     EXPECT(&full, kBytes);
   }
@@ -215,28 +215,25 @@ __global__ void __cluster_dims__(2, 1, 1) neighbour_not_ready(const int* in, int
   cg::cluster_group cluster = cg::this_cluster();
   const int t = threadIdx.x;
   if (t == 0) {
-    INIT(&ready, 1);  // BUG neighbour_not_ready
+    INIT(&ready, 1);              // BUG neighbour_not_ready
     FENCE_INIT();
   }
   if (fixed) cluster.sync();
   else __syncthreads();
   if (t == 0) {
     uint32_t there;
-    asm("mapa.shared::cluster.u32 %0, %1, %2;"
-        : "=r"(there)
-        : "r"(shared_address(&ready)), "r"(cluster.block_rank() ^ 1));
-    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(there)
-                 : "memory");  // BUG neighbour_not_ready
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared_address(&ready)), "r"(cluster.block_rank() ^ 1));
+    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(there) : "memory");  // BUG neighbour_not_ready
   }
   cluster.sync();
   out[blockIdx.x * kThreads + t] = in[t];
 }
 
-#define ON_BLOCKS(kernel, blocks, threads)          \
-  [](int fixed) {                                   \
-    Array<int> in(2 * kThreads), out(2 * kThreads); \
-    kernel<<<blocks, threads>>>(in, out, fixed);    \
-    cudaDeviceSynchronize();                        \
+#define ON_BLOCKS(kernel, blocks, threads)               \
+  [](int fixed) {                                        \
+    Array<int> in(2 * kThreads), out(2 * kThreads);      \
+    kernel<<<blocks, threads>>>(in, out, fixed);         \
+    cudaDeviceSynchronize();                             \
   }
 
 const Planted kAll[] = {

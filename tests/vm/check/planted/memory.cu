@@ -9,7 +9,7 @@ __global__ void read_past_end(const int* d, int* out, int fixed) {
 }
 __global__ void write_past_end(int* d, int* out, int fixed) {
   const int i = threadIdx.x;
-  if (i <= kCount - fixed) d[i] = out[0];  // BUG write_past_end
+  if (i <= kCount - fixed) d[i] = out[0];            // BUG write_past_end
 }
 __global__ void before_start(const int* d, int* out, int fixed) {
   const int i = int(threadIdx.x) % kCount;
@@ -18,7 +18,7 @@ __global__ void before_start(const int* d, int* out, int fixed) {
 __global__ void past_shared(int* d, int* out, int fixed) {
   __shared__ int tile[128];
   const int t = threadIdx.x;
-  tile[fixed ? t : t * 4] = d[t % kCount];  // BUG past_shared
+  tile[fixed ? t : t * 4] = d[t % kCount];           // BUG past_shared
   __syncthreads();
   if (t < kCount) out[t] = tile[t];
 }
@@ -34,17 +34,17 @@ __global__ void misaligned_shared(int* d, int* out, int fixed) {
   if (threadIdx.x == 0) out[0] = v.x + v.y + v.z + v.w;
 }
 __global__ void null_pointer(const int* d, int* out) {
-  out[0] = d[3];  // BUG null_pointer
+  out[0] = d[3];                                     // BUG null_pointer
 }
 __global__ void freed(const int* d, int* out) {
   if (threadIdx.x < kCount) out[threadIdx.x] = d[threadIdx.x];  // BUG freed
 }
 
-#define ON_ONE_BLOCK(kernel)           \
-  [](int fixed) {                      \
-    Array<int> d(kCount), out(kCount); \
-    kernel<<<1, 128>>>(d, out, fixed); \
-    cudaDeviceSynchronize();           \
+#define ON_ONE_BLOCK(kernel)                   \
+  [](int fixed) {                              \
+    Array<int> d(kCount), out(kCount);         \
+    kernel<<<1, 128>>>(d, out, fixed);         \
+    cudaDeviceSynchronize();                   \
   }
 
 const Planted kAll[] = {

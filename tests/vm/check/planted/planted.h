@@ -1,6 +1,6 @@
-// Programs with one bug each, and the same without it: PROGRAM NAME runs the one, PROGRAM NAME
-// fixed the other, PROGRAM fixed all of the others, PROGRAM list names them with the kind of
-// finding. A line that the finding must name ends in "// BUG name".
+// Programs with one bug each, and the same without it: PROGRAM NAME runs the one, PROGRAM NAME fixed
+// the other, PROGRAM fixed all of the others, PROGRAM list names them with the kind of finding.
+// A line that the finding must name ends in "// BUG name".
 #pragma once
 
 #include <cstdio>

@@ -8,9 +8,9 @@ constexpr int kThreads = 128;
 __global__ void missing_barrier(float* d, int fixed) {
   __shared__ float tile[kThreads];
   const int t = threadIdx.x;
-  tile[t] = d[t];  // BUG missing_barrier
+  tile[t] = d[t];                  // BUG missing_barrier
   if (fixed) __syncthreads();
-  d[t] = tile[kThreads - 1 - t];  // BUG missing_barrier
+  d[t] = tile[kThreads - 1 - t];   // BUG missing_barrier
 }
 
 __global__ void loop_without_second_barrier(float* d, int fixed) {
@@ -18,7 +18,7 @@ __global__ void loop_without_second_barrier(float* d, int fixed) {
   const int t = threadIdx.x;
   float sum = 0;
   for (int k = 0; k < 4; ++k) {
-    tile[t] = d[t] + k;  // BUG loop_without_second_barrier
+    tile[t] = d[t] + k;            // BUG loop_without_second_barrier
     __syncthreads();
     sum += tile[(t + 33) % kThreads];  // BUG loop_without_second_barrier
     if (fixed) __syncthreads();
@@ -32,7 +32,7 @@ __global__ void reduction_tree(float* d, int fixed) {
   s[t] = d[t];
   __syncthreads();
   for (int n = kThreads / 2; n > 0; n /= 2) {
-    if (t < n) s[t] += s[t + n];  // BUG reduction_tree
+    if (t < n) s[t] += s[t + n];   // BUG reduction_tree
     if (fixed) __syncthreads();
   }
   if (t == 0) d[0] = s[0];
@@ -45,7 +45,7 @@ __global__ void shift_in_place(int* d, int fixed) {
   __syncthreads();
   const int left = s[(t + kThreads - 1) % kThreads];  // BUG shift_in_place
   if (fixed) __syncthreads();
-  s[t] = left;  // BUG shift_in_place
+  s[t] = left;                                        // BUG shift_in_place
   __syncthreads();
   d[t] = s[t];
 }
@@ -56,7 +56,7 @@ __global__ void histogram(const int* d, int* out, int fixed) {
   if (t < 16) bins[t] = 0;
   __syncthreads();
   if (fixed) atomicAdd(&bins[d[t] % 16], 1);
-  else bins[d[t] % 16] += t;  // BUG histogram
+  else bins[d[t] % 16] += t;       // BUG histogram
   __syncthreads();
   if (t < 16) out[t] = bins[t];
 }
@@ -66,9 +66,9 @@ __global__ void broadcast_overwritten(float* d, int fixed) {
   const int t = threadIdx.x;
   float sum = 0;
   for (int k = 0; k < 3; ++k) {
-    if (t == 0) value = d[k];  // BUG broadcast_overwritten
+    if (t == 0) value = d[k];      // BUG broadcast_overwritten
     __syncthreads();
-    sum += value;  // BUG broadcast_overwritten
+    sum += value;                  // BUG broadcast_overwritten
     if (fixed) __syncthreads();
   }
   d[t] = sum;
@@ -77,15 +77,15 @@ __global__ void broadcast_overwritten(float* d, int fixed) {
 __global__ void halves(half* d, int fixed) {
   __shared__ half s[kThreads];
   const int t = threadIdx.x;
-  s[t] = d[t];  // BUG halves
+  s[t] = d[t];                     // BUG halves
   if (fixed) __syncthreads();
-  d[t] = s[kThreads - 1 - t];  // BUG halves
+  d[t] = s[kThreads - 1 - t];      // BUG halves
 }
 
 __global__ void two_warps_one_barrier(float* d, int fixed) {
   extern __shared__ float buffer[];
   const int t = threadIdx.x;
-  if (t < 64) buffer[t] = d[t];  // BUG two_warps_one_barrier
+  if (t < 64) buffer[t] = d[t];    // BUG two_warps_one_barrier
   if (fixed) __syncthreads();
   else if (t < 64) asm volatile("bar.sync 1, 64;");
   if (t >= 64) d[t] = buffer[t - 64];  // BUG two_warps_one_barrier
@@ -98,7 +98,7 @@ __global__ void flag_is_plain(int* d, int fixed) {
   __syncthreads();
   if (d[t] == 77) {
     if (fixed) atomicExch(&found, t);
-    else found = t;  // BUG flag_is_plain
+    else found = t;                // BUG flag_is_plain
   }
   __syncthreads();
   if (t == 0) d[0] = found;
@@ -109,7 +109,7 @@ template <int W>
 __device__ __forceinline__ int largest(int m, const int* part, int n) {
   if constexpr (W < 8) {
     if (W * 32 < n) {
-      const int x = part[W];  // BUG selected
+      const int x = part[W];       // BUG selected
       m = m > x ? m : x;
     }
     return largest<W + 1>(m, part, n);
@@ -121,7 +121,7 @@ __global__ void selected(int* d, int fixed) {
   const int t = threadIdx.x;
   if (t < 8) part[t] = d[t];
   __syncthreads();
-  if (t == 32) part[2] = d[t];  // BUG selected
+  if (t == 32) part[2] = d[t];     // BUG selected
   if (t == 0) d[0] = largest<1>(d[0], part, fixed ? 64 : int(blockDim.x));
 }
 
@@ -129,18 +129,18 @@ __global__ void selected(int* d, int fixed) {
 __global__ void set_and_added_to(int* d, int fixed) {
   __shared__ int sum;
   const int t = threadIdx.x;
-  if (t == 0) sum = 1;  // BUG set_and_added_to
+  if (t == 0) sum = 1;             // BUG set_and_added_to
   if (fixed) __syncthreads();
-  atomicAdd(&sum, d[t]);  // BUG set_and_added_to
+  atomicAdd(&sum, d[t]);           // BUG set_and_added_to
   __syncthreads();
   if (t == 0) d[0] = sum;
 }
 
-#define ON_ONE_BLOCK(kernel, T, shared)        \
-  [](int fixed) {                              \
-    Array<T> d(kThreads);                      \
+#define ON_ONE_BLOCK(kernel, T, shared) \
+  [](int fixed) {                       \
+    Array<T> d(kThreads);               \
     kernel<<<1, kThreads, shared>>>(d, fixed); \
-    cudaDeviceSynchronize();                   \
+    cudaDeviceSynchronize();            \
   }
 
 const Planted kAll[] = {

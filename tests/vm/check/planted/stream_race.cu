@@ -4,13 +4,10 @@
 constexpr int kCount = 256;
 
 __global__ void write(int* d, int value) {
-  d[threadIdx.x] =
-      value +
-      int(threadIdx.x);  // BUG two_kernels // BUG copy_out // BUG early_event // BUG not_blocking
+  d[threadIdx.x] = value + int(threadIdx.x);  // BUG two_kernels // BUG copy_out // BUG early_event // BUG not_blocking
 }
 __global__ void read(const int* d, int* out) {
-  out[threadIdx.x] = d[threadIdx.x];  // BUG two_kernels // BUG copy_in // BUG fill // BUG
-                                      // early_event // BUG not_blocking
+  out[threadIdx.x] = d[threadIdx.x];  // BUG two_kernels // BUG copy_in // BUG fill // BUG early_event // BUG not_blocking
 }
 
 struct Two {

@@ -1,12 +1,12 @@
-// wgmma: accumulators, fragments and tiles touched before the product was waited for, tiles that
-// are not there yet, and fences that are missing.
+// wgmma: accumulators, fragments and tiles touched before the product was waited for, tiles that are
+// not there yet, and fences that are missing.
 #include <cuda_bf16.h>
 
 #include <cstdint>
 
 #include "planted.h"
 
-constexpr int kThreads = 128;                     // a warpgroup
+constexpr int kThreads = 128;                  // a warpgroup
 constexpr int kTileA = 64 * 32, kTileB = 8 * 32;  // bytes: 64 and 8 rows of 16 numbers
 constexpr int kTurns = 3;
 
@@ -15,25 +15,22 @@ constexpr int kTurns = 3;
 #define COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
 #define WAIT(newest) asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(newest) : "memory")
 #define PROXY_FENCE() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
-#define MULTIPLY(d, a, b)                                                              \
-  asm volatile(                                                                        \
-      "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, %5, " \
-      "1, 1, 1, 0, 0;"                                                                 \
-      : "+f"((d)[0]), "+f"((d)[1]), "+f"((d)[2]), "+f"((d)[3])                         \
-      : "l"(a), "l"(b))
-#define MULTIPLY_FRAGMENT(d, a, b)                                             \
-  asm volatile(                                                                \
-      "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, " \
-      "{%4, %5, %6, %7}, %8, 1, 1, 1, 0;"                                      \
-      : "+f"((d)[0]), "+f"((d)[1]), "+f"((d)[2]), "+f"((d)[3])                 \
-      : "r"((a)[0]), "r"((a)[1]), "r"((a)[2]), "r"((a)[3]), "l"(b))
+#define MULTIPLY(d, a, b)                                                                        \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, %5, "  \
+               "1, 1, 1, 0, 0;"                                                                  \
+               : "+f"((d)[0]), "+f"((d)[1]), "+f"((d)[2]), "+f"((d)[3])                          \
+               : "l"(a), "l"(b))
+#define MULTIPLY_FRAGMENT(d, a, b)                                                               \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, "          \
+               "{%4, %5, %6, %7}, %8, 1, 1, 1, 0;"                                               \
+               : "+f"((d)[0]), "+f"((d)[1]), "+f"((d)[2]), "+f"((d)[3])                          \
+               : "r"((a)[0]), "r"((a)[1]), "r"((a)[2]), "r"((a)[3]), "l"(b))
 #define LOAD_SHARED(value, address) \
   asm volatile("ld.shared.b32 %0, [%1];" : "=r"(value) : "r"(address) : "memory")
 
 __device__ uint32_t address_of(const void* p) { return uint32_t(__cvta_generic_to_shared(p)); }
 
-// Eight rows of 16 bytes lie together; two such pieces side by side, groups of rows 256 bytes
-// apart.
+// Eight rows of 16 bytes lie together; two such pieces side by side, groups of rows 256 bytes apart.
 __device__ uint64_t descriptor(const void* tile) {
   return address_of(tile) >> 4 | uint64_t(128 >> 4) << 16 | uint64_t(256 >> 4) << 32;
 }
@@ -63,10 +60,10 @@ __global__ void read_before_wait(float* out, int fixed) {
   fill(tiles);
   float d[4] = {};
   FENCE();
-  MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));  // BUG read_before_wait
+  MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));       // BUG read_before_wait
   COMMIT();
   if (fixed) WAIT(0);
-  out[threadIdx.x] = d[0] + d[1] + d[2] + d[3];  // BUG read_before_wait
+  out[threadIdx.x] = d[0] + d[1] + d[2] + d[3];                // BUG read_before_wait
   WAIT(0);
 }
 
@@ -77,12 +74,12 @@ __global__ void one_group_too_few(float* out, int fixed) {
   FENCE();
   MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));
   COMMIT();
-  MULTIPLY(e, descriptor(tiles.a), descriptor(tiles.b));  // BUG one_group_too_few
+  MULTIPLY(e, descriptor(tiles.a), descriptor(tiles.b));       // BUG one_group_too_few
   COMMIT();
   if (fixed) WAIT(0);
   else WAIT(1);
   out[threadIdx.x] = d[0];
-  out[threadIdx.x] += e[0];  // BUG one_group_too_few
+  out[threadIdx.x] += e[0];                                    // BUG one_group_too_few
   WAIT(0);
 }
 
@@ -91,10 +88,10 @@ __global__ void not_committed(float* out, int fixed) {
   fill(tiles);
   float d[4] = {};
   FENCE();
-  MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));  // BUG not_committed
+  MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));       // BUG not_committed
   if (fixed) COMMIT();
   WAIT(0);
-  out[threadIdx.x] = d[3];  // BUG not_committed
+  out[threadIdx.x] = d[3];                                     // BUG not_committed
 }
 
 // Sums are scaled from turn to turn, as attention does.
@@ -105,10 +102,10 @@ __global__ void scaled_under_way(float* out, int fixed) {
 #pragma unroll 1
   for (int turn = 0; turn < kTurns; ++turn) {
     FENCE();
-    MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));  // BUG scaled_under_way
+    MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));     // BUG scaled_under_way
     COMMIT();
     if (fixed) WAIT(0);
-    for (int i = 0; i < 4; ++i) d[i] *= 0.5f;  // BUG scaled_under_way
+    for (int i = 0; i < 4; ++i) d[i] *= 0.5f;                  // BUG scaled_under_way
   }
   WAIT(0);
   store(out, d);
@@ -124,10 +121,10 @@ __global__ void fragment_changed(float* out, int fixed) {
 #pragma unroll 1
   for (int turn = 0; turn < kTurns; ++turn) {
     FENCE();
-    MULTIPLY_FRAGMENT(d, a, descriptor(tiles.b));  // BUG fragment_changed
+    MULTIPLY_FRAGMENT(d, a, descriptor(tiles.b));              // BUG fragment_changed
     COMMIT();
     if (fixed) WAIT(0);
-    asm volatile("add.u32 %0, %0, 1;" : "+r"(a[1]));  // BUG fragment_changed
+    asm volatile("add.u32 %0, %0, 1;" : "+r"(a[1]));           // BUG fragment_changed
   }
   WAIT(0);
   store(out, d);
@@ -142,7 +139,7 @@ __global__ void fragment_reloaded(float* out, int fixed) {
 #pragma unroll 1
   for (int turn = 0; turn < kTurns; ++turn) {
     FENCE();
-    MULTIPLY_FRAGMENT(d, a, descriptor(tiles.b));  // BUG fragment_reloaded
+    MULTIPLY_FRAGMENT(d, a, descriptor(tiles.b));              // BUG fragment_reloaded
     COMMIT();
     if (fixed) WAIT(0);
     LOAD_SHARED(a[2], address_of(tiles.a) + 4 * (threadIdx.x + turn));  // BUG fragment_reloaded
@@ -158,11 +155,11 @@ __global__ void tile_overwritten(float* out, int fixed) {
   fill(tiles);
   float d[4] = {};
   FENCE();
-  MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));  // BUG tile_overwritten
+  MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));       // BUG tile_overwritten
   COMMIT();
   if (fixed) WAIT(0);
   __syncthreads();
-  reinterpret_cast<uint32_t*>(tiles.a)[threadIdx.x] = 0;  // BUG tile_overwritten
+  reinterpret_cast<uint32_t*>(tiles.a)[threadIdx.x] = 0;       // BUG tile_overwritten
   WAIT(0);
   store(out, d);
 }
@@ -182,7 +179,7 @@ __global__ void wrong_stage_filled(float* out, int fixed) {
     WAIT(1);
     __syncthreads();
     uint32_t* tile = reinterpret_cast<uint32_t*>(tiles[fixed ? before : now].b);
-    if (threadIdx.x < kTileB / 4) tile[threadIdx.x] = turn;  // BUG wrong_stage_filled
+    if (threadIdx.x < kTileB / 4) tile[threadIdx.x] = turn;           // BUG wrong_stage_filled
     PROXY_FENCE();
     __syncthreads();
   }
@@ -201,29 +198,21 @@ __global__ void copied_too_early(const unsigned char* in, float* out, int fixed)
   fill(tiles);
   float d[4] = {};
   FENCE();
-  MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));  // BUG copied_too_early
+  MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));       // BUG copied_too_early
   COMMIT();
   if (fixed) WAIT(0);
   __syncthreads();
   if (threadIdx.x == 0) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address_of(&full)),
-                 "n"(kTileB)
-                 : "memory");
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-        "[%0], [%1], %2, [%3];" ::"r"(address_of(tiles.b)),
-        "l"(in), "n"(kTileB),
-        "r"(address_of(&full))
-        : "memory");  // BUG copied_too_early
+                 "n"(kTileB) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(address_of(tiles.b)), "l"(in), "n"(kTileB),
+                 "r"(address_of(&full)) : "memory");          // BUG copied_too_early
   }
   uint32_t done = 0;
   while (!done)
-    asm volatile(
-        "{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;"
-        " selp.u32 %0, 1, 0, p;}"
-        : "=r"(done)
-        : "r"(address_of(&full))
-        : "memory");
+    asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;"
+                 " selp.u32 %0, 1, 0, p;}" : "=r"(done) : "r"(address_of(&full)) : "memory");
   WAIT(0);
   store(out, d);
 }
@@ -235,7 +224,7 @@ __global__ void no_fence(float* out, int fixed) {
   fill(tiles);
   float d[4] = {};
   if (fixed) FENCE();
-  MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));  // BUG no_fence
+  MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));       // BUG no_fence
   COMMIT();
   WAIT(0);
   store(out, d);
@@ -248,10 +237,10 @@ __global__ void scaled_without_fence(float* out, int fixed) {
   FENCE();
 #pragma unroll 1
   for (int turn = 0; turn < kTurns; ++turn) {
-    MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));  // BUG scaled_without_fence
+    MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));     // BUG scaled_without_fence
     COMMIT();
     WAIT(0);
-    for (int i = 0; i < 4; ++i) d[i] *= 0.5f;  // BUG scaled_without_fence
+    for (int i = 0; i < 4; ++i) d[i] *= 0.5f;                  // BUG scaled_without_fence
     if (fixed) FENCE();
   }
   store(out, d);
@@ -266,7 +255,7 @@ __global__ void fragment_without_fence(float* out, int fixed) {
   for (int i = 0; i < 4; ++i)
     LOAD_SHARED(a[i], address_of(tiles.a) + 4 * (threadIdx.x + i));  // BUG fragment_without_fence
   if (fixed) FENCE();
-  MULTIPLY_FRAGMENT(d, a, descriptor(tiles.b));  // BUG fragment_without_fence
+  MULTIPLY_FRAGMENT(d, a, descriptor(tiles.b));                // BUG fragment_without_fence
   COMMIT();
   WAIT(0);
   store(out, d);
@@ -276,12 +265,12 @@ __global__ void fragment_without_fence(float* out, int fixed) {
 __global__ void no_proxy_fence(float* out, int fixed) {
   __shared__ Tiles tiles;
   fill(tiles);
-  reinterpret_cast<uint32_t*>(tiles.a)[threadIdx.x] = 0;  // BUG no_proxy_fence
+  reinterpret_cast<uint32_t*>(tiles.a)[threadIdx.x] = 0;       // BUG no_proxy_fence
   if (fixed) PROXY_FENCE();
   __syncthreads();
   float d[4] = {};
   FENCE();
-  MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));  // BUG no_proxy_fence
+  MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));       // BUG no_proxy_fence
   COMMIT();
   WAIT(0);
   store(out, d);
@@ -299,7 +288,7 @@ __global__ void only_one_fences(float* out, int fixed) {
     if (threadIdx.x >= 96 || fixed) PROXY_FENCE();
     __syncthreads();
     FENCE();
-    MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));  // BUG only_one_fences
+    MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));     // BUG only_one_fences
     COMMIT();
     WAIT(0);
     __syncthreads();
@@ -311,11 +300,8 @@ __global__ void only_one_fences(float* out, int fixed) {
 __global__ void tile_not_awaited(const unsigned char* in, float* out, int fixed) {
   __shared__ Tiles tiles;
   fill(tiles);
-  asm volatile(
-      "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address_of(tiles.a + 16 * threadIdx.x)),
-      "l"(in + 16 * threadIdx.x)
-      : "memory");  // BUG tile_not_awaited SAYS tile_not_awaited: is read before the copy was
-                    // waited for
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::
+               "r"(address_of(tiles.a + 16 * threadIdx.x)), "l"(in + 16 * threadIdx.x) : "memory");  // BUG tile_not_awaited SAYS tile_not_awaited: is read before the copy was waited for
   if (fixed) {
     asm volatile("cp.async.wait_all;" ::: "memory");
     PROXY_FENCE();
@@ -323,17 +309,17 @@ __global__ void tile_not_awaited(const unsigned char* in, float* out, int fixed)
   }
   float d[4] = {};
   FENCE();
-  MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));  // BUG tile_not_awaited
+  MULTIPLY(d, descriptor(tiles.a), descriptor(tiles.b));       // BUG tile_not_awaited
   COMMIT();
   WAIT(0);
   store(out, d);
 }
 
-#define ON_ONE_BLOCK(kernel)             \
-  [](int fixed) {                        \
-    Array<float> out(4 * kThreads);      \
-    kernel<<<1, kThreads>>>(out, fixed); \
-    cudaDeviceSynchronize();             \
+#define ON_ONE_BLOCK(kernel)              \
+  [](int fixed) {                         \
+    Array<float> out(4 * kThreads);       \
+    kernel<<<1, kThreads>>>(out, fixed);  \
+    cudaDeviceSynchronize();              \
   }
 
 const Planted kAll[] = {
@@ -345,8 +331,7 @@ const Planted kAll[] = {
     {"fragment_reloaded", "wgmma", ON_ONE_BLOCK(fragment_reloaded)},
     {"tile_overwritten", "wgmma", ON_ONE_BLOCK(tile_overwritten)},
     {"wrong_stage_filled", "wgmma", ON_ONE_BLOCK(wrong_stage_filled)},
-    {"copied_too_early", "wgmma",
-     [](int fixed) {
+    {"copied_too_early", "wgmma", [](int fixed) {
        Array<unsigned char> in(kTileB);
        Array<float> out(4 * kThreads);
        copied_too_early<<<1, kThreads>>>(in, out, fixed);
@@ -357,8 +342,7 @@ const Planted kAll[] = {
     {"fragment_without_fence", "wgmma", ON_ONE_BLOCK(fragment_without_fence)},
     {"no_proxy_fence", "proxy-fence", ON_ONE_BLOCK(no_proxy_fence)},
     {"only_one_fences", "proxy-fence", ON_ONE_BLOCK(only_one_fences)},
-    {"tile_not_awaited", "async",
-     [](int fixed) {
+    {"tile_not_awaited", "async", [](int fixed) {
        Array<unsigned char> in(kTileA);
        Array<float> out(4 * kThreads);
        tile_not_awaited<<<1, kThreads>>>(in, out, fixed);

@@ -249,8 +249,7 @@ __global__ void __cluster_dims__(4, 1, 1)
     asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(at) : "memory");
     words[rank] = *(volatile uint64_t*)&barrier;
   }
-  __syncthreads();  // the software GPU lands copies that nobody waits for at inval, not by the
-                    // clock
+  __syncthreads();  // the software GPU lands copies that nobody waits for at inval, not by the clock
   for (uint32_t i = threadIdx.x; i < kWindow; i += blockDim.x)
     out[rank * kWindow + i] = ((volatile uint8_t*)shared)[i];
 }
@@ -259,11 +258,10 @@ __global__ void __cluster_dims__(4, 1, 1)
 #define REDUCE_TO_GLOBAL(X)                                                                       \
   X("add.u32")                                                                                    \
   X("add.s32")                                                                                    \
-  X("add.u64")                                                                                    \
-  X("add.f32") X("add.f64") X("add.noftz.f16") X("add.noftz.bf16") X("min.u32") X("min.s32")      \
-      X("min.u64") X("min.s64") X("min.f16") X("min.bf16") X("max.u32") X("max.s32") X("max.u64") \
-          X("max.s64") X("max.f16") X("max.bf16") X("inc.u32") X("dec.u32") X("and.b32")          \
-              X("and.b64") X("or.b32") X("or.b64") X("xor.b32") X("xor.b64")
+  X("add.u64") X("add.f32") X("add.f64") X("add.noftz.f16") X("add.noftz.bf16") X("min.u32")      \
+      X("min.s32") X("min.u64") X("min.s64") X("min.f16") X("min.bf16") X("max.u32") X("max.s32") \
+          X("max.u64") X("max.s64") X("max.f16") X("max.bf16") X("inc.u32") X("dec.u32")          \
+              X("and.b32") X("and.b64") X("or.b32") X("or.b64") X("xor.b32") X("xor.b64")
 static const char* const kReductions[] = {
 #define NAME(x) x,
     REDUCE_TO_GLOBAL(NAME)

@@ -16,48 +16,52 @@
   X("global_address 0x7f1234567040", "global_address", "b64", "0x7f1234567040")                    \
   X("rank 0", "rank", "b32", "0")                                                                  \
   X("rank 2", "rank", "b32", "2")                                                                  \
-  X("rank 4", "rank", "b32", "4")                                                                  \
-  X("box_dim 0 8", "box_dim", "b32", "0, 8") X("box_dim 1 9", "box_dim", "b32", "1, 9") X(         \
-      "box_dim 2 10", "box_dim", "b32", "2, 10") X("box_dim 3 256", "box_dim", "b32", "3, 256")    \
-      X("box_dim 4 300", "box_dim", "b32", "4, 300") X("box_dim 1 0", "box_dim", "b32", "1, 0") X( \
-          "global_dim 0 65", "global_dim", "b32",                                                  \
-          "0, 65") X("global_dim 1 33", "global_dim", "b32",                                       \
-                     "1, 33") X("global_dim 2 1000", "global_dim", "b32",                          \
-                                "2, 1000") X("global_dim 3 0", "global_dim", "b32", "3, 0")        \
-          X("global_dim 4 0xffffffff", "global_dim", "b32", "4, 0xffffffff") X(                    \
-              "global_stride 0 512", "global_stride", "b64",                                       \
-              "0, 512") X("global_stride 1 0x123450", "global_stride", "b64", "1, 0x123450")       \
-              X("global_stride 2 0xfffffffff0", "global_stride", "b64", "2, 0xfffffffff0") X(      \
-                  "global_stride 3 0x1000000000010", "global_stride", "b64",                       \
-                  "3, 0x1000000000010") X("global_stride 0 8", "global_stride", "b64", "0, 8")     \
-                  X("element_stride 0 2", "element_stride", "b32", "0, 2") X(                      \
-                      "element_stride 1 3", "element_stride", "b32",                               \
-                      "1, 3") X("element_stride 4 8", "element_stride", "b32", "4, 8")             \
-                      X("element_stride 2 9", "element_stride", "b32",                             \
-                        "2, 9") X("elemtype 0", "elemtype", "b32",                                 \
-                                  "0") X("elemtype 1", "elemtype", "b32", "1")                     \
-                          X("elemtype 2", "elemtype", "b32",                                       \
-                            "2") X("elemtype 3", "elemtype", "b32",                                \
-                                   "3") X("elemtype 4", "elemtype", "b32", "4")                    \
-                              X("elemtype 5", "elemtype", "b32",                                   \
-                                "5") X("elemtype 6", "elemtype", "b32",                            \
-                                       "6") X("elemtype 7", "elemtype", "b32", "7")                \
-                                  X("elemtype 8", "elemtype", "b32",                               \
-                                    "8") X("elemtype 9", "elemtype", "b32",                        \
-                                           "9") X("elemtype 10", "elemtype", "b32", "10")          \
-                                      X("elemtype 11", "elemtype", "b32",                          \
-                                        "11") X("elemtype 12", "elemtype", "b32", "12")            \
-                                          X("interleave_layout 0", "interleave_layout", "b32",     \
-                                            "0") X("interleave_layout 1", "interleave_layout",     \
-                                                   "b32", "1") X("interleave_layout 2",            \
-                                                                 "interleave_layout", "b32", "2")  \
-                                              X("swizzle_mode 0", "swizzle_mode", "b32", "0") X(   \
-                                                  "swizzle_mode 1", "swizzle_mode", "b32", "1")    \
-                                                  X("swizzle_mode 2", "swizzle_mode", "b32", "2")  \
-                                                      X("swizzle_mode 3", "swizzle_mode", "b32",   \
-                                                        "3") X("fill_mode 0", "fill_mode", "b32",  \
-                                                               "0") X("fill_mode 1", "fill_mode",  \
-                                                                      "b32", "1")
+  X("rank 4", "rank", "b32", "4") X("box_dim 0 8", "box_dim", "b32", "0, 8") X(                    \
+      "box_dim 1 9", "box_dim", "b32", "1, 9") X("box_dim 2 10", "box_dim", "b32", "2, 10")        \
+      X("box_dim 3 256", "box_dim", "b32", "3, 256") X(                                            \
+          "box_dim 4 300", "box_dim", "b32", "4, 300") X("box_dim 1 0", "box_dim", "b32", "1, 0")  \
+          X("global_dim 0 65", "global_dim", "b32", "0, 65") X(                                    \
+              "global_dim 1 33", "global_dim", "b32",                                              \
+              "1, 33") X("global_dim 2 1000", "global_dim", "b32",                                 \
+                         "2, 1000") X("global_dim 3 0", "global_dim", "b32", "3, 0")               \
+              X("global_dim 4 0xffffffff", "global_dim", "b32", "4, 0xffffffff") X(                \
+                  "global_stride 0 512", "global_stride", "b64",                                   \
+                  "0, 512") X("global_stride 1 0x123450", "global_stride", "b64", "1, 0x123450")   \
+                  X("global_stride 2 0xfffffffff0", "global_stride", "b64", "2, 0xfffffffff0") X(  \
+                      "global_stride 3 0x1000000000010", "global_stride", "b64",                   \
+                      "3, 0x1000000000010") X("global_stride 0 8", "global_stride", "b64", "0, 8") \
+                      X("element_stride 0 2", "element_stride", "b32", "0, 2") X(                  \
+                          "element_stride 1 3",                                                    \
+                          "element_stride",                                                        \
+                          "b32", "1, 3") X("element_stride 4 8", "element_stride", "b32", "4, 8")  \
+                          X("element_stride 2 9", "element_stride", "b32",                         \
+                            "2, 9") X("elemtype 0", "elemtype", "b32", "0")                        \
+                              X("elemtype 1", "elemtype", "b32",                                   \
+                                "1") X("elemtype 2", "elemtype", "b32",                            \
+                                       "2") X("elemtype 3", "elemtype", "b32", "3")                \
+                                  X("elemtype 4", "elemtype", "b32",                               \
+                                    "4") X("elemtype 5", "elemtype", "b32",                        \
+                                           "5") X("elemtype 6", "elemtype", "b32", "6")            \
+                                      X("elemtype 7", "elemtype", "b32",                           \
+                                        "7") X("elemtype 8", "elemtype", "b32",                    \
+                                               "8") X("elemtype 9", "elemtype", "b32", "9")        \
+                                          X("elemtype 10", "elemtype", "b32", "10") X(             \
+                                              "elemtype 11", "elemtype", "b32",                    \
+                                              "11") X("elemtype 12", "elemtype", "b32", "12")      \
+                                              X("interleave_layout 0", "interleave_layout", "b32", \
+                                                "0") X("interleave_layout 1", "interleave_layout", \
+                                                       "b32", "1") X("interleave_layout 2",        \
+                                                                     "interleave_layout", "b32",   \
+                                                                     "2")                          \
+                                                  X("swizzle_mode 0", "swizzle_mode", "b32", "0")  \
+                                                      X("swizzle_mode 1", "swizzle_mode", "b32",   \
+                                                        "1") X("swizzle_mode 2", "swizzle_mode",   \
+                                                               "b32", "2")                         \
+                                                          X("swizzle_mode 3", "swizzle_mode",      \
+                                                            "b32", "3") X("fill_mode 0",           \
+                                                                          "fill_mode", "b32", "0") \
+                                                              X("fill_mode 1", "fill_mode", "b32", \
+                                                                "1")
 
 static const char* const kNames[] = {
 #define NAME(text, field, type, rest) text,

@@ -1,18 +1,10 @@
-// Launches for profile_test.py: kernels whose blocks do alike and unlike things, blocks that
-// communicate, a fault.
+// Launches for profile_test.py: kernels whose blocks do alike and unlike things, blocks that communicate, a fault.
 #include <cooperative_groups.h>
-#include <cuda_runtime.h>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#define CHECK(x)                                                   \
-  do {                                                             \
-    cudaError_t e = (x);                                           \
-    if (e != cudaSuccess) {                                        \
-      std::fprintf(stderr, "%s: %s\n", #x, cudaGetErrorString(e)); \
-      std::exit(4);                                                \
-    }                                                              \
-  } while (0)
+#include <cuda_runtime.h>
+#define CHECK(x) do { cudaError_t e = (x); if (e != cudaSuccess) { std::fprintf(stderr, "%s: %s\n", #x, cudaGetErrorString(e)); std::exit(4); } } while (0)
 
 constexpr int kN = 1000, kTile = 16;
 
@@ -39,8 +31,7 @@ __global__ void blur(const float* a, float* o, int n) {
   o[y * n + x] = sum / 9;
 }
 __global__ void strided(const float* a, float* o, int n) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-    o[i] = a[i] + 1;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) o[i] = a[i] + 1;
 }
 __global__ void last_block(unsigned* counter, float* o) {
   __shared__ bool last;
@@ -50,8 +41,7 @@ __global__ void last_block(unsigned* counter, float* o) {
 }
 __global__ void waits(volatile int* flag, float* o) {
   if (blockIdx.x == 0) *flag = 1;
-  while (*flag == 0) {
-  }
+  while (*flag == 0) {}
   o[blockIdx.x] = 1;
 }
 __global__ void together(float* o) {
@@ -76,8 +66,7 @@ int main(int argc, char** argv) {
     last_block<<<64, 32>>>(reinterpret_cast<unsigned*>(a), o);
     waits<<<64, 32>>>(reinterpret_cast<int*>(a) + 1, o);
     void* arguments[] = {&o};
-    CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(together), 64, 32, arguments, 0,
-                                      nullptr));
+    CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(together), 64, 32, arguments, 0, nullptr));
   } else {
     runs_away<<<64, 32>>>(o);
   }
