@@ -54,7 +54,7 @@ def _operation(self, *_):
     return Placeholder()
 
 
-for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "neg", "getitem", "ge", "gt", "le", "lt"):
+for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "neg", "getitem", "ge", "gt", "le", "lt", "and", "or", "invert"):
     setattr(Placeholder, f"__{_name}__", _operation)
 
 

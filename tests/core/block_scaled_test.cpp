@@ -198,7 +198,9 @@ TEST(BlockScaled, WhatIsNotFiniteSpoilsItsBlockAlone) {
     values[1] = NAN;          // in the first block of row 0
     values[1023] = INFINITY;  // in the last of row 3
     t.quantise(values);
-    EXPECT_TRUE(std::isnan(t.value(0))) << info.name;
+    if (info.block_cols != 1) {
+      EXPECT_TRUE(std::isnan(t.value(0))) << info.name;
+    }
     EXPECT_TRUE(std::isnan(t.value(1))) << info.name;
     EXPECT_TRUE(std::isnan(t.value(1023))) << info.name;
     if (info.block_rows == 1) {

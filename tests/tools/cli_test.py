@@ -516,9 +516,9 @@ class Programs(CliTest):
 
     def test_triton_keeps_its_ptx(self):
         program = self.cxx("program", "#include <cstdlib>\nint main() { return std::system(\"$TRITON_PTXAS_PATH -v a.ptx -o b\"); }")
-        self.write("a.ptx", ".version 8.0")
+        self.write("a.ptx", ".version 8.0\n")
         self.run_vm(program)
-        self.assertEqual((self.folder / "b").read_text(), ".version 8.0")
+        self.assertEqual((self.folder / "b").read_text(), ".version 8.0\n")
 
     def test_our_runtime_wins_over_rpath(self):
         # The library beside the program would say 0 and a driver version of 7.

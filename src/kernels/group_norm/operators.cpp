@@ -44,7 +44,7 @@ OperatorDef of_groups(const char* name, const char* formula) {
   return {.name = name,
           .formula = formula,
           .dimensions = {{"n", "samples"},
-                         {"groups"},
+                         {"groups", "parts of the channels that are normalised together"},
                          {"depth", "channels of a group"},
                          {"inner", "dimensions behind the channels"}},
           .tensors = {{.name = "x",

@@ -1,6 +1,7 @@
 // The workspace: the largest magnitudes of blocks and of the tensor.
 #pragma once
 
+#include "device/clear.cuh"
 #include "kernels/quantisation/rules.cuh"
 
 namespace ridge::quantisation {
@@ -32,9 +33,7 @@ inline size_t levels_bytes(const Args& a) {
 }
 inline Status clear_maxima(const Args& a, bool per_block, cudaStream_t stream) {
   const Maxima m = maxima_in(a);
-  const size_t bytes = sizeof(uint32_t) * (4 + (per_block ? size_t(a.blocks.count) : 0));
-  const cudaError_t error = cudaMemsetAsync(m.tensor, 0, bytes, stream);
-  return error == cudaSuccess ? Status::ok() : Error{int(error), "the memory could not be cleared"};
+  return clear_words(m.tensor, 4 + (per_block ? size_t(a.blocks.count) : 0), stream);
 }
 
 // Without elements, every scale is 0.

@@ -57,7 +57,8 @@ OperatorDef described(const Format& f, bool back) {
                         .role = f.is_whole_tensor() ? tensors : made,
                         .shape = scale_shape_of(f),
                         .formats = {f.info().scale},
-                        .layout = Layout::contiguous});
+                        .layout = Layout::contiguous,
+                        .meaning = "a factor of each block"});
   if (f.rule == Rule::shared)
     op.tensors.push_back(f32("tensor_scale", tensors, "1", "a factor of all scales"));
   if (f.rule == Rule::mean) {

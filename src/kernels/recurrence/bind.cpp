@@ -20,7 +20,7 @@ Status bind(const Call& call, Launch<Args>& launch) {
                .inner = call.size("inner")};
   if (args.op == Op::gae) {
     args.gamma = float(call.number("gamma"));
-    args.lambda = float(call.number("lambda"));
+    args.lambda = float(call.number("decay"));
   } else {
     args.dtype = call["a"].dtype;
   }

@@ -84,7 +84,7 @@ std::vector<Case> tests() {
   append(cases, with_all(crossed({.ops = {2},
                                   .shapes = {{3, 257}},
                                   .specials = false,
-                                  .parameters = {{"gamma", 1}, {"lambda", 1}}})));
+                                  .parameters = {{"gamma", 1}, {"decay", 1}}})));
   append(cases, crossed({.ops = {0, 1, 2}, .shapes = {{0, 5}, {5, 0}}}));
   // A gradient of `initial` is there without a step.
   cases.push_back({.op = 1, .shape = {5, 0}, .with = {"initial", "dinitial"}});

@@ -61,7 +61,7 @@ Operators operators() {
   const Formats f32 = {Dtype::f32};
   OperatorDef gae =
       chain("gae",
-            "advantages[t] = delta[t] + gamma lambda (1 - done[t]) advantages[t+1], delta[t] = "
+            "advantages[t] = delta[t] + gamma decay (1 - done[t]) advantages[t+1], delta[t] = "
             "rewards[t] + gamma (1 - done[t]) values[t+1] - values[t]");
   gae.tensors = {along("rewards", Role::in, "what step t gave", f32),
                  along("values", Role::in, "the value of the state that step t starts from", f32),
@@ -73,11 +73,11 @@ Operators operators() {
   gae.tensors.back().optional = gae.tensors.back().on_request = true;
   gae.parameters.push_back(
       {.name = "gamma", .otherwise = 0.99, .least = 0, .most = 1, .meaning = "discount"});
-  gae.parameters.push_back({.name = "lambda",
+  gae.parameters.push_back({.name = "decay",
                             .otherwise = 0.95,
                             .least = 0,
                             .most = 1,
-                            .meaning = "how far advantages look ahead"});
+                            .meaning = "how far advantages look ahead: lambda"});
   gae.notes =
       "Generalised advantage estimation. Nothing crosses the end of an episode, neither a "
       "value nor an advantage.";

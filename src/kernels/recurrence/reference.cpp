@@ -54,7 +54,7 @@ void reference(const Case& c, std::vector<HostTensor>& all) {
   const Op op = Op(c.op);
   // As kernels have them.
   const double gamma = op == Op::gae ? double(float(c.number("gamma"))) : 0;
-  const double decay = op == Op::gae ? gamma * double(float(c.number("lambda"))) : 0;
+  const double decay = op == Op::gae ? gamma * double(float(c.number("decay"))) : 0;
   for (size_t row = 0; row < outer * inner; ++row) {
     const auto place = [&](size_t s) { return (row / inner * length + s) * inner + row % inner; };
     Chain chain;

@@ -8,7 +8,9 @@
 namespace ridge::vm::cudart {
 namespace {
 
-thread_local LaunchNotesRef next_launch;
+// Owned; taken by the launch that follows. No smart pointer: a thread that starts to use one needs
+// memory that it may not get.
+thread_local LaunchNotes* next_launch = nullptr;
 
 }  // namespace
 
@@ -32,9 +34,11 @@ Opened open_array(uint64_t base, uint64_t bytes, std::string name, bool unwritte
 void close_array(uint64_t base) { runtime().engine.memory().release(base, MemKind::registered); }
 
 void note_next_launch(LaunchNotes notes) {
-  next_launch = std::make_shared<const LaunchNotes>(std::move(notes));
+  delete std::exchange(next_launch, new LaunchNotes(std::move(notes)));
 }
 
-LaunchNotesRef take_launch_notes() { return std::exchange(next_launch, nullptr); }
+LaunchNotesRef take_launch_notes() {
+  return next_launch ? LaunchNotesRef(std::exchange(next_launch, nullptr)) : nullptr;
+}
 
 }  // namespace ridge::vm::cudart
