@@ -225,7 +225,7 @@ class Operators(unittest.TestCase):
 
     def test_errors_are_told(self):
         op = operator("add")
-        case = AnyCase(op, with_optional=True)
+        case = AnyCase(op, [])
         case.tensors[1].dtype = DTYPES["f16"]
         code, said = run(own_function(op), case.tensors)
         self.assertEqual((code, said), (1, "add: b is f16 but a is f32"))
@@ -236,7 +236,7 @@ class Operators(unittest.TestCase):
 
     def test_whole_numbers(self):
         op = operator("rainbow_table")
-        case = AnyCase(op, with_optional=True)
+        case = AnyCase(op, [])
         code, said = run(by_name(op), case.tensors, [2.5])
         self.assertEqual((code, said), (1, "rainbow_table: rounds is 2.5; it has to be a whole number"))
 
