@@ -16,7 +16,8 @@ import unittest
 PACKAGE = pathlib.Path(os.environ["RIDGE_BUILD"]) / "python" / "ridge"
 OPERATORS = json.loads((PACKAGE / "operators.json").read_text("utf-8"))
 MAX_RANK = 8
-DTYPES = ["f32", "f16", "bf16", "f64", "i32", "i64", "u32", "u8", "i8"]
+DTYPES = ["f32", "f16", "bf16", "f64", "i32", "i64", "u32", "u8", "i8", "i4", "u4", "e4m3", "e5m2", "e2m1", "e2m3", "e3m2",
+          "ue8m0", "ue4m3", "nf4"]
 
 
 def load(name):

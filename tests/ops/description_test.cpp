@@ -111,8 +111,9 @@ TEST(Descriptions, HeadersDeclareTheirOperators) {
 
 // Sizes whose names say it all.
 bool is_obvious(const std::string& dimension) {
-  static const std::set<std::string> kObvious = {"n",      "rows",   "cols",  "batch",
-                                                 "frames", "height", "width", "channels"};
+  static const std::set<std::string> kObvious = {"n",      "rows",     "cols",     "batch",
+                                                 "frames", "height",   "width",    "depth",
+                                                 "length", "channels", "vertices", "edges"};
   return kObvious.contains(dimension);
 }
 

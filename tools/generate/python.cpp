@@ -186,10 +186,9 @@ class Function {
       for (const int size : sizes_) asked |= size == int(d);
       sizes += asked ? op_.dimensions[d].name + ", " : "None, ";
     }
+    // The comma behind the last item stays: a tuple of one item needs it.
     const auto tuple = [](const std::string& items) {
-      if (items.empty()) return std::string("()");
-      const bool is_one = items.find(", ") == items.size() - 2;  // whose tuple ends in a comma
-      return "(" + items.substr(0, items.size() - (is_one ? 1 : 2)) + ")";
+      return items.empty() ? std::string("()") : "(" + items.substr(0, items.size() - 1) + ")";
     };
     const std::string last = sizes_.empty() ? "None" : tuple(sizes);
     return signature("    return _call(",

@@ -35,7 +35,7 @@ OperatorDef described(const Format& f) {
                               : f.is_of_squares() ? "ceil(rows/128), ceil(cols/128)"
                               : cols == 0         ? "rows"
                                                   : "rows, ceil(cols/" + std::to_string(cols) + ")",
-                              {f.info().scale}, ""));
+                              {f.info().scale}, "a factor of each block of a"));
   if (f.rule == Rule::shared)
     op.tensors.push_back(weight("tensor_scale", "1", {Dtype::f32}, "a factor of all scales"));
   if (f.rule == Rule::mean) {

@@ -65,6 +65,7 @@ OperatorDef described(int op) {
       dx.like = "dy";
       def.tensors = {dy, dx};
     } else {
+      first.meaning = "as the forward pass had it";
       def.tensors = {first, tensor("dy", Role::in, y), tensor("dx", Role::out, x)};
     }
   }

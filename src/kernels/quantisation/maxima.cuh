@@ -39,15 +39,15 @@ inline Status clear_maxima(const Args& a, bool per_block, cudaStream_t stream) {
 // Without elements, every scale is 0.
 inline Status launch_empty(const Args& a, cudaStream_t stream) {
   const auto clear = [&](void* p, size_t bytes) {
-    return p && bytes ? cudaMemsetAsync(p, 0, bytes, stream) : cudaSuccess;
+    return p ? clear_bytes(p, bytes, stream) : Status::ok();
   };
   const bool is_kept = a.is_given && a.rule == Rule::ratio;
   const size_t size = a.rule == Rule::ratio ? sizeof(float) : 1;
-  cudaError_t error = is_kept ? cudaSuccess : clear(a.scales, size * size_t(a.blocks.count));
-  if (error == cudaSuccess && a.rule == Rule::shared && !a.is_given)
-    error = clear(a.second, sizeof(float));
-  if (error == cudaSuccess) error = clear(a.mean, sizeof(float));
-  return error == cudaSuccess ? Status::ok() : Error{int(error), "the scales could not be cleared"};
+  if (!is_kept)
+    if (const Status s = clear(a.scales, size * size_t(a.blocks.count)); !s) return s;
+  if (a.rule == Rule::shared && !a.is_given)
+    if (const Status s = clear(a.second, sizeof(float)); !s) return s;
+  return clear(a.mean, sizeof(float));
 }
 
 }  // namespace ridge::quantisation
