@@ -96,7 +96,7 @@ def check_formula(name, op, formula):
         return str(error)
     outputs = [t["name"] for t in op["tensors"] if t["role"] != "in"]
     needed = [t["name"] for t in op["tensors"] if t["role"] != "in" and not t.get("optional")]
-    if isinstance(results, tuple) and not len(needed) <= len(results) <= len(outputs):
+    if isinstance(results, tuple) and results and not len(needed) <= len(results) <= len(outputs):
         return f"{name} gives {len(results)} results for {', '.join(outputs)}"
     return ""
 
@@ -113,7 +113,7 @@ def check_formulas(operators):
         for _, make in torch_rivals.makers_of(name, eager, fused, sys.modules["torch"]):
             wrong.append(check_formula(name, operators[name], lambda t, p: make(t, p)()))
         if name in checks and checks[name].rounds:
-            wrong.append(check_formula(name, operators[name], lambda t, p: tuple(checks[name].rounds(t, p))))
+            wrong.append(check_formula(name, operators[name], lambda t, p: tuple(checks[name].rounds(t, p) or ())))
     if not known:
         wrong.append("no formula was found")
     print(f"{known} formulas")

@@ -37,8 +37,8 @@ def batch_norm_backward(t, p):
     gamma = weights(t)[0]
 
     def run():
-        dx, dgamma, dbeta = f(dy, x, gamma, None, None, t["mean"], t["rstd"], True, 0.0, [True, True, True])
-        return [dx.movedim(1, int(p["axis"])), dgamma, dbeta]
+        of_all = f(dy, x, gamma, None, None, t["mean"], t["rstd"], True, 0.0, [True, True, True])  # of x, gamma, beta
+        return [of_all[0].movedim(1, int(p["axis"])), of_all[1], of_all[2]]
 
     return run
 

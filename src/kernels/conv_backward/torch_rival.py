@@ -9,7 +9,7 @@ def call(t, p, weights, convert):
     names = ("depth", "height", "width")[3 - directions :]
 
     def each(name, least):
-        own = [p.get(f"{name}_{n}", -1) if i else -1 for i, n in enumerate(names)]
+        own = [p[f"{name}_{n}"] if f"{name}_{n}" in p else -1 for n in names]
         return [o if o >= least else p[name] for o in own]
 
     steps, pads, gaps = each("stride", 1), each("padding", 0), each("dilation", 1)
@@ -18,8 +18,8 @@ def call(t, p, weights, convert):
     f = torch.ops.aten.convolution_backward
 
     def run():
-        dx, dw, dbias = f(dy, x, w, sizes, steps, pads, gaps, False, [0] * directions, p["groups"], wanted)
-        return [g for g in ((dw, dbias) if weights else (dx,)) if g is not None]
+        all_three = f(dy, x, w, sizes, steps, pads, gaps, False, [0] * directions, p["groups"], wanted)  # of x, w, bias
+        return [all_three[i] for i, is_wanted in enumerate(wanted) if is_wanted]
 
     return run
 
