@@ -13,9 +13,10 @@ namespace ridge::model {
 namespace {
 
 constexpr double kBusy = 0.6;  // a part of the GPU that is used less does not hold a kernel up
-// How far off the model may be, by what bounds the kernel: so wide that about 85 of 100 rungs of
-// the fitted families are inside (docs/model.md). Few blocks wait for latencies that nothing hides.
-constexpr double kBandMemory = 0.198, kBandIssue = 0.25, kBandLatency = 0.3, kBandIdle = 0.6;
+// How far off the model may be, by what bounds the kernel: so wide that 87 of 100 rungs of the
+// fitted families are inside (docs/model.md). Few blocks wait for latencies that nothing hides.
+constexpr double kBandMemory = 0.19, kBandL1 = 0.17, kBandIssue = 0.19, kBandLatency = 0.3,
+                 kBandIdle = 0.6;
 constexpr double kShorter = 1.5;      // times as wide below kShortUs
 constexpr double kBandUnchecked = 2;  // times as wide on a card that nobody compared
 constexpr double kShortUs = 20;
@@ -83,7 +84,8 @@ double blocks_of_busiest(const Work& work, const Figures& figures, int resident)
 
 double band_of(const std::string& bound, double us) {
   double band = kBandIssue;
-  if (bound == "memory" || bound == "l2" || bound == "l1_shared") band = kBandMemory;
+  if (bound == "memory" || bound == "l2") band = kBandMemory;
+  if (bound == "l1_shared") band = kBandL1;
   if (bound == "latency" || bound == "launch") band = kBandLatency;
   if (bound == "idle") band = kBandIdle;
   return us < kShortUs ? band * kShorter : band;

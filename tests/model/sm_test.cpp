@@ -198,7 +198,7 @@ TEST(Launch, TheBandFollowsFromTheBound) {
   EXPECT_EQ(few.first, "idle");
   EXPECT_EQ(many.first, "issue");
   EXPECT_NEAR(few.second, 0.6, 1e-9);
-  EXPECT_NEAR(many.second, 0.25, 1e-9);
+  EXPECT_NEAR(many.second, 0.19, 1e-9);
 }
 
 TEST(Launch, NotesWidenTheBand) {
