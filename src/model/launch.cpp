@@ -88,7 +88,7 @@ double band_of(const std::string& bound, double us) {
   if (bound == "l1_shared") band = kBandL1;
   if (bound == "latency" || bound == "launch") band = kBandLatency;
   if (bound == "idle") band = kBandIdle;
-  return us < kShortUs ? band * kShorter : band;
+  return us < kShortUs ? std::min(band * kShorter, kBandIdle) : band;
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ class Counted {
         first_(first),
         last_(last) {}
 
-  uint8_t times() const {
+  uint8_t times() {
     if (is_marked() || !counts()) return kOnce;
     if (is_known_ && is_innermost()) return kAllTimes;
     return fits() ? kTimes : kOnce;
@@ -44,7 +44,7 @@ class Counted {
 
   // --- the counter ---
 
-  bool counts() const {
+  bool counts() {
     is_known_ = false;
     if (code_[last_].guard_negated) return false;
     return uses_.any_writer(code_[last_].guard, [&](const Instruction& compare) {
@@ -53,7 +53,7 @@ class Counted {
     });
   }
   // Whether the comparison of counter and bound (its operands with these numbers) ends the loop.
-  bool stops(const Instruction& compare, size_t counter, size_t bound, bool swapped) const {
+  bool stops(const Instruction& compare, size_t counter, size_t bound, bool swapped) {
     const Operand &count = compare.operands[counter], &end = compare.operands[bound];
     if (count.kind != Operand::Kind::reg) return false;
     const auto changes = [&](const Instruction& one) { return holds(one); };
@@ -163,7 +163,7 @@ class Counted {
   const Uses& uses_;
   const Function& function_;
   const size_t first_, last_;
-  mutable bool is_known_ = false;  // how often: from a constant to a constant
+  bool is_known_ = false;  // how often: from a constant to a constant
 };
 
 }  // namespace
