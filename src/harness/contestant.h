@@ -22,7 +22,7 @@ struct Contestant {
   std::function<Status(const Call&, const Workspace&, cudaStream_t)> launch;
 };
 
-// With a variant, that variant of the rung.
+// With a variant, that variant of the rung. kChosen: what the public API does.
 Contestant contestant_of(const Ladder& ladder, int rung, const DeviceInfo& device,
                          int variant = -1);
 

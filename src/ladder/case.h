@@ -28,6 +28,9 @@ struct Case {
   bool specials = false;     // NaN, infinities, -0 and subnormals among the inputs
   // Small whole numbers as inputs, with which no sum is ever rounded: see Workload::exact.
   bool exact = false;
+  // A climb on a GPU times the rung that the library takes, beside the rivals, and no other rung:
+  // sizes at which only the library is of interest, or lessons would take too long.
+  bool library_only = false;
   // Tensors whose last two dimensions have changed places in memory.
   std::vector<std::string> transposed = {};
   std::vector<std::pair<std::string, std::string>> same = {};  // {"out", "in"}: out is in itself

@@ -304,39 +304,81 @@ Status tell_roofs(const DeviceInfo& device) {
   return Status::ok();
 }
 
+// What the library does with a case: the rung that it takes or, where a call is made of several
+// launches or handed to another family, all of that under the name of the first rung.
+Expected<Contestant> library_of(const Loaded& loaded, const Case& c, const DeviceInfo& device) {
+  const Ladder& ladder = *loaded.ladder;
+  const Workload workload = ladder.workload(c);
+  KeptCall kept;
+  const auto call = call_of(loaded, c, workload, kept);
+  if (!call) return call.error();
+  const auto choices = ladder.choices(*call, device);
+  if (!choices) return choices.error();
+  if (choices->empty() || choices->front().chosen < 0)
+    return Error{2, loaded.op->name + ": no rung serves " + shape_text(c.shape)};
+  const Ladder::Choice& first = choices->front();
+  const bool is_one = choices->size() == 1 && first.ladder == &ladder;
+  if (is_one) return harness::contestant_of(ladder, first.chosen, device);
+  Contestant all = harness::contestant_of(ladder, kChosen, device);
+  all.name = first.ladder->rungs[size_t(first.chosen)].name;
+  if (first.ladder != &ladder) all.name = first.ladder->family + "/" + all.name;
+  return all;
+}
+
+bool is_library_only(const Case& c, const Request& request) {
+  if (request.rung.empty()) return c.library_only && !is_software_gpu();
+  return request.rung == kLibrary;
+}
+
+Expected<std::vector<Contestant>> contestants_of(const Loaded& loaded, const Case& c,
+                                                 const Request& request,
+                                                 harness::RivalsFunction rivals,
+                                                 const DeviceInfo& device) {
+  std::vector<Contestant> all;
+  if (is_library_only(c, request)) {
+    auto library = library_of(loaded, c, device);
+    if (!library) return library.error();
+    all.push_back(std::move(*library));
+  } else {
+    for (int r = 0; r < int(loaded.ladder->rungs.size()); ++r)
+      if (request.rung.empty() || request.rung == loaded.ladder->rungs[size_t(r)].name)
+        all.push_back(harness::contestant_of(*loaded.ladder, r, device));
+  }
+  if (rivals) rivals(*loaded.op, &all);
+  return all;
+}
+
 Status measure_operator(const std::string& name, const Request& request, const DeviceInfo& device) {
   const bool software = is_software_gpu();
   const auto loaded = load_operator(name);
   if (!loaded) return loaded.error();
-  std::vector<Contestant> contestants;
-  for (int r = 0; r < int(loaded->ladder->rungs.size()); ++r)
-    if (request.rung.empty() || request.rung == loaded->ladder->rungs[size_t(r)].name)
-      contestants.push_back(harness::contestant_of(*loaded->ladder, r, device));
-  if (const auto rivals = load_rivals(loaded->op->family, request))
-    rivals(*loaded->op, &contestants);
+  const auto rivals = load_rivals(loaded->op->family, request);
   auto cases =
       cases_of(*loaded, request,
                request.small ? std::vector{loaded->ladder->tour()} : loaded->ladder->timings());
   if (!cases) return cases.error();
   if (request.tour || software) cases->resize(1);
   for (const Case& c : *cases) {
+    const auto contestants = contestants_of(*loaded, c, request, rivals, device);
+    if (!contestants) return contestants.error();
     const Workload workload = loaded->ladder->workload(c);
     const Checks checks = checks_of(*loaded, c);
     CaseAnswer answer = describe(*loaded, c, workload);
     answer.verified_at = shape_text(checks.cases.front().shape);
     answer.verified_by = name_of(checks.means);
     answer.samples = checks.means.samples;
+    answer.library_only = is_library_only(c, request);
     const bool is_trusted = software && request.unverified;
     if (is_trusted) answer.verified_at = answer.verified_by = "";
     tell(answer);
     std::vector<Contestant> left;
     if (is_trusted) {
-      left = contestants;
+      left = *contestants;
     } else {
-      const auto right = verify_all(*loaded, checks, contestants);
+      const auto right = verify_all(*loaded, checks, *contestants);
       if (!right) return right.error();
       for (size_t i = 0; i < right->size(); ++i)
-        if ((*right)[i]) left.push_back(contestants[i]);
+        if ((*right)[i]) left.push_back((*contestants)[i]);
     }
     if (software && request.instructions)
       if (const Status counted = count_all(*loaded, checks.cases.front(), left); !counted)

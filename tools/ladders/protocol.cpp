@@ -159,6 +159,7 @@ void fields(Io& io, T& c) {
   io.some("verified_at", c.verified_at);
   io.some("verified_by", c.verified_by);
   io.some("samples", c.samples);
+  io.some("library_only", c.library_only);
 }
 
 template <class Io, Is<Step> T>

@@ -33,6 +33,9 @@ enum class Command : uint8_t {
   tune,         // times variants and fits their costs: TuneAnswer, StepAnswer, TunedAnswer
 };
 
+// As the name of a rung: the one that the library takes for each case.
+constexpr const char* kLibrary = "library";
+
 struct Request {
   using Settings = std::vector<std::pair<std::string, std::string>>;
 
@@ -87,6 +90,7 @@ struct CaseAnswer {
   std::string verified_at;  // the shape
   std::string verified_by;  // "reference", "samples" or "samples and proof"
   int64_t samples = 0;      // elements of the result that were looked at; 0: all
+  bool library_only = false;  // of our rungs, only the one that the library takes
 };
 
 // What is known of one rung, or of one rival.

@@ -144,7 +144,9 @@ Expected<std::vector<Job>> jobs_of(const Catalogue& catalogue, const ClimbFlags&
     if (!found) return found.error();
     auto request = flags.of_case.request_for(*found->op);
     if (!request) return request.error();
-    if (!flags.rung.empty()) {
+    if (flags.rung == ladders::kLibrary) {
+      request->rung = flags.rung;
+    } else if (!flags.rung.empty()) {
       const auto rung = catalogue.rung_name(name, flags.rung);
       if (!rung) return rung.error();
       request->rung = *rung;
@@ -165,7 +167,8 @@ class Climber {
  public:
   Climber(const Target& target, const ClimbFlags& flags, size_t jobs)
       : target_(target), flags_(flags), jobs_(jobs), progress_(flags.quiet) {
-    if (!target.software && !flags.hot && !flags.quick && flags.rung.empty())
+    const bool has_library = flags.rung.empty() || flags.rung == ladders::kLibrary;
+    if (!target.software && !flags.hot && !flags.quick && has_library)
       torch_.emplace(target, flags.tour());
     if (flags.with_triton) triton_.emplace(target, flags.python);
     record.environment = record_of(target);
@@ -199,7 +202,11 @@ class Climber {
   }
   void finish_last() {
     Climb& climb = record.climbs.back();
-    if (torch_ && torch_->missing().empty()) {
+    // Where only the library is of interest, a rival of its own language is rival enough.
+    const bool is_beside_rival =
+        climb.library_only &&
+        std::ranges::any_of(climb.steps, [](const Step& s) { return s.rival && !s.us.empty(); });
+    if (torch_ && torch_->missing().empty() && !is_beside_rival) {
       progress_.show(fmt::format("{} {}/{}  {} {} PyTorch", bar(share(1)), started_, jobs_,
                                  climb.operator_, climb.shape));
       torch_->add_to(climb);
@@ -364,7 +371,7 @@ int climb_main(const Arguments& arguments) {
                      "names from `ridge list`; without one: a tour of well-known ladders");
   line.add_flag("--all", flags.all, "a tour of all families");
   flags.of_case.add_to(line);
-  line.add_option("--rung", flags.rung, "NAME", "climb this rung only");
+  line.add_option("--rung", flags.rung, "NAME", "climb this rung only; library: the one that the library takes");
   line.add_flag("--hot", flags.hot, "keep the inputs in the L2 cache between launches");
   line.add_flag("--quick", flags.quick, "take fewer samples, and do not time PyTorch");
   line.add_flag("--with-triton", flags.with_triton,
