@@ -1,12 +1,13 @@
-// cuBLASLt beside gemm: the fastest of its first eight suggestions, timed when a product is first
-// asked for. It sees columns one after another, so it computes transpose(d) = transpose(b)
-// transpose(a), in place of c.
+// cuBLASLt beside gemm and gemm_fused: the fastest of its first eight suggestions, timed when a
+// product is first asked for. It sees columns one after another, so it computes transpose(d) =
+// transpose(b) transpose(a), in place of c. Of the epilogues it has a bias, relu, and gelu by tanh.
 #include <cublasLt.h>
 
 #include <map>
 #include <tuple>
 
 #include "harness/rivals/cublas.h"
+#include "kernels/gemm/gemm.h"
 #include "operator/layout.h"
 
 namespace ridge::gemm {
@@ -38,7 +39,25 @@ Expected<cublasLtHandle_t> handle() {
   return made;
 }
 
+// The vectors of gemm_fused; gemm has none of them.
+const Tensor* bias_of(const Call& call) {
+  return call.op().name == "gemm_fused" ? call.find("bias") : nullptr;
+}
+Activation activation_of(const Call& call) {
+  return call.op().name == "gemm_fused" ? Activation(call.integer("activation")) : Activation::none;
+}
+
+std::string refuses_epilogue(const Call& call) {
+  if (call.op().name != "gemm_fused") return "";
+  for (const char* name : {"row_scale", "col_scale", "amax"})
+    if (call.find(name)) return std::string("it has no epilogue with ") + name;
+  if (activation_of(call) == Activation::gelu) return "its gelu is computed by tanh";
+  if (activation_of(call) == Activation::silu) return "it has no epilogue with silu";
+  return "";
+}
+
 std::string refuses(const Call& call) {
+  if (const std::string why = refuses_epilogue(call); !why.empty()) return why;
   const Tensor& d = call["d"];
   if (d.elements() == 0 || call.size("k") == 0)
     return "it is asked for products with elements only";
@@ -51,6 +70,22 @@ std::string refuses(const Call& call) {
   return made ? "" : "it does not start: " + made.error().message;
 }
 
+cublasLtEpilogue_t epilogue_of(const Call& call) {
+  const bool adds_bias = bias_of(call) != nullptr;
+  switch (activation_of(call)) {
+    case Activation::relu: return adds_bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+    case Activation::gelu_tanh:
+      return adds_bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+    default: return adds_bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+  }
+}
+// The pointer is part of the description, so it is set for every launch.
+void set_bias(cublasLtMatmulDesc_t product, const Call& call) {
+  if (const Tensor* const bias = bias_of(call))
+    cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias->data,
+                                   sizeof bias->data);
+}
+
 // A product as cuBLASLt knows it, and the suggestion that was fastest.
 struct Product {
   cublasLtMatmulDesc_t product = nullptr;
@@ -61,6 +96,7 @@ struct Product {
 cublasStatus_t run(cublasLtHandle_t lt, const Product& p, const cublasLtMatmulAlgo_t& algorithm,
                    const Call& call, const Workspace& workspace, cudaStream_t stream) {
   const auto alpha = float(call.number("alpha")), beta = float(call.number("beta"));
+  set_bias(p.product, call);
   return cublasLtMatmul(lt, p.product, &alpha, call["b"].data, p.b, call["a"].data, p.a, &beta,
                         call["d"].data, p.d, call["d"].data, p.d, &algorithm, workspace.data,
                         workspace.bytes, stream);
@@ -97,6 +133,18 @@ Expected<Product> fastest(cublasLtHandle_t lt, const Call& call, const Workspace
     return Error{1, "cuBLASLt cannot describe this product"};
   cublasLtMatmulDescSetAttribute(p.product, CUBLASLT_MATMUL_DESC_TRANSA, &of_b.op, sizeof of_b.op);
   cublasLtMatmulDescSetAttribute(p.product, CUBLASLT_MATMUL_DESC_TRANSB, &of_a.op, sizeof of_a.op);
+  const cublasLtEpilogue_t epilogue = epilogue_of(call);
+  cublasLtMatmulDescSetAttribute(p.product, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
+                                 sizeof epilogue);
+  if (const Tensor* const bias = bias_of(call)) {
+    const cudaDataType_t type = rivals::cuda_type(bias->dtype);
+    const int64_t step = ops::merged(*bias, 0, bias->rank - 1)->stride;
+    cublasLtMatmulDescSetAttribute(p.product, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &type,
+                                   sizeof type);
+    cublasLtMatmulDescSetAttribute(p.product, CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, &step,
+                                   sizeof step);
+    set_bias(p.product, call);
+  }
   cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                        &workspace.bytes, sizeof workspace.bytes);
   std::vector<cublasLtMatmulHeuristicResult_t> suggested(kSuggestions);
@@ -134,12 +182,12 @@ Expected<Product> fastest(cublasLtHandle_t lt, const Call& call, const Workspace
 
 // What tells products apart: everything but where the matrices are.
 using Key = std::tuple<Dtype, Dtype, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
-                       int, int>;
+                       int, int, cublasLtEpilogue_t>;
 Key key_of(const Call& call) {
   const Operand a = operand(call["a"]), b = operand(call["b"]), d = operand(call["d"]);
   return {call["a"].dtype, call["d"].dtype, call.size("batch"), call.size("m"),
           call.size("n"),  call.size("k"),  a.leading,          b.leading,
-          d.leading,       int(a.op),       int(b.op)};
+          d.leading,       int(a.op),       int(b.op),          epilogue_of(call)};
 }
 
 // The first launch of a product, which nobody times, tries the suggestions.
@@ -160,7 +208,7 @@ Status launch(const Call& call, const Workspace& workspace, cudaStream_t stream)
 }  // namespace
 
 void rivals_cublaslt(const OperatorDef& op, rivals::Rivals& rivals) {
-  if (op.name != "gemm") return;
+  if (op.name != "gemm" && op.name != "gemm_fused") return;
   rivals.push_back({.name = "cuBLASLt",
                     .rival = true,
                     .refuses = [](const Case&, const Call& call) { return refuses(call); },
