@@ -21,7 +21,7 @@ static_assert(std::size(kNames) == std::tuple_size_v<RingTiles>);
 
 static double variant_cost(const Args& args, const DeviceInfo& device, int variant) {
   return of_variant<RingTiles>(variant, [&]<class S>(S) {
-    return ring_us<S>(args, division_of<S>(args, 0, 1), kRingPaces[variant], device);
+    return ring_us<S>(args, whole_tiles<S>(args), kRingPaces[variant], device);
   });
 }
 static double cost(const Args& args, const DeviceInfo& device) {
@@ -37,7 +37,7 @@ static Status launch(const Args& args, const DeviceInfo& device, cudaStream_t st
   if (const Status s = along.copy(stream); !s) return s;
   const int variant = chosen_variant(args, device, kNames, variant_cost);
   return of_variant<RingTiles>(variant, [&]<class S>(S) {
-    return launch_ring<S>(along.args(), division_of<S>(args, 0, 1), stream);
+    return launch_ring<S, Deal::whole_tiles>(along.args(), whole_tiles<S>(args), stream);
   });
 }
 constinit const Rung rung = {

@@ -1,9 +1,10 @@
-// gemm rung 19, split_sums: the sums of the last turn of tiles are cut, so that no SM is idle.
+// gemm rung 19, split_sums: the last turn of tiles is dealt evenly, so that no SM is idle.
 //
-// Since 18_autotuned: tiles that fill all SMs stay whole. Those of the last turn, which is the only
-//   one if tiles are few, are cut along k into parts. Every part is a block, which leaves its
-//   partial sums in the workspace. A second kernel adds them, always in the order of k: results do
-//   not change from run to run.
+// Since 18_autotuned: tiles that fill all SMs stay whole. The steps of those of the last turn,
+//   which is the only one if tiles are few, are dealt to as many blocks as the SMs hold at a time,
+//   each of which gets the same number of steps, of one tile or of two. (This is known as
+//   stream-K.) Blocks leave partial sums in the workspace. A second kernel adds them, always in the
+//   order of k: results do not change from run to run.
 // Stops at: the multiply-adds, and the traffic of partial sums, which are written and read once.
 // Not for: products whose tiles fill whole turns; sums of few steps.
 #include "kernels/gemm/simt_ring.cuh"
@@ -12,35 +13,34 @@ namespace ridge::gemm::split_sums {
 
 using namespace simt;
 
-constexpr int kParts[] = {2, 3, 4, 8, 16, 32};
-// All parts of a tile, then those of the next.
-#define RIDGE_PARTS(name) name "/2", name "/3", name "/4", name "/8", name "/16", name "/32"
-constexpr const char* kNames[] = {RIDGE_PARTS("256x128"), RIDGE_PARTS("128x256"),
-                                  RIDGE_PARTS("64x128"), RIDGE_PARTS("64x64")};
-#undef RIDGE_PARTS
-constexpr int kPartsCount = int(std::size(kParts));
-static_assert(std::size(kNames) == std::tuple_size_v<RingTiles> * kPartsCount);
+// Sizes of tiles, and how many workers an SM has.
+struct Deals {
+  int tile, per_sm;
+};
+constexpr Deals kDeals[] = {{0, 1}, {1, 1}, {2, 2}, {2, 4}, {3, 4}, {3, 8}};
+constexpr const char* kNames[] = {"256x128",     "128x256",    "64x128 by 2",
+                                  "64x128 by 4", "64x64 by 4", "64x64 by 8"};
+static_assert(std::size(kNames) == std::size(kDeals));
 
-template <class S>
-int64_t slots_of(const DeviceInfo& device) {
-  return int64_t(S::kBlocksPerSm) * device.sm_count;
+// Calls f with the shape of the variant's tiles.
+template <class F>
+auto of_deal(int variant, F f) {
+  return of_variant<RingTiles>(kDeals[variant].tile, f);
 }
 template <class S>
-Division cut_of(const Args& args, const DeviceInfo& device, int variant) {
-  const int64_t tiles = args.batch * tiles_of(args.m, S::kRows) * tiles_of(args.n, S::kCols);
-  const int64_t slots = slots_of<S>(device);
-  return division_of<S>(args, tiles / slots * slots, kParts[variant % kPartsCount]);
+Division dealt(const Args& args, const DeviceInfo& device, int variant) {
+  const int64_t slots = int64_t(S::kBlocksPerSm) * device.sm_count;
+  return dealt_tiles<S>(args, tiles_of_all<S>(args) / slots * slots,
+                        kDeals[variant].per_sm * device.sm_count);
 }
 
 static double variant_cost(const Args& args, const DeviceInfo& device, int variant) {
-  return of_variant<RingTiles>(variant / kPartsCount, [&]<class S>(S) {
-    const Division division = cut_of<S>(args, device, variant);
-    const int64_t pieces = pieces_of(args, division), slots = slots_of<S>(device);
-    // Many small pieces have not been measured; they would also take a large workspace.
-    const int64_t most = division.whole > 0 ? slots + slots / 8 : 2 * slots;
-    return pieces > 0 && pieces <= most
-               ? ring_us<S>(args, division, kRingPaces[variant / kPartsCount], device)
-               : kNever;
+  return of_deal(variant, [&]<class S>(S) {
+    const Division division = dealt<S>(args, device, variant);
+    // A share lies in two tiles at most.
+    const bool fits =
+        division.cut > 0 && division.workers > 0 && division.longest_share() <= division.steps;
+    return fits ? ring_us<S>(args, division, kRingPaces[kDeals[variant].tile], device) : kNever;
   });
 }
 static double cost(const Args& args, const DeviceInfo& device) {
@@ -49,26 +49,25 @@ static double cost(const Args& args, const DeviceInfo& device) {
 
 static Support supports(const Args& a, const DeviceInfo& device) {
   if (const Support s = supports_ring(a, device); !s) return s;
-  return cost(a, device) < kNever ? kSupported : "there is no last turn of tiles to cut";
+  return cost(a, device) < kNever ? kSupported : "there is no last turn of tiles to deal";
 }
 
 // Partial sums lie behind the copies of the operands, at a cache line.
 constexpr size_t kLine = size_t(aligned_copy::kCacheLine);
 template <class S>
 size_t bytes_of(const Args& args, const Division& division) {
-  const size_t partial = workspace_of<S>(args, division);
+  const size_t partial = workspace_of<S>(division);
   return AlongWidth(args).bytes() + (partial > 0 ? kLine + partial : 0);
 }
 static size_t workspace(const Args& args, const DeviceInfo& device) {
   const int variant = chosen_variant(args, device, kNames, variant_cost);
-  return of_variant<RingTiles>(variant / kPartsCount, [&]<class S>(S) {
-    return bytes_of<S>(args, cut_of<S>(args, device, variant));
-  });
+  return of_deal(variant,
+                 [&]<class S>(S) { return bytes_of<S>(args, dealt<S>(args, device, variant)); });
 }
 static Status launch(const Args& args, const DeviceInfo& device, cudaStream_t stream) {
   const int variant = chosen_variant(args, device, kNames, variant_cost);
-  return of_variant<RingTiles>(variant / kPartsCount, [&]<class S>(S) -> Status {
-    const Division division = cut_of<S>(args, device, variant);
+  return of_deal(variant, [&]<class S>(S) -> Status {
+    const Division division = dealt<S>(args, device, variant);
     if (const size_t wanted = bytes_of<S>(args, division); args.workspace_bytes < wanted)
       return Error{int(cudaErrorInvalidValue),
                    "the workspace has " + std::to_string(args.workspace_bytes) +
@@ -79,10 +78,10 @@ static Status launch(const Args& args, const DeviceInfo& device, cudaStream_t st
     Args product = along.args();
     auto at = reinterpret_cast<uintptr_t>(product.workspace);
     product.workspace = reinterpret_cast<void*>(at + -at % kLine);
-    return launch_ring<S>(product, division, stream);
+    return launch_ring<S, Deal::shares>(product, division, stream);
   });
 }
-constinit const Rung rung = {.idea = "the sums of the last turn of tiles cut in parts",
+constinit const Rung rung = {.idea = "the last turn of tiles dealt evenly to all SMs",
                              .supports = supports,
                              .launch = launch,
                              .workspace = workspace,

@@ -82,7 +82,7 @@ template <class CopyA, class CopyB>
 __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
     gemm_small_tiles(const __grid_constant__ Args args, const __grid_constant__ Division division) {
   __shared__ alignas(16) float shared[2 * kStep];
-  const Unit unit = unit_of<S>(args, division);
+  const Unit unit = unit_of_tile<S>(args, division, blockIdx.x);
   Sums<S> sums;
   sum_products<CopyA, CopyB>(args, unit, shared, sums);
   put_unit(args, division, unit, sums, shared);
@@ -119,8 +119,8 @@ static Support supports(const Args& a, const DeviceInfo&) {
 }
 static Status launch(const Args& args, const DeviceInfo&, cudaStream_t stream) {
   if (is_empty(args)) return Status::ok();
-  const Division division = division_of<S>(args, 0, 1);
-  kernel_for(args)<<<blocks_of(args, division), S::kThreads, 0, stream>>>(args, division);
+  const Division division = whole_tiles<S>(args);
+  kernel_for(args)<<<unsigned(division.whole), S::kThreads, 0, stream>>>(args, division);
   return launch_status();
 }
 constinit const Rung rung = {

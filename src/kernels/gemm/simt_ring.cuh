@@ -32,19 +32,29 @@ struct SlabMaps {
   bool many_a, many_b;  // one matrix for each product, or one for all
 };
 
+// The ring, and where it goes on: at the next stage, after the stage before it.
 template <class S>
-__device__ __forceinline__ void sum_ring(const SlabMaps& maps, const Unit& unit, float* stages,
+struct SlabRing {
+  float* stages;
+  RingPlace<kStages> place = {}, before = {kStages - 1, 1};
+
+  __device__ __forceinline__ Ring<kStages>& barriers() const {
+    return *reinterpret_cast<Ring<kStages>*>(stages + kStages * RingShape<S>::kStage);
+  }
+};
+
+// Adds up the products of a unit. All warps have left the stages of the unit before it.
+template <class S>
+__device__ __forceinline__ void sum_ring(const SlabMaps& maps, const Unit& unit, SlabRing<S>& at,
                                          Sums<S>& sums) {
   using R = RingShape<S>;
-  auto& ring = *reinterpret_cast<Ring<kStages>*>(stages + kStages * R::kStage);
-  if (threadIdx.x == 0) ring.init(R::kWarps);
-  __syncthreads();
+  Ring<kStages>& ring = at.barriers();
   const int steps = int((unit.end_k - unit.first_k + S::kDepth - 1) / S::kDepth);
   if (steps <= 0) return;
   const int batch_a = maps.many_a ? int(unit.batch) : 0;
   const int batch_b = maps.many_b ? int(unit.batch) : 0;
   const auto ask = [&](int step, int stage) {
-    float* const to = stages + stage * R::kStage;
+    float* const to = at.stages + stage * R::kStage;
     const int k = int(unit.first_k) + step * S::kDepth;
     ptx::mbarrier_arrive_expect(&ring.full[stage], R::kStageBytes);
     ptx::tma_load(to, &maps.a, int(unit.row), k, batch_a, &ring.full[stage]);
@@ -53,19 +63,20 @@ __device__ __forceinline__ void sum_ring(const SlabMaps& maps, const Unit& unit,
   const int warp = __shfl_sync(0xffffffff, int(threadIdx.x) / 32, 0);
   const int lane = int(threadIdx.x) % 32;
   if (warp == 0 && ptx::elect_one())
-    for (int step = 0; step < kStages - 1 && step <= steps; ++step) ask(step, step);
+    for (int step = 0; step < kStages - 1 && step <= steps; ++step)
+      ask(step, (at.place.stage + step) % kStages);
 
   constexpr int kWarpsAcross = S::kCols / S::kWarpCols;
   const int x = warp / kWarpsAcross * S::kWarpRows + lane % S::kLanesDown * 4;
   const int y =
       S::kDepth * S::kRows + warp % kWarpsAcross * S::kWarpCols + lane / S::kLanesDown * 4;
-  const float* level_a = stages + x;
-  const float* level_b = stages + y;
+  const float* level_a = at.stages + at.place.stage * R::kStage + x;
+  const float* level_b = at.stages + at.place.stage * R::kStage + y;
   Factors<S> even, odd;
-  ptx::mbarrier_wait(&ring.full[0], 0);
+  ptx::mbarrier_wait(&ring.full[at.place.stage], at.place.phase);
   even.load(level_a, level_b);
-  RingPlace<kStages> place, before = {kStages - 1, 1};  // the stage before this one
-  int levels = S::kDepth;                               // left of this stage
+  RingPlace<kStages> place = at.place, before = at.before;
+  int levels = S::kDepth;  // left of this stage
   int step = 0;
 #pragma unroll 1
   for (;;) {
@@ -85,8 +96,8 @@ __device__ __forceinline__ void sum_ring(const SlabMaps& maps, const Unit& unit,
       before = place;
       place.advance();
       ptx::mbarrier_wait(&ring.full[place.stage], place.phase);
-      level_a = stages + place.stage * R::kStage + x;
-      level_b = stages + place.stage * R::kStage + y;
+      level_a = at.stages + place.stage * R::kStage + x;
+      level_b = at.stages + place.stage * R::kStage + y;
       levels = S::kDepth;
       ++step;
     }
@@ -95,17 +106,39 @@ __device__ __forceinline__ void sum_ring(const SlabMaps& maps, const Unit& unit,
     if (step == steps) break;
   }
   even.keep();
+  at.place = at.before = place;  // the last stage, of which nothing is used
+  at.place.advance();
 }
 
-template <class S>
+// A block has one tile, or a share of the steps that are dealt.
+enum class Deal : uint8_t { whole_tiles, shares };
+template <class S, Deal kDeal>
 __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
     gemm_simt_ring(const __grid_constant__ SlabMaps maps, const __grid_constant__ Args args,
                    const __grid_constant__ Division division) {
   extern __shared__ __align__(128) float ring_shared[];
-  const Unit unit = unit_of<S>(args, division);
-  Sums<S> sums;
-  sum_ring<S>(maps, unit, ring_shared, sums);
-  put_unit(args, division, unit, sums, ring_shared);
+  SlabRing<S> ring = {ring_shared};
+  if (threadIdx.x == 0) ring.barriers().init(RingShape<S>::kWarps);
+  __syncthreads();
+  if (kDeal == Deal::whole_tiles || blockIdx.x < division.whole) {
+    const Unit unit = unit_of_tile<S>(args, division, blockIdx.x);
+    Sums<S> sums;
+    sum_ring<S>(maps, unit, ring, sums);
+    put_unit(args, division, unit, sums, ring_shared);
+    return;
+  }
+  const int64_t worker = blockIdx.x - division.whole;
+  const int64_t end = division.first_step(worker + 1);
+#pragma unroll 1
+  for (int64_t at = division.first_step(worker); at < end;) {
+    const Unit unit = next_piece<S>(args, division, worker, at, end);
+    Sums<S> sums;
+    sum_ring<S>(maps, unit, ring, sums);
+    put_unit(args, division, unit, sums, ring_shared);
+    if (threadIdx.x % 32 == 0)  // also of the stage that nobody used
+      ptx::mbarrier_arrive(&ring.barriers().empty[ring.before.stage]);
+    __syncthreads();
+  }
 }
 
 // --- Launches ---
@@ -126,7 +159,7 @@ inline Expected<CUtensorMap> slab_map(const Matrices& of, int64_t xs, int64_t ks
 }
 
 // For operands that lie as AlongWidth puts them.
-template <class S>
+template <class S, Deal kDeal>
 Status launch_ring(const Args& args, const Division& division, cudaStream_t stream) {
   if (is_empty(args)) return Status::ok();
   SlabMaps maps = {};
@@ -140,13 +173,15 @@ Status launch_ring(const Args& args, const Division& division, cudaStream_t stre
     maps = {*a, *b, args.a.batch_step != 0, args.b.batch_step != 0};
   }
   constexpr int kBytes = RingShape<S>::kSharedBytes;
-  const auto kernel = gemm_simt_ring<S>;
+  const auto kernel = gemm_simt_ring<S, kDeal>;
   const cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
   if (error != cudaSuccess) return Error{int(error), cudaGetErrorString(error)};
-  kernel<<<blocks_of(args, division), S::kThreads, kBytes, stream>>>(maps, args, division);
+  kernel<<<unsigned(division.whole + division.workers), S::kThreads, kBytes, stream>>>(maps, args,
+                                                                                       division);
   if (const Status s = launch_status(); !s) return s;
-  return launch_add<S>(args, division, stream);
+  if constexpr (kDeal == Deal::whole_tiles) return Status::ok();
+  else return launch_add<S>(args, division, stream);
 }
 
 inline Support supports_ring(const Args& a, const DeviceInfo& device) {
@@ -197,10 +232,11 @@ double ring_us(const Args& args, const Division& division, const RingPace& pace,
   if (is_empty(args)) return kLaunchUs;
   TilePace whole = pace.of;
   whole.tile += slow_share<S>(args, division) * pace.slow;
-  double us = kLaunchUs + turns_us(whole, division.whole, tiles_of(args.k, S::kDepth), device);
-  if (const int64_t pieces = pieces_of(args, division); pieces > 0)
-    us += turns_us(pace.of, pieces, division.part_steps, device, division.whole > 0) +
-          streaming_us(kAdd, 2 * double(workspace_of<S>(args, division)), device);
+  double us = kLaunchUs + turns_us(whole, division.whole, division.steps, device);
+  if (division.cut > 0)  // a share begins and ends twice
+    us +=
+        turns_us(pace.of, division.workers, division.longest_share(), device, division.whole > 0) +
+        pace.of.tile + streaming_us(kAdd, 2 * double(workspace_of<S>(division)), device);
   const AlongWidth along(args);
   us += along.launches() * kCopy.fixed_us +
         streaming_us({0, kCopy.bandwidth_share}, along.traffic(), device);

@@ -29,37 +29,64 @@ struct Shape {
 };
 
 // How tiles become blocks. Tiles are counted along the rows of d, then down, then over the batch.
-// The first `whole` tiles are one block each. The sums of the others are cut into `parts` blocks of
-// `part_steps` steps, which leave their partial sums in the workspace.
+// The first `whole` tiles are one block each. The steps of all others, tile after tile, are dealt
+// evenly to `workers` blocks, each of which gets at most as many as a tile has. So a share lies in
+// one tile or two, and what it makes of a tile, a piece, is a partial sum in the workspace.
 struct Division {
   int64_t whole = 0;
-  int parts = 1;
-  int64_t part_steps = 0;
+  int64_t cut = 0;  // tiles that are dealt
+  int workers = 0;
+  int steps = 0;             // of a tile
   int down = 0, across = 0;  // tiles of one product
   float one = 1;
+
+  __host__ __device__ constexpr int64_t dealt() const { return cut * steps; }
+  // Where a worker's share begins among the steps that are dealt, and whose share a step is in.
+  __host__ __device__ constexpr int64_t first_step(int64_t worker) const {
+    return worker * dealt() / workers;
+  }
+  __host__ __device__ constexpr int64_t worker_of(int64_t step) const {
+    return ((step + 1) * workers - 1) / dealt();
+  }
+  __host__ __device__ constexpr int64_t longest_share() const {
+    return (dealt() + workers - 1) / workers;
+  }
+  // From piece to piece, either the worker or the tile is the next one.
+  __host__ __device__ constexpr int64_t place_of(int64_t worker, int64_t cut_tile) const {
+    return worker + cut_tile;
+  }
+  __host__ __device__ constexpr int64_t pieces() const { return workers + cut; }  // at most
 };
 
 struct Unit {
   int64_t row, col, batch;
   int64_t first_k, end_k;
-  int64_t piece;  // which partial sum; -1: all of the sum
+  int64_t piece;  // its place in the workspace; -1: all of a sum
 };
 template <class S>
-__device__ __forceinline__ Unit unit_of(const Args& args, const Division& division) {
-  const int64_t block = blockIdx.x;
-  Unit unit = {.first_k = 0, .end_k = args.k, .piece = -1};
-  int64_t tile = block;
-  if (block >= division.whole) {
-    unit.piece = block - division.whole;
-    tile = division.whole + unit.piece / division.parts;
-    unit.first_k = unit.piece % division.parts * division.part_steps * S::kDepth;
-    unit.end_k = min(args.k, unit.first_k + division.part_steps * S::kDepth);
-  }
+__device__ __forceinline__ Unit unit_of_tile(const Args& args, const Division& division,
+                                             int64_t tile) {
   const int per_product = division.down * division.across;
-  unit.batch = tile / per_product;
   const int of_product = int(tile % per_product);
-  unit.row = int64_t(of_product / division.across) * S::kRows;
-  unit.col = int64_t(of_product % division.across) * S::kCols;
+  return {.row = int64_t(of_product / division.across) * S::kRows,
+          .col = int64_t(of_product % division.across) * S::kCols,
+          .batch = tile / per_product,
+          .first_k = 0,
+          .end_k = args.k,
+          .piece = -1};
+}
+// What a worker makes of the tile in which step `at` of its share lies, up to step `end`. `at`
+// becomes the step after it.
+template <class S>
+__device__ __forceinline__ Unit next_piece(const Args& args, const Division& division,
+                                           int64_t worker, int64_t& at, int64_t end) {
+  const int64_t cut = at / division.steps, first = cut * division.steps;
+  const int64_t behind = min(end, first + division.steps);
+  Unit unit = unit_of_tile<S>(args, division, division.whole + cut);
+  unit.first_k = (at - first) * S::kDepth;
+  unit.end_k = min(args.k, (behind - first) * S::kDepth);
+  unit.piece = division.place_of(worker, cut);
+  at = behind;
   return unit;
 }
 
@@ -173,58 +200,61 @@ __device__ __forceinline__ void put_unit(const Args& args, const Division& divis
   }
 }
 
-// Adds the partial sums of the tiles that were cut, always in the order of k.
-constexpr int kAddThreads = 256, kAddBlocks = 4;  // blocks per tile
+// Adds the partial sums of the tiles that were dealt, always in the order of k.
+constexpr int kAddThreads = 256, kAddBlocks = 8;  // blocks per tile
 template <class S>
 __global__ void __launch_bounds__(kAddThreads)
     gemm_simt_add(const __grid_constant__ Args args, const __grid_constant__ Division division) {
-  const int64_t cut = blockIdx.x / kAddBlocks, tile = division.whole + cut;
-  const int per_product = division.down * division.across;
-  const int of_product = int(tile % per_product);
-  const int64_t row = int64_t(of_product / division.across) * S::kRows;
-  const int64_t col = int64_t(of_product % division.across) * S::kCols;
-  const Results<float> results(args, tile / per_product);
+  const int64_t cut = blockIdx.x / kAddBlocks;
+  const Unit tile = unit_of_tile<S>(args, division, division.whole + cut);
+  const Results<float> results(args, tile.batch);
   constexpr int kPacks = S::kRows * S::kCols / 4;
-  const float* const pieces =
-      static_cast<const float*>(args.workspace) + cut * division.parts * S::kRows * S::kCols;
+  const int64_t first = division.worker_of(cut * division.steps);
+  const int pieces = int(division.worker_of((cut + 1) * division.steps - 1) - first) + 1;
+  const float* const at = static_cast<const float*>(args.workspace) +
+                          division.place_of(first, cut) * S::kRows * S::kCols;
   for (int i = int(blockIdx.x) % kAddBlocks * kAddThreads + int(threadIdx.x); i < kPacks;
        i += kAddBlocks * kAddThreads) {
     const int r = i / (S::kCols / 4), c = i % (S::kCols / 4) * 4;
-    if (!results.c.has(row + r, col + c)) continue;
+    if (!results.c.has(tile.row + r, tile.col + c)) continue;
     float sums[4] = {};
 #pragma unroll 4
-    for (int part = 0; part < division.parts; ++part) {
-      const Pack<float> piece = load_pack(pieces + int64_t(part) * S::kRows * S::kCols + i * 4);
+    for (int piece = 0; piece < pieces; ++piece) {
+      const Pack<float> part = load_pack(at + int64_t(piece) * S::kRows * S::kCols + i * 4);
 #pragma unroll
-      for (int j = 0; j < 4; ++j) sums[j] += piece[j];
+      for (int j = 0; j < 4; ++j) sums[j] += part[j];
     }
-    put_pack(results, row + r, col + c, sums);
+    put_pack(results, tile.row + r, tile.col + c, sums);
   }
 }
 
 // --- Launches ---
 
-// Cuts the sums of all tiles from `whole` on into `parts`.
 template <class S>
-Division division_of(const Args& args, int64_t whole, int parts) {
-  Division division = {.down = int(tiles_of(args.m, S::kRows)),
-                       .across = int(tiles_of(args.n, S::kCols))};
-  const int64_t tiles = args.batch * division.down * division.across;
-  const int64_t steps = tiles_of(args.k, S::kDepth);
-  division.whole = parts > 1 && steps > 1 ? whole : tiles;
-  if (division.whole == tiles) return division;
-  division.part_steps = tiles_of(steps, parts);
-  division.parts = int(tiles_of(steps, division.part_steps));  // none is empty
-  return division;
+int64_t tiles_of_all(const Args& args) {
+  return args.batch * tiles_of(args.m, S::kRows) * tiles_of(args.n, S::kCols);
 }
-inline int64_t pieces_of(const Args& args, const Division& division) {
-  const int64_t tiles = args.batch * division.down * division.across;
-  return (tiles - division.whole) * division.parts;
+// All tiles are whole.
+template <class S>
+Division whole_tiles(const Args& args) {
+  return {.whole = tiles_of_all<S>(args),
+          .steps = int(tiles_of(args.k, S::kDepth)),
+          .down = int(tiles_of(args.m, S::kRows)),
+          .across = int(tiles_of(args.n, S::kCols))};
+}
+// Deals all tiles from `whole` on to as many workers, or to fewer if there are fewer steps.
+template <class S>
+Division dealt_tiles(const Args& args, int64_t whole, int workers) {
+  Division division = whole_tiles<S>(args);
+  division.cut = division.whole - whole;
+  division.whole = whole;
+  division.workers = int(std::min<int64_t>(workers, division.dealt()));
+  return division;
 }
 // Bytes of the partial sums.
 template <class S>
-size_t workspace_of(const Args& args, const Division& division) {
-  return size_t(pieces_of(args, division)) * S::kRows * S::kCols * sizeof(float);
+size_t workspace_of(const Division& division) {
+  return division.cut ? size_t(division.pieces()) * S::kRows * S::kCols * sizeof(float) : 0;
 }
 
 // A grid has fewer than 2^31 blocks.
@@ -234,14 +264,10 @@ Support has_grid(const Args& args) {
       double(args.batch) * double(tiles_of(args.m, S::kRows)) * double(tiles_of(args.n, S::kCols));
   return tiles < double(1u << 31) ? kSupported : "has 2^31 tiles or more";
 }
-inline unsigned blocks_of(const Args& args, const Division& division) {
-  return unsigned(division.whole + pieces_of(args, division));
-}
 template <class S>
 Status launch_add(const Args& args, const Division& division, cudaStream_t stream) {
-  const int64_t cut = pieces_of(args, division) / division.parts;
-  if (cut == 0) return Status::ok();
-  gemm_simt_add<S><<<unsigned(cut * kAddBlocks), kAddThreads, 0, stream>>>(args, division);
+  if (division.cut == 0) return Status::ok();
+  gemm_simt_add<S><<<unsigned(division.cut * kAddBlocks), kAddThreads, 0, stream>>>(args, division);
   return launch_status();
 }
 
