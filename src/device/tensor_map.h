@@ -15,6 +15,7 @@ namespace ridge {
 struct TensorMapSpec {
   const void* base;   // a multiple of 16
   int element_bytes;  // 1, 2 or 4
+  bool rounds_to_tf32 = false;  // f32 elements, on their way to shared memory
   uint64_t size[3];   // elements, the fastest dimension first
   uint64_t pitch[2];  // bytes from row to row and from matrix to matrix: multiples of 16
   uint32_t box[3];  // elements; box[0] has 128, 64 or 32 bytes, which is the width of the swizzle,
@@ -34,6 +35,7 @@ inline Expected<CUtensorMap> make_tensor_map(const TensorMapSpec& spec) {
   const auto encode = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(found);
   const CUtensorMapDataType type = spec.element_bytes == 1   ? CU_TENSOR_MAP_DATA_TYPE_UINT8
                                    : spec.element_bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
+                                   : spec.rounds_to_tf32     ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
                                                              : CU_TENSOR_MAP_DATA_TYPE_UINT32;
   const int row_bytes = int(spec.box[0]) * spec.element_bytes;
   const CUtensorMapSwizzle swizzle = row_bytes == 32    ? CU_TENSOR_MAP_SWIZZLE_32B

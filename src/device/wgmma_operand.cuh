@@ -1,10 +1,11 @@
 // Operands of wgmma as the copy engine brings them: `width` rows of a or columns of b, 64 elements
-// deep, in rows of 128 bytes with the 128-byte swizzle.
+// of 16 bits deep, in rows of 128 bytes with the 128-byte swizzle. Of tf32, 32 elements.
 //
 // Where the depth is contiguous in memory, row x of the tile is 64 levels of x:
 //   ((8,width/8),64):((64,512),1)
 // Where the rows of a or the columns of b are contiguous, the tile is made of boxes of 64 of them:
 //   ((64,width/64),64):((1,4096),64)
+// wgmma itself takes only the former in tf32.
 #pragma once
 
 #include "core/layout.h"
@@ -16,13 +17,14 @@ namespace ridge {
 
 enum class Contiguous : uint8_t { depth, width };
 
-template <int kWidth, Contiguous kContiguous>
+template <int kWidth, Contiguous kContiguous, int kElementBytes = 2>
 struct WgmmaOperand {
-  static constexpr int kDepth = 64;      // elements of 2 bytes: a row of 128 bytes
-  static constexpr int kStepDepth = 16;  // of one product
-  static constexpr int kBytes = kWidth * kDepth * 2;
+  static constexpr int kRowBytes = 128, kBytesPerElement = kElementBytes;
+  static constexpr int kDepth = kRowBytes / kElementBytes;  // elements
+  static constexpr int kStepDepth = 32 / kElementBytes;     // of one product
+  static constexpr int kBytes = kWidth * kRowBytes;
   static constexpr bool kIsTurned = kContiguous == Contiguous::width;
-  static constexpr int kBox = 64;  // of the contiguous dimension
+  static constexpr int kBox = kDepth;  // of the contiguous dimension
   static_assert(kWidth % (kIsTurned ? kBox : 8) == 0 && kWidth <= 256);
 
   // (width, depth) → offset in elements, before the swizzle.
@@ -37,10 +39,10 @@ struct WgmmaOperand {
     return made;
   }
 
-  // From 64 to 64 rows or columns. Layouts are evaluated in constants only: at run time they would
+  // From kBox to kBox rows or columns. Layouts are evaluated in constants only: at run time they would
   // be loops with divisions.
-  static constexpr int kBytesPerBox = kBox * kDepth * 2;
-  static_assert(kWidth <= kBox || 2 * layout()(kBox, 0) == kBytesPerBox);
+  static constexpr int kBytesPerBox = kBox * kRowBytes;
+  static_assert(kWidth <= kBox || kElementBytes * layout()(kBox, 0) == kBytesPerBox);
 
   // Brings rows or columns x … of the levels k … to `shared`, which is a multiple of 1024 bytes.
   // With several blocks, to the same place in each of them.
@@ -61,26 +63,29 @@ struct WgmmaOperand {
     }
   }
 
-  // Of the tile's rows or columns x … and levels k …, multiples of 64 and of 16.
+  // Of the tile's rows or columns x … and levels k …, multiples of kBox and of kStepDepth.
   static __device__ __forceinline__ uint64_t descriptor(const void* shared, int x, int k) {
-    constexpr int kPerStep = 2 * int(layout()(0, kStepDepth));
-    // From 64 to 64 elements along the width; used only where the width is contiguous.
+    static_assert(!kIsTurned || kElementBytes == 2);
+    constexpr int kPerStep = kElementBytes * int(layout()(0, kStepDepth));
+    // From box to box along the width; used only where the width is contiguous.
     constexpr uint32_t kLeading = kIsTurned ? kBytesPerBox : 16;
     // From 8 to 8 elements along the dimension that is not contiguous.
-    constexpr uint32_t kStride = 2 * uint32_t(kIsTurned ? layout()(0, 8) : layout()(8, 0));
+    constexpr uint32_t kStride =
+        kElementBytes * uint32_t(kIsTurned ? layout()(0, 8) : layout()(8, 0));
     return ptx::wgmma_descriptor(
         static_cast<const char*>(shared) + x / kBox * kBytesPerBox + k / kStepDepth * kPerStep,
         kLeading, kStride);
   }
 
   // The map of matrices whose contiguous dimension is `fast` long, the other one `slow`. Pitches in
-  // bytes.
+  // bytes. Elements of 4 bytes are rounded to tf32.
   static Expected<CUtensorMap> map(const void* data, int64_t width, int64_t depth, int64_t batch,
                                    int64_t pitch, int64_t batch_pitch) {
     const auto fast = uint64_t(kIsTurned ? width : depth),
                slow = uint64_t(kIsTurned ? depth : width);
     return make_tensor_map({.base = data,
-                            .element_bytes = 2,
+                            .element_bytes = kElementBytes,
+                            .rounds_to_tf32 = kElementBytes == 4,
                             .size = {fast, slow, uint64_t(batch)},
                             .pitch = {uint64_t(pitch), uint64_t(batch_pitch)},
                             .box = {kBox, uint32_t(kIsTurned ? kDepth : kWidth), 1}});

@@ -48,4 +48,16 @@ __device__ __forceinline__ void mma_16x8x16(float (&d)[4], const uint32_t (&a)[4
   }
 }
 
+// d (16, 8) += a (16, 8) b (8, 8) in tf32: the low 13 bits of an f32 are not looked at. Lane l has
+// of a levels l % 4, and l % 4 + 4 in a[2] and a[3], of row l / 4, and of the row 8 further down in
+// a[1] and a[3]; of b the same two levels of column l / 4; of d what it has above.
+__device__ __forceinline__ void mma_16x8x8(float (&d)[4], const uint32_t (&a)[4],
+                                           const uint32_t (&b)[2]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
 }  // namespace ridge::ptx

@@ -90,6 +90,27 @@ __device__ __forceinline__ uint64_t wgmma_descriptor(const void* shared, uint32_
       "}\n"                                                                                      \
       : RIDGE_SUMS_##SUMS                                                                        \
       : "l"(a), "l"(b), "r"(int(adds)), "n"(kTurnA), "n"(kTurnB))
+// tf32: the depth is contiguous in both operands, so nothing is turned.
+#define RIDGE_WGMMA_TF32(N, SUMS, A, B, ADDS)                                                    \
+  asm volatile(                                                                                  \
+      "{\n"                                                                                      \
+      "  .reg .pred adds;\n"                                                                     \
+      "  setp.ne.b32 adds, %" #ADDS ", 0;\n"                                                     \
+      "  wgmma.mma_async.sync.aligned.m64n" #N "k8.f32.tf32.tf32\n"                              \
+      "  {" RIDGE_NAMES_##SUMS "}, %" #A ", %" #B ", adds, 1, 1;\n"                              \
+      "}\n"                                                                                      \
+      : RIDGE_SUMS_##SUMS                                                                        \
+      : "l"(a), "l"(b), "r"(int(adds)))
+#define RIDGE_WGMMA_TF32_REGISTERS(N, SUMS, A0, A1, A2, A3, B, ADDS)                             \
+  asm volatile(                                                                                  \
+      "{\n"                                                                                      \
+      "  .reg .pred adds;\n"                                                                     \
+      "  setp.ne.b32 adds, %" #ADDS ", 0;\n"                                                     \
+      "  wgmma.mma_async.sync.aligned.m64n" #N "k8.f32.tf32.tf32\n"                              \
+      "  {" RIDGE_NAMES_##SUMS "}, {%" #A0 ", %" #A1 ", %" #A2 ", %" #A3 "}, %" #B ", adds, 1, 1;\n"  \
+      "}\n"                                                                                      \
+      : RIDGE_SUMS_##SUMS                                                                        \
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(adds)))
 #define RIDGE_WGMMA_IF(N, SUMS, ...)                                                             \
   if constexpr (kSums == SUMS && std::is_same_v<T, __half>)                                      \
     RIDGE_WGMMA("f16", N, SUMS, __VA_ARGS__);                                                    \
@@ -118,7 +139,29 @@ __device__ __forceinline__ void wgmma_64xNx16(float (&d)[kSums], uint64_t a, uin
   RIDGE_WGMMA_IF(256, 128, 128, 129, 130, 131, 132);
 }
 
+// d (64, N) = a (64, 8) b (8, N) in tf32: the low 13 bits of an f32 are not looked at. The depth is
+// contiguous in both operands.
+template <int kSums>
+__device__ __forceinline__ void wgmma_64xNx8(float (&d)[kSums], uint64_t a, uint64_t b, bool adds) {
+  static_assert(kSums == 64 || kSums == 128);
+  if constexpr (kSums == 64) RIDGE_WGMMA_TF32(128, 64, 64, 65, 66);
+  if constexpr (kSums == 128) RIDGE_WGMMA_TF32(256, 128, 128, 129, 130);
+}
+// The same with a in registers, which must not change before the product is complete. Lane l of
+// warp w has levels l % 4, and l % 4 + 4 in a[2] and a[3], of row 16 w + l / 4, and of the row 8
+// further down in a[1] and a[3].
+template <int kSums>
+__device__ __forceinline__ void wgmma_64xNx8(float (&d)[kSums], const uint32_t (&a)[4], uint64_t b,
+                                             bool adds) {
+  static_assert(kSums == 64 || kSums == 128);
+  if constexpr (kSums == 64) RIDGE_WGMMA_TF32_REGISTERS(128, 64, 64, 65, 66, 67, 68, 69);
+  if constexpr (kSums == 128)
+    RIDGE_WGMMA_TF32_REGISTERS(256, 128, 128, 129, 130, 131, 132, 133);
+}
+
 #undef RIDGE_WGMMA_IF
+#undef RIDGE_WGMMA_TF32
+#undef RIDGE_WGMMA_TF32_REGISTERS
 #undef RIDGE_WGMMA
 #undef RIDGE_EIGHT
 #undef RIDGE_SUMS_8

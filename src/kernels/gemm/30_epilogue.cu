@@ -35,7 +35,7 @@ static double cost(const Args& args, const DeviceInfo& device) {
 
 static Support supports(const Args& a, const DeviceInfo& device) {
   if (a.epilogue.is_plain() && a.beta == 0) return "nothing is asked for beside alpha";
-  const Support operands = reaches_operands(a, device);
+  const Support operands = supports_asked(a, device);
   return operands ? reaches_results(a) : operands;
 }
 static Status launch(const Args& args, const DeviceInfo& device, cudaStream_t stream) {

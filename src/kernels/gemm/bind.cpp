@@ -75,6 +75,7 @@ struct Wanted {
   const Tensor *bias = nullptr, *row_scale = nullptr, *col_scale = nullptr, *amax = nullptr;
   Epilogue epilogue = {};
   float beta = 0;
+  bool may_round = false;
 
   explicit Wanted(const Call& call) {
     if (call.op().index == kSwiglu) {
@@ -83,6 +84,7 @@ struct Wanted {
       return;
     }
     beta = float(call.number("beta"));
+    if (call.op().index == kGemm) may_round = call.integer("precision") == kTf32;
     if (call.op().index != kFused) return;
     bias = call.find("bias");
     row_scale = call.find("row_scale");
@@ -114,7 +116,8 @@ Status bind(const Call& call, Launch<Args>& launch) {
                .beta = wanted.beta,
                .epilogue = wanted.epilogue,
                .dtype = a.dtype,
-               .result = d.dtype};
+               .result = d.dtype,
+               .may_round = wanted.may_round};
   // Rows without columns still have a largest number: 0.
   if (d.elements() == 0 && !(wanted.amax && wanted.amax->elements() > 0)) return Status::ok();
 

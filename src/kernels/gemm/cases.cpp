@@ -35,6 +35,10 @@ struct Places {
   }
 };
 
+bool may_round(const Case& c) {
+  return c.op == kGemm && c.format("a") == Dtype::f32 && c.integer("precision") == kTf32;
+}
+
 int64_t columns_of_b(const Case& c) { return (c.op == kSwiglu ? 2 : 1) * c.size("n"); }
 
 // One product of the batch.
@@ -150,7 +154,9 @@ void workload(const Case& c, Workload& w) {
   w.cost = {.read = read,
             .written = written,
             .flops = 2 * batch * m * cols * k,
-            .arithmetic = size == 2 ? Arithmetic::tensor_f16 : Arithmetic::f32,
+            .arithmetic = size == 2 ? Arithmetic::tensor_f16
+                          : may_round(c) ? Arithmetic::tensor_tf32
+                                         : Arithmetic::f32,
             .one_truth = 2 * k * cols / std::max(n, 1.0)};
 }
 
@@ -230,6 +236,19 @@ std::vector<Case> demands(Dtype dtype) {
   return cases;
 }
 
+// Factors that lie right, askew, and wrong, around tiles of 128 by 128 and 256, 32 levels deep;
+// more tiles than an H200 has SMs; results that the copy engine cannot reach, and c.
+std::vector<Case> tf32_tests() {
+  std::vector<Case> cases = demands(Dtype::f32);
+  append(cases, sizes(Dtype::f32, {{3, 5, 7}, {131, 67, 37}, {72, 132, 72}}));
+  append(cases, sizes(Dtype::f32, {{132, 260, 96}}, 4));
+  append(cases, {{.shape = {140, 16, 24, 36}},
+                 {.shape = {2, 136, 264, 40}, .padding = 4, .padding_skew = 4},
+                 {.shape = {130, 300, 200}, .specials = true, .transposed = {"a", "b"}}});
+  for (Case& c : cases) c.parameters.emplace_back("precision", kTf32);
+  return cases;
+}
+
 std::vector<Case> tests() {
   std::vector<Case> cases = demands(Dtype::f32);
   append(cases, sizes(Dtype::f32, {{1, 1, 1},
@@ -247,6 +266,7 @@ std::vector<Case> tests() {
   append(cases, {{.shape = {20, 36, 300}, .parameters = {{"alpha", 1.5}, {"beta", -0.5}}},
                  {.shape = {1060, 3, 5, 40}, .transposed = {"a"}},
                  {.shape = {260, 136, 100}, .transposed = {"a"}}});
+  append(cases, tf32_tests());
   for (const Dtype dtype : {Dtype::f16, Dtype::bf16}) {
     append(cases, demands(dtype));
     append(cases, sizes(dtype, {{3, 5, 7}, {65, 63, 33}}));
@@ -318,6 +338,9 @@ std::vector<Case> timings() {
       for (const auto& [n, k] : {std::pair<int64_t, int64_t>{14336, 4096}, {4096, 14336}})
         add(dtype, {m, n, k}, {{}, {"b"}});
   }
+  const size_t before = cases.size();
+  for (const int64_t n : {2048, 4096, 8192}) add(Dtype::f32, {n, n, n}, kTransposes);
+  for (size_t i = before; i < cases.size(); ++i) cases[i].parameters = {{"precision", kTf32}};
   append(cases, fused_timings());
   return cases;
 }
@@ -356,16 +379,21 @@ Case drawn(const Ranges& ranges, uint64_t seed, bool turned_a) {
 
 std::vector<Case> tuning(int count, uint64_t seed, bool small) {
   std::vector<Case> cases;
-  for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16})
+  const auto add = [&](Dtype dtype, int precision) {
     for (size_t t = 0; t < kTransposes.size(); ++t)
       for (int i = 0; i < count; ++i) {
-        const uint64_t of_class = hash(seed, uint64_t(dtype) * kTransposes.size() + t);
+        const uint64_t of_class =
+            hash(seed, (uint64_t(dtype) + 16 * uint64_t(precision)) * kTransposes.size() + t);
         Case c =
             drawn(small ? kSmallSizes : kRealSizes, hash(of_class, uint64_t(i)), t == 1 || t == 3);
         c.dtype = dtype;
         c.transposed = kTransposes[t];
+        if (precision != kFull) c.parameters = {{"precision", precision}};
         cases.push_back(c);
       }
+  };
+  for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16}) add(dtype, kFull);
+  add(Dtype::f32, kTf32);
   return cases;
 }
 

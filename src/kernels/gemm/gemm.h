@@ -7,6 +7,7 @@
 namespace ridge::gemm {
 
 enum Kind { kGemm, kFused, kSwiglu };  // the operators
+enum Precision { kFull, kTf32 };       // of products in f32
 
 // Matrices of one size. Element (row, col) of matrix i is at data[i * batch_step + row * row_step +
 // col * col_step]. For a and b, one of row_step and col_step is 1, or the matrix is one element
@@ -55,6 +56,7 @@ struct Args {
   Epilogue epilogue;
   Dtype dtype = Dtype::f32;   // of a and b
   Dtype result = Dtype::f32;  // of c and d: dtype, or f32
+  bool may_round = false;     // factors in f32 may be rounded to tf32
   int variant = -1;           // of the rung; -1: the one that it predicts to be fastest
   void* workspace = nullptr;
   size_t workspace_bytes = 0;

@@ -15,7 +15,8 @@
 namespace ridge::gemm::hopper {
 
 constexpr int kRows = 64, kCols = 256, kDepth = 64;  // of one warpgroup and one step
-constexpr int kWarpgroup = 128;                      // threads
+constexpr int kLineBytes = 128;  // of one row of a, or column of b: as deep as a step
+constexpr int kWarpgroup = 128;  // threads
 
 // --- Which calls ---
 
@@ -45,8 +46,8 @@ inline Operand operand_b(const Args& a) {
   return {a.b.data, a.n, a.k, a.b.col_step, a.b.row_step, a.b.batch_step};
 }
 
+// The copy engine reaches a and b as they lie.
 inline Support reaches_operands(const Args& a, const DeviceInfo& device) {
-  if (a.dtype == Dtype::f32) return "multiplies f16 and bf16";
   if (device.major != 9) return "wgmma needs a Hopper GPU";
   if (a.k == 0) return "there is nothing to multiply";
   constexpr int64_t kMostSize = int64_t(1) << 31;  // coordinates are int
@@ -59,9 +60,13 @@ inline Support reaches_operands(const Args& a, const DeviceInfo& device) {
   return kSupported;
 }
 
+inline Support supports_asked(const Args& a, const DeviceInfo& device) {
+  if (a.dtype == Dtype::f32) return "multiplies f16 and bf16";
+  return reaches_operands(a, device);
+}
 inline Support supports_operands(const Args& a, const DeviceInfo& device) {
   const Support plain = only_plain(a);
-  return plain ? reaches_operands(a, device) : plain;
+  return plain ? supports_asked(a, device) : plain;
 }
 
 // The lessons are compiled for one format: they show an idea, and each kernel takes time to
@@ -97,10 +102,11 @@ Expected<Maps> make_maps(const Args& args) {
   const auto map = [&](auto tile, const Operand& x) {
     using Tile = decltype(tile);
     // A single line has no pitch, but the copy engine asks for one.
-    const int64_t line = ((x.is_turned() ? x.width : x.depth) * 2 + 15) / 16 * 16;
-    const int64_t pitch = x.lines() > 1 ? x.pitch() * 2 : line;
+    constexpr int kBytes = Tile::kBytesPerElement;
+    const int64_t line = ((x.is_turned() ? x.width : x.depth) * kBytes + 15) / 16 * 16;
+    const int64_t pitch = x.lines() > 1 ? x.pitch() * kBytes : line;
     return Tile::map(x.data, x.width, x.depth, args.batch, pitch,
-                     args.batch > 1 ? x.batch_step * 2 : pitch);
+                     args.batch > 1 ? x.batch_step * kBytes : pitch);
   };
   const auto a = map(A(), operand_a(args));
   if (!a) return a.error();
@@ -111,14 +117,16 @@ Expected<Maps> make_maps(const Args& args) {
 
 // --- Products ---
 
-// One step: this warpgroup's 64 rows of a, from `row` on, times all columns of b.
+// One step: this warpgroup's 64 rows of a, from `row` on, times all columns of b. T = float: tf32.
 template <class T, class A, class B, int kSums>
 __device__ __forceinline__ void multiply(const void* tile_a, int row, const void* tile_b, bool adds,
                                          float (&sums)[kSums]) {
 #pragma unroll
-  for (int k = 0; k < kDepth; k += A::kStepDepth)
-    ptx::wgmma_64xNx16<T, A::kIsTurned, B::kIsTurned>(sums, A::descriptor(tile_a, row, k),
-                                                      B::descriptor(tile_b, 0, k), adds || k > 0);
+  for (int k = 0; k < A::kDepth; k += A::kStepDepth) {
+    const uint64_t a = A::descriptor(tile_a, row, k), b = B::descriptor(tile_b, 0, k);
+    if constexpr (std::is_same_v<T, float>) ptx::wgmma_64xNx8(sums, a, b, adds || k > 0);
+    else ptx::wgmma_64xNx16<T, A::kIsTurned, B::kIsTurned>(sums, a, b, adds || k > 0);
+  }
 }
 
 // --- Results ---
@@ -140,6 +148,17 @@ __device__ __forceinline__ void put_sums_as(const Args& args, const TileAt& tile
     put_two(results, row, col + 8 * j, sums[4 * j], sums[4 * j + 1]);
     put_two(results, row + 8, col + 8 * j, sums[4 * j + 2], sums[4 * j + 3]);
   }
+}
+// Of a product that was made transposed: `tile` is a place in that product.
+template <class Out, int kSums>
+__device__ __forceinline__ void put_turned_sums(const Args& args, const TileAt& tile,
+                                                const float (&sums)[kSums]) {
+  const Results<Out> results(args, tile.batch);
+  const int warp = int(threadIdx.x) % kWarpgroup / 32, lane = int(threadIdx.x) % 32;
+  const int64_t col = tile.row + 16 * warp + lane / 4, row = tile.col + lane % 4 * 2;
+#pragma unroll
+  for (int s = 0; s < kSums; ++s)
+    results.put(row + s / 4 * 8 + s % 2, col + s / 2 % 2 * 8, sums[s]);
 }
 template <class T, int kSums>
 __device__ __forceinline__ void put_sums(const Args& args, const TileAt& tile,

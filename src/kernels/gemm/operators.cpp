@@ -64,8 +64,14 @@ OperatorDef gemm() {
       .formula = "d = alpha a b + beta c",
       .dimensions = dimensions("columns of b and d"),
       .tensors = {matrix_a(), matrix_b("batch..., k, n"), matrix_d(Layout::matrix), matrix_c()},
-      .parameters = {alpha(), beta()},
-      .notes = "Products are summed in f32. Where k is 0, d = beta c."};
+      .parameters = {alpha(),
+                     beta(),
+                     {.name = "precision",
+                      .type = ParameterType::choice,
+                      .choices = {"full", "tf32"},
+                      .meaning = "tf32: factors in f32 may lose their last 13 bits"}},
+      .notes = "Products are summed in f32. Where k is 0, d = beta c. With precision = tf32, f32 is "
+               "multiplied by tensor cores, which see 10 bits of fraction, where that is faster."};
   op.tensors[2].may_be = {"c"};
   return op;
 }

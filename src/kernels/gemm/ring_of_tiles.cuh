@@ -29,8 +29,8 @@ constexpr int kRingThreads = 3 * kWarpgroup;
 
 template <class Shape>
 struct RingOfTiles {
-  alignas(kAlignment) char a[Shape::kStages][Shape::kTileRows * kDepth * 2];
-  alignas(kAlignment) char b[Shape::kStages][Shape::kCols * kDepth * 2];
+  alignas(kAlignment) char a[Shape::kStages][Shape::kTileRows * kLineBytes];
+  alignas(kAlignment) char b[Shape::kStages][Shape::kCols * kLineBytes];
   Ring<Shape::kStages> barriers;
 };
 template <class Shape>
@@ -94,7 +94,7 @@ template <class A, class B, class Shape>
 __device__ __forceinline__ void produce(RingOfTiles<Shape>& ring, const Maps& maps,
                                         const TileAt& tile, Levels levels, Place<Shape>& place,
                                         bool once = false) {
-  for (int k = levels.begin; k < levels.end; k += kDepth, place.advance()) {
+  for (int k = levels.begin; k < levels.end; k += A::kDepth, place.advance()) {
     ptx::mbarrier_wait(&ring.barriers.empty[place.stage], place.phase ^ 1);
     ask_for_a<A, B>(ring, place.stage, maps, tile, k, once);
     ask_for_b<B>(ring, place.stage, maps, tile, k);
@@ -107,11 +107,11 @@ template <class A, class B, int kProducer = 0, class Shape>
 __device__ __forceinline__ Levels init_and_produce(RingOfTiles<Shape>& ring, const Maps& maps,
                                                    const TileAt& tile, Levels levels,
                                                    Place<Shape>& place, bool once = false) {
-  const int steps = min(Shape::kStages, (levels.end - levels.begin + kDepth - 1) / kDepth);
+  const int steps = min(Shape::kStages, (levels.end - levels.begin + A::kDepth - 1) / A::kDepth);
   const auto ask = [&](bool for_a, bool for_b) {
     if (threadIdx.x != kProducer) return;
     for (int i = 0; i < steps; ++i) {
-      const int k = levels.begin + i * kDepth;
+      const int k = levels.begin + i * A::kDepth;
       if (for_a) ask_for_a<A, B>(ring, i, maps, tile, k, once);
       if (for_b) ask_for_b<B>(ring, i, maps, tile, k);
     }
@@ -129,14 +129,32 @@ __device__ __forceinline__ Levels init_and_produce(RingOfTiles<Shape>& ring, con
     __syncthreads();
   }
   if (threadIdx.x == kProducer) place.skip(steps);
-  return {levels.begin + steps * kDepth, levels.end};
+  return {levels.begin + steps * A::kDepth, levels.end};
 }
+
+// A block's part of b's tile, and all of it.
+template <class B, int kCols>
+using WholeWidth =
+    WgmmaOperand<kCols, B::kIsTurned ? Contiguous::width : Contiguous::depth, B::kBytesPerElement>;
 
 // The sums of a lane: for every 64 rows, half as many as there are columns.
 template <class Shape>
 struct Sums {
   float of[Shape::kGroupRows / kRows][Shape::kCols / 2];
 };
+
+// One thread of each warp says that the warp has read a stage.
+template <class Shape>
+__device__ __forceinline__ void release(RingOfTiles<Shape>& ring, int stage) {
+  if (threadIdx.x % 32 != 0) return;
+  if constexpr (Shape::kCluster > 1) {
+#pragma unroll
+    for (int rank = 0; rank < Shape::kCluster; ++rank)
+      ptx::mbarrier_arrive_at(&ring.barriers.empty[stage], uint32_t(rank));
+  } else {
+    ptx::mbarrier_arrive(&ring.barriers.empty[stage]);
+  }
+}
 
 // Multiplies a sum: kGroupRows rows from `row` on, of the block's tile. A sum of no levels is left
 // as it is. Calls issued() when the last products are under way.
@@ -147,20 +165,10 @@ template <class T, class A, class B, class Shape, class Issued = Nothing>
 __device__ __forceinline__ void consume(RingOfTiles<Shape>& ring, int row, Levels levels,
                                         Place<Shape>& place, Sums<Shape>& sums,
                                         Issued issued = {}) {
-  using WholeB = WgmmaOperand<Shape::kCols, B::kIsTurned ? Contiguous::width : Contiguous::depth>;
-  const auto release = [&](int stage) {
-    if (threadIdx.x % 32 != 0) return;
-    if constexpr (Shape::kCluster > 1) {
-#pragma unroll
-      for (int rank = 0; rank < Shape::kCluster; ++rank)
-        ptx::mbarrier_arrive_at(&ring.barriers.empty[stage], uint32_t(rank));
-    } else {
-      ptx::mbarrier_arrive(&ring.barriers.empty[stage]);
-    }
-  };
+  using WholeB = WholeWidth<B, Shape::kCols>;
   if (levels.begin >= levels.end) return;
   int before = 0;  // the stage of the step before
-  for (int k = levels.begin; k < levels.end; k += kDepth, place.advance()) {
+  for (int k = levels.begin; k < levels.end; k += A::kDepth, place.advance()) {
     ptx::mbarrier_wait(&ring.barriers.full[place.stage], place.phase);
     ptx::wgmma_fence();
 #pragma unroll
@@ -169,12 +177,12 @@ __device__ __forceinline__ void consume(RingOfTiles<Shape>& ring, int row, Level
                              k > levels.begin, sums.of[i]);
     ptx::wgmma_commit();
     ptx::wgmma_wait<1>();  // the products of the step before are complete
-    if (k > levels.begin) release(before);
+    if (k > levels.begin) release(ring, before);
     before = place.stage;
   }
   issued();
   ptx::wgmma_wait<0>();
-  release(before);
+  release(ring, before);
 }
 
 // --- Which tile ---

@@ -39,6 +39,12 @@ Expected<cublasLtHandle_t> handle() {
   return made;
 }
 
+cublasComputeType_t compute_type(const Call& call) {
+  const bool may_round = call.op().name == "gemm" && call.integer("precision") == kTf32;
+  return may_round && call["a"].dtype == Dtype::f32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                    : CUBLAS_COMPUTE_32F;
+}
+
 // The vectors of gemm_fused; gemm has none of them.
 const Tensor* bias_of(const Call& call) {
   return call.op().name == "gemm_fused" ? call.find("bias") : nullptr;
@@ -127,7 +133,7 @@ Expected<Product> fastest(cublasLtHandle_t lt, const Call& call, const Workspace
   p.a = layout(a, of_a, batch), p.b = layout(b, of_b, batch), p.d = layout(d, of_d, batch);
   cublasLtMatmulPreference_t preference = nullptr;
   if (!p.a || !p.b || !p.d ||
-      cublasLtMatmulDescCreate(&p.product, CUBLAS_COMPUTE_32F, CUDA_R_32F) !=
+      cublasLtMatmulDescCreate(&p.product, compute_type(call), CUDA_R_32F) !=
           CUBLAS_STATUS_SUCCESS ||
       cublasLtMatmulPreferenceCreate(&preference) != CUBLAS_STATUS_SUCCESS)
     return Error{1, "cuBLASLt cannot describe this product"};
@@ -182,12 +188,13 @@ Expected<Product> fastest(cublasLtHandle_t lt, const Call& call, const Workspace
 
 // What tells products apart: everything but where the matrices are.
 using Key = std::tuple<Dtype, Dtype, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
-                       int, int, cublasLtEpilogue_t>;
+                       int, int, cublasLtEpilogue_t, cublasComputeType_t>;
 Key key_of(const Call& call) {
   const Operand a = operand(call["a"]), b = operand(call["b"]), d = operand(call["d"]);
   return {call["a"].dtype, call["d"].dtype, call.size("batch"), call.size("m"),
           call.size("n"),  call.size("k"),  a.leading,          b.leading,
-          d.leading,       int(a.op),       int(b.op),          epilogue_of(call)};
+          d.leading,       int(a.op),       int(b.op),          epilogue_of(call),
+          compute_type(call)};
 }
 
 // The first launch of a product, which nobody times, tries the suggestions.

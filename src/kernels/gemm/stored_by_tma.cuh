@@ -8,9 +8,11 @@
 
 namespace ridge::gemm::hopper {
 
-template <int kPieceBytes, int kPieceRows = kRows>
+// A piece may be of several boxes, side by side in d, which the copy engine takes one after the
+// other.
+template <int kPieceBytes, int kPieceRows = kRows, int kBoxes = 1>
 struct Pieces {
-  alignas(kAlignment) char buffer[2][kPieceRows * kPieceBytes];
+  alignas(kAlignment) char buffer[2][kBoxes * kPieceRows * kPieceBytes];
 };
 
 inline Support reaches_results(const Args& a) {
@@ -74,34 +76,44 @@ __device__ __forceinline__ void write_piece(char* buffer, int first, const float
 }
 
 // The same if the product was made transposed: a piece has kRowsOfPiece rows of d, which are
-// columns `first` … of the sums, by 64 columns of d. Results of two bytes only.
+// columns `first` … of the sums, by 64 columns of d. In f32, these are two boxes.
 constexpr int kRowsOfPiece = 16;
 template <class Out, int kSums>
 __device__ __forceinline__ void write_turned_piece(char* buffer, int first,
                                                    const float (&sums)[kSums]) {
-  static_assert(sizeof(Out) == 2);
   constexpr layouts::Swizzle kSwizzle = layouts::kSwizzle128;
   const int warp = int(threadIdx.x) % kWarpgroup / 32, lane = int(threadIdx.x) % 32;
-  struct Two {
-    Out at[2];
-  };
-  uint32_t values[4];  // 8 columns of 8 and 8 rows, then the next 8 columns
+  if constexpr (sizeof(Out) == 4) {
+    char* const box = buffer + warp / 2 * kRowsOfPiece * 128;
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const int s = first / 8 * 4 + 2 * i;
-    const Two two = {from_float<Out>(sums[s]), from_float<Out>(sums[s + 1])};
-    values[i] = *reinterpret_cast<const uint32_t*>(&two);
+    for (int i = 0; i < kRowsOfPiece / 2; ++i) {  // a lane has columns 2 (l % 4) + i % 2
+      const int row = i / 4 * 8 + lane % 4 * 2 + i % 2;                  // of d
+      const int col = 16 * warp % 32 + lane / 4 + i / 2 % 2 * 8;  // in its box
+      *reinterpret_cast<float*>(box + kSwizzle(row * 128 + col * 4)) = sums[first / 8 * 4 + i];
+    }
+  } else {
+    struct Two {
+      Out at[2];
+    };
+    uint32_t values[4];  // 8 columns of 8 and 8 rows, then the next 8 columns
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int s = first / 8 * 4 + 2 * i;
+      const Two two = {from_float<Out>(sums[s]), from_float<Out>(sums[s + 1])};
+      values[i] = *reinterpret_cast<const uint32_t*>(&two);
+    }
+    const int row = lane % 8 + lane / 16 * 8, col = 16 * warp + lane / 8 % 2 * 8;  // of d
+    ptx::stmatrix_x4<true>(buffer + kSwizzle(row * 128 + col * 2), values);
   }
-  const int row = lane % 8 + lane / 16 * 8, col = 16 * warp + lane / 8 % 2 * 8;  // of d
-  ptx::stmatrix_x4<true>(buffer + kSwizzle(row * 128 + col * 2), values);
 }
 
 // Stores the sums of one warpgroup, tile after tile.
-template <int kPieceBytes, int kPieceRows>
+template <int kPieceBytes, int kPieceRows, int kBoxes = 1>
 class StoreByTma {
  public:
   // `barrier` is the warpgroup's own named barrier.
-  __device__ __forceinline__ StoreByTma(Pieces<kPieceBytes, kPieceRows>& pieces, int barrier)
+  __device__ __forceinline__ StoreByTma(Pieces<kPieceBytes, kPieceRows, kBoxes>& pieces,
+                                        int barrier)
       : pieces_(pieces), barrier_(barrier) {}
 
   template <class T, int kSums>
@@ -115,6 +127,7 @@ class StoreByTma {
   __device__ __forceinline__ void put_turned(const Args& args, const CUtensorMap* map,
                                              const TileAt& tile, float (&sums)[kSums]) {
     static_assert(kPieceBytes == 128 && kPieceRows == kRowsOfPiece && 2 * kSums % kPieceRows == 0);
+    static_assert(kBoxes * kPieceBytes == kRows * int(sizeof(T)));
 #pragma unroll
     for (float& sum : sums) sum *= args.alpha;
 #pragma unroll
@@ -133,7 +146,10 @@ class StoreByTma {
     ptx::fence_before_bulk_store();
     ptx::named_barrier(barrier_, kWarpgroup);
     if (is_first) {
-      ptx::tma_store(map, buffer, place.col, place.row, place.batch);
+#pragma unroll
+      for (int i = 0; i < kBoxes; ++i)
+        ptx::tma_store(map, buffer + i * kPieceRows * kPieceBytes,
+                       place.col + i * kPieceBytes / int(sizeof(float)), place.row, place.batch);
       ptx::bulk_commit();
     }
     turn_ ^= 1;
@@ -155,7 +171,7 @@ class StoreByTma {
             [&](char* buffer) { write_piece<Out, kPieceBytes>(buffer, col, sums); });
   }
 
-  Pieces<kPieceBytes, kPieceRows>& pieces_;
+  Pieces<kPieceBytes, kPieceRows, kBoxes>& pieces_;
   int barrier_;
   int turn_ = 0;  // which buffer is next
 };

@@ -4,6 +4,7 @@
 
 #include "kernels/gemm/asked_by_tma.cuh"
 #include "kernels/gemm/ring_of_tiles.cuh"
+#include "kernels/gemm/tf32_from_registers.cuh"
 #include "kernels/gemm/variants.cuh"
 
 namespace ridge::gemm::hopper {
@@ -11,7 +12,7 @@ namespace ridge::gemm::hopper {
 // kTransposed: the product is made transposed, so that its columns, whose number per tile may be
 // any, are the rows of a.
 template <int kCols, int kGroupRows, bool kAlternates, int kStages, int kCluster,
-          bool kTransposed_ = false>
+          bool kTransposed_ = false, int kElementBytes_ = 2>
 struct TileVariant : RingShape<kCols, kGroupRows, 2, kAlternates, kStages, kCluster> {
   static constexpr bool kTransposed = kTransposed_;
   static constexpr int kBand = 2048 / (128 * kCluster);  // clusters: about 2048 rows
@@ -20,12 +21,14 @@ struct TileVariant : RingShape<kCols, kGroupRows, 2, kAlternates, kStages, kClus
                                      : kCols % 32 == 0              ? 64
                                                                     : 32;
   static constexpr int kPieceRows = kTransposed ? kRowsOfPiece : kRows;
+  static constexpr int kElementBytes = kElementBytes_;  // of a and b; with 4, of d, too
+  static constexpr int kBoxes = kTransposed ? kElementBytes / 2 : 1;
 };
 
 template <class V>
 struct TileShared {
   RingOfTiles<V> ring;
-  Pieces<V::kPieceBytes, V::kPieceRows> pieces[V::kConsumers];
+  Pieces<V::kPieceBytes, V::kPieceRows, V::kBoxes> pieces[V::kConsumers];
 };
 
 // Warpgroups that alternate multiply one after the other. Without that, a warpgroup could not tell
@@ -68,7 +71,7 @@ __global__ void __launch_bounds__(kRingThreads, 1)
     ptx::ask_for_registers<232>();
     const int consumer = warpgroup - 1;
     const int row = V::kAlternates ? 0 : consumer * V::kGroupRows;
-    const int steps = int(tiles_of(args.k, kDepth));  // of a sum
+    const int steps = int(tiles_of(args.k, A::kDepth));  // of a sum
     StoreByTma store(shared.pieces[consumer], warpgroup);
     if (V::kAlternates) place.skip(consumer * steps);
     for (int i = V::kAlternates ? first + consumer * step : first; i < tiles.all;
@@ -76,9 +79,12 @@ __global__ void __launch_bounds__(kRingThreads, 1)
       const TileAt tile = tile_at(i);
       Sums<V> sums;
       if (V::kAlternates && i != first) my_turn(consumer);
-      consume<T, A, B>(shared.ring, row, levels, place, sums, [&] {
+      const auto issued = [&] {
         if (V::kAlternates && i + step < tiles.all) your_turn(1 - consumer);
-      });
+      };
+      if constexpr (std::is_same_v<T, float> && A::kIsTurned)
+        consume_from_registers<A, B>(shared.ring, row, levels, place, sums, issued);
+      else consume<T, A, B>(shared.ring, row, levels, place, sums, issued);
       if (V::kAlternates) place.skip(steps);
       if constexpr (kStores == Stores::asked) {
         store_asked<T>(store, args, &map_d, {tile.row + row, tile.col, tile.batch}, sums.of);
@@ -86,7 +92,9 @@ __global__ void __launch_bounds__(kRingThreads, 1)
 #pragma unroll
         for (int j = 0; j < V::kGroupRows / kRows; ++j) {
           const TileAt part = {tile.row + row + j * kRows, tile.col, tile.batch};
-          if constexpr (V::kTransposed)
+          if constexpr (kStores == Stores::by_lanes && V::kTransposed)
+            put_turned_sums<T>(args, part, sums.of[j]);
+          else if constexpr (V::kTransposed)
             store.template put_turned<T>(args, &map_d, part, sums.of[j]);
           else if constexpr (kStores == Stores::by_tma)
             store.template put<T>(args, &map_d, part, sums.of[j]);
@@ -113,13 +121,13 @@ bool takes(const Args& args) {
   return kTakesTurnedB<V> || !operand_b(made<V>(args)).is_turned();
 }
 
-// Constants: of a launch, of 64 levels of a tile, of a tile's start and end.
+// Constants: of a launch, of a step of a tile (64 levels; of tf32, 32), of a tile's start and end.
 template <class V>
 Terms terms_of_tiles(const Args& args, const DeviceInfo& device) {
   if (!takes<V>(args)) return kImpossible;
   const double at_once = std::max(device.sm_count / V::kCluster, 1);
   const double turns = std::ceil(double(Tiles<V>(made<V>(args)).all) / at_once);
-  const double steps = double(tiles_of(args.k, kDepth));
+  const double steps = double(tiles_of(args.k, kLineBytes / V::kElementBytes));
   return {.counts = {1, turns * steps, turns},
           .memory_us = streaming_us({0, 0.7}, bytes(args), device)};
 }

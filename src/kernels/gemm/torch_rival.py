@@ -4,6 +4,7 @@ import torch
 def gemm(t, p):
     a, b, d, c = t["a"], t["b"], t["d"], t.get("c")
     alpha, beta = p["alpha"], p["beta"]
+    torch.backends.cuda.matmul.allow_tf32 = p.get("precision", 0) == 1
     if d.dtype != a.dtype:
         raise NotImplementedError("PyTorch gives the result the format of its operands")
     if alpha == 1 and beta == 0:
