@@ -25,7 +25,9 @@ def time_text(us):
 
 
 def rate(climb, us):
-    per_us = climb["flops"] if climb["unit"] == "GOP/s" else climb["read"] + climb["written"]
+    per_us = climb["flops"] if climb["unit"] in ("GOP/s", "TFLOP/s") else climb["read"] + climb["written"]
+    if climb["unit"] == "TFLOP/s":
+        return f"{per_us / us / 1e6:.3g} TFLOP/s"
     return f"{per_us / us / 1000:.0f} {climb['unit']}"
 
 

@@ -244,6 +244,7 @@ std::vector<Case> tf32_tests() {
   append(cases, sizes(Dtype::f32, {{132, 260, 96}}, 4));
   append(cases, {{.shape = {140, 16, 24, 36}},
                  {.shape = {2, 136, 264, 40}, .padding = 4, .padding_skew = 4},
+                 {.shape = {40, 35, 67}, .padding = 1},
                  {.shape = {130, 300, 200}, .specials = true, .transposed = {"a", "b"}}});
   for (Case& c : cases) c.parameters.emplace_back("precision", kTf32);
   return cases;
@@ -292,6 +293,8 @@ std::vector<Case> tests() {
              .padding_skew = 8,
              .transposed = {"b"},
              .parameters = {{"alpha", 1.5}, {"beta", -0.5}}},
+            // Rows of d at multiples of 16 bytes, of which they fill no whole number.
+            {.dtype = dtype, .shape = {40, 36, 68}, .padding = 4},
             {.dtype = dtype, .shape = {130, 300, 200}, .specials = true, .transposed = {"a"}},
             {.dtype = dtype,
              .shape = {200, 304, 136},

@@ -16,9 +16,12 @@ struct Pieces {
 };
 
 inline Support reaches_results(const Args& a) {
-  return is_copied_by_tma(a.d, a.d_step, a.m, a.d_batch_step, a.batch, a.result)
+  if (!is_copied_by_tma(a.d, a.d_step, a.m, a.d_batch_step, a.batch, a.result))
+    return "d must begin and have rows at multiples of 16 bytes for the copy engine";
+  // It would change what lies behind the last column, up to the next multiple of 16 bytes.
+  return is_multiple_of_16(columns_of_d(a) * int64_t(size_of(a.result)))
              ? kSupported
-             : "d must begin and have rows at multiples of 16 bytes for the copy engine";
+             : "the copy engine stores rows of whole 16 bytes";
 }
 // What `put` below can do: c is part of an epilogue.
 inline Support supports_stores(const Args& a) {
@@ -28,8 +31,7 @@ inline Support supports_stores(const Args& a) {
 template <int kPieceBytes, int kPieceRows = kRows>
 Expected<CUtensorMap> map_of_results(const Args& args) {
   const auto bytes = int64_t(size_of(args.result));
-  const int64_t line = (columns_of_d(args) * bytes + 15) / 16 * 16;
-  const int64_t pitch = args.m > 1 ? args.d_step * bytes : line;
+  const int64_t pitch = (args.m > 1 ? args.d_step : columns_of_d(args)) * bytes;
   return make_tensor_map(
       {.base = args.d,
        .element_bytes = int(bytes),
