@@ -160,6 +160,18 @@ std::vector<void*> nowhere(const Workload& workload) {
   return places;
 }
 
+// Tensors whose matrices may lie either way.
+static Status check_transposed(const std::string& name, const OperatorDef& op) {
+  std::string known;
+  for (const TensorDef& tensor : op.tensors) {
+    if (tensor.layout != Layout::matrix) continue;
+    if (tensor.name == name) return Status::ok();
+    known += (known.empty() ? "" : ", ") + tensor.name;
+  }
+  return Error{2, known.empty() ? op.name + " takes no tensor transposed"
+                                : op.name + " does not take " + name + " transposed, but " + known};
+}
+
 Expected<std::vector<Case>> cases_of(const Loaded& loaded, const Request& request,
                                      const std::vector<Case>& fallback) {
   std::vector<Case> cases;
@@ -175,7 +187,7 @@ Expected<std::vector<Case>> cases_of(const Loaded& loaded, const Request& reques
   }
   const bool asked = !request.shape.empty() || !request.dtypes.empty() || !request.sizes.empty() ||
                      !request.values.empty() || !request.distribution.empty() ||
-                     !request.with.empty();
+                     !request.with.empty() || !request.transposed.empty();
   if (asked) cases.resize(1);
   Case& first = cases.front();
   if (!request.shape.empty()) {
@@ -207,6 +219,9 @@ Expected<std::vector<Case>> cases_of(const Loaded& loaded, const Request& reques
     first.distribution = request.distribution;
   }
   if (!request.with.empty()) first.with = request.with;
+  for (const std::string& name : request.transposed)
+    if (const Status s = check_transposed(name, *loaded.op); !s) return s.error();
+  if (!request.transposed.empty()) first.transposed = request.transposed;
   for (Case& c : cases) {
     c.seed = request.seed;
     if (const Status s = finish(c, loaded); !s) return s.error();

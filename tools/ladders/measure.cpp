@@ -340,9 +340,13 @@ Expected<std::vector<Contestant>> contestants_of(const Loaded& loaded, const Cas
     if (!library) return library.error();
     all.push_back(std::move(*library));
   } else {
-    for (int r = 0; r < int(loaded.ladder->rungs.size()); ++r)
-      if (request.rung.empty() || request.rung == loaded.ladder->rungs[size_t(r)].name)
-        all.push_back(harness::contestant_of(*loaded.ladder, r, device));
+    for (int r = 0; r < int(loaded.ladder->rungs.size()); ++r) {
+      const RungInfo& rung = loaded.ladder->rungs[size_t(r)];
+      if (!request.rung.empty() && request.rung != rung.name) continue;
+      const int variants = request.variants ? int(rung.variants.size()) : 0;
+      for (int v = variants > 0 ? 0 : -1; v < variants; ++v)
+        all.push_back(harness::contestant_of(*loaded.ladder, r, device, v));
+    }
   }
   if (rivals) rivals(*loaded.op, &all);
   return all;

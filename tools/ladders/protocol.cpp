@@ -28,9 +28,11 @@ constexpr Flag kFlags[] = {{"--shape", &Request::shape},
                            {"--set", &Request::values},
                            {"--distribution", &Request::distribution},
                            {"--with", &Request::with},
+                           {"--transposed", &Request::transposed},
                            {"--seed", &Request::seed},
                            {"--rung", &Request::rung},
                            {"--hot", &Request::hot},
+                           {"--variants", &Request::variants},
                            {"--tour", &Request::tour},
                            {"--small", &Request::small},
                            {"--fast", &Request::fast},
@@ -137,6 +139,7 @@ void fields(Io& io, T& asked) {
   io.some("parameters", asked.parameters);
   io.some("distribution", asked.distribution);
   io.some("with", asked.with);
+  io.some("transposed", asked.transposed);
   io.some("same", asked.same);
 }
 

@@ -42,12 +42,14 @@ struct Request {
   Command command = Command::list;
   std::vector<std::string> operators;  // none: all
   std::string shape, rung, distribution;
-  std::vector<std::string> dtypes;  // "bf16", or "a=bf16" of one tensor
-  std::vector<std::string> with;    // optional tensors
-  Settings sizes;                   // "rows", "4096"
-  Settings values;                  // "alpha", "2"
+  std::vector<std::string> dtypes;      // "bf16", or "a=bf16" of one tensor
+  std::vector<std::string> with;        // optional tensors
+  std::vector<std::string> transposed;  // tensors
+  Settings sizes;                       // "rows", "4096"
+  Settings values;                      // "alpha", "2"
   uint64_t seed = 1;
   bool hot = false;
+  bool variants = false;      // all of a rung's, not only the one that it takes
   bool tour = false;          // one case of each operator, and few samples
   bool small = false;         // the case for the software GPU
   bool fast = false;          // fewer samples; verify: small cases only
@@ -74,6 +76,7 @@ struct Asked {
   std::map<std::string, nlohmann::json> parameters;  // numbers; choices by their name
   std::string distribution;
   std::vector<std::string> with;            // optional tensors, on request
+  std::vector<std::string> transposed;      // matrices
   std::map<std::string, std::string> same;  // outputs that are an input itself
   bool operator==(const Asked&) const = default;
 };
@@ -87,9 +90,9 @@ struct CaseAnswer {
   std::string arithmetic;             // the kind of its operations, if it is not f32: "integer"
   double to_device = 0, to_host = 0;  // bytes over the bus
   // measure: how contestants were verified.
-  std::string verified_at;  // the shape
-  std::string verified_by;  // "reference", "samples" or "samples and proof"
-  int64_t samples = 0;      // elements of the result that were looked at; 0: all
+  std::string verified_at;    // the shape
+  std::string verified_by;    // "reference", "samples" or "samples and proof"
+  int64_t samples = 0;        // elements of the result that were looked at; 0: all
   bool library_only = false;  // of our rungs, only the one that the library takes
 };
 

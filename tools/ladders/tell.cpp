@@ -51,6 +51,7 @@ CaseAnswer describe(const Loaded& loaded, const Case& c, const Workload& workloa
   if (!c.distribution.empty() && c.distribution != c.def->distributions.front())
     out.asked.distribution = c.distribution;
   out.asked.with = c.with;
+  out.asked.transposed = c.transposed;
   for (const auto& [output, input] : c.same) out.asked.same[output] = input;
   return out;
 }

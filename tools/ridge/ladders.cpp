@@ -155,12 +155,15 @@ void CaseFlags::add_to(CommandLine& line) {
   line.add_option("--with", with, "NAMES",
                   "pass these optional tensors, too, as in bias,amax; `ridge list OPERATOR` names "
                   "them");
+  line.add_option("--transposed", transposed, "NAMES",
+                  "let these matrices lie transposed in memory, as in a,b");
   line.add_option("--seed", seed, "N", "make the inputs from this seed");
   line.add_settings(settings);
 }
 
 bool CaseFlags::empty() const {
-  return shape.empty() && dtype.empty() && distribution.empty() && with.empty() && settings.empty();
+  return shape.empty() && dtype.empty() && distribution.empty() && with.empty() &&
+         transposed.empty() && settings.empty();
 }
 
 Status CaseFlags::refused(const CommandLine& line) const {
@@ -172,7 +175,8 @@ Status CaseFlags::refused(const CommandLine& line) const {
                              flag, did_you_mean(flag, line.flag_names()))};
   }
   if (!empty())
-    return Error{kUsage, "--shape, --dtype, --distribution and --with belong to an operator"};
+    return Error{kUsage,
+                 "--shape, --dtype, --distribution, --with and --transposed belong to an operator"};
   return Status::ok();
 }
 
@@ -235,6 +239,8 @@ Expected<ladders::Request> CaseFlags::request_for(const OperatorEntry& op) const
       return unknown(op.name + " has no optional tensor", name, op.on_request);
     request.with.push_back(name);
   }
+  std::stringstream matrices(transposed);
+  for (std::string name; std::getline(matrices, name, ',');) request.transposed.push_back(name);
   for (const auto& [name, value] : settings) {
     const bool is_size = std::ranges::count(op.dimensions, name) > 0;
     if (!is_size && std::ranges::count(op.parameters, name) == 0) {

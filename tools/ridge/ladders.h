@@ -63,7 +63,7 @@ class Catalogue {
 
 // What the command line says of the case of an operator.
 struct CaseFlags {
-  std::string shape, dtype, distribution, with, seed;
+  std::string shape, dtype, distribution, with, transposed, seed;
   CommandLine::Settings settings;  // sizes and parameters by name
 
   void add_to(CommandLine& line);

@@ -30,8 +30,12 @@ auto of_deal(int variant, F f) {
 template <class S>
 Division dealt(const Args& args, const DeviceInfo& device, int variant) {
   const int64_t slots = int64_t(S::kBlocksPerSm) * device.sm_count;
-  return dealt_tiles<S>(args, tiles_of_all<S>(args) / slots * slots,
-                        kDeals[variant].per_sm * device.sm_count);
+  const int64_t whole = tiles_of_all<S>(args) / slots * slots;
+  const int64_t cut = tiles_of_all<S>(args) - whole;
+  const int most = kDeals[variant].per_sm * device.sm_count;
+  // Where it leaves few workers out, each has a part of one tile: there are fewer partial sums.
+  const int64_t even = cut > 0 ? most / cut * cut : 0;
+  return dealt_tiles<S>(args, whole, 20 * even >= 19 * most ? int(even) : most);
 }
 
 static double variant_cost(const Args& args, const DeviceInfo& device, int variant) {

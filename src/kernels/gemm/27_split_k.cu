@@ -203,8 +203,9 @@ static Status launch(const Args& args, const DeviceInfo& device, cudaStream_t st
         const auto kernel = args.dtype == Dtype::f16 ? gemm_split_k<__half, V, A, B>
                                                      : gemm_split_k<__nv_bfloat16, V, A, B>;
         const Tiles<V> tiles(product);
-        return launch_kernel(kernel, unsigned(tiles.all * splits), V::kThreads, splits,
-                             kSharedBytes<Shared<V>>, stream, *maps, args, tiles);
+        return launch_kernel<Begins::early>(kernel, unsigned(tiles.all * splits), V::kThreads,
+                                            splits, kSharedBytes<Shared<V>>, stream, *maps, args,
+                                            tiles);
       }
     });
   });

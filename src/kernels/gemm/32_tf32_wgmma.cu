@@ -24,9 +24,8 @@ struct Tile {
 using Variants = std::tuple<Tile<256, 4, 2>, Tile<128, 6, 2>, Tile<128, 6, 1>>;
 constexpr const char* kNames[] = {"128x256 pairs", "128x128 pairs", "128x128"};
 // Microseconds on an H200: of a launch, of 32 levels of a tile, of a tile's start and end.
-constexpr TunedVariants kTuned(
-    "gemm", "tf32_wgmma", kNames,
-    {{{5.0, 0.69, 3.0}, {5.0, 0.37, 2.0}, {4.8, 0.38, 2.0}}});
+constexpr TunedVariants kTuned("gemm", "tf32_wgmma", kNames,
+                               {{{5.0, 0.69, 3.0}, {5.0, 0.37, 2.0}, {4.8, 0.38, 2.0}}});
 constexpr ridge::Tuned kCopy = {3.0, 0.75};  // of one kernel that copies operands
 
 // Calls f with the tile of a variant, as the call takes it.
@@ -79,9 +78,9 @@ Status launch_tiles(const Args& product, const Args& args, const DeviceInfo& dev
   if (!map_d) return map_d.error();
   const Tiles<V> tiles(product);
   const int clusters = std::min(tiles.all, std::max(device.sm_count / V::kCluster, 1));
-  return launch_kernel(gemm_tiles<float, V, A, B, kStores>, unsigned(clusters * V::kCluster),
-                       kRingThreads, V::kCluster, kSharedBytes<TileShared<V>>, stream, *maps,
-                       *map_d, args, tiles);
+  return launch_kernel<Begins::early>(
+      gemm_tiles<float, V, A, B, kStores>, unsigned(clusters * V::kCluster), kRingThreads,
+      V::kCluster, kSharedBytes<TileShared<V>>, stream, *maps, *map_d, args, tiles);
 }
 static Status launch(const Args& args, const DeviceInfo& device, cudaStream_t stream) {
   if (is_empty(args)) return Status::ok();

@@ -180,22 +180,33 @@ __device__ __forceinline__ Shared& aligned_shared() {
   return *reinterpret_cast<Shared*>(raw_shared + (kAlignment - address % kAlignment) % kAlignment);
 }
 
-template <class Kernel, class... Arguments>
+// When the kernel begins: when the one before it is complete, or when an SM is free. Then it has to
+// wait itself before it uses global memory (device/ptx/grid.cuh).
+enum class Begins : uint8_t { behind, early };
+
+template <Begins kBegins = Begins::behind, class Kernel, class... Arguments>
 Status launch_kernel(Kernel kernel, unsigned blocks, int threads, int cluster, int shared_bytes,
                      cudaStream_t stream, const Arguments&... arguments) {
   cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
   if (error != cudaSuccess) return Error{int(error), cudaGetErrorString(error)};
-  cudaLaunchAttribute attribute = {};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim = {unsigned(cluster), 1, 1};
+  cudaLaunchAttribute attributes[2] = {};
+  int count = 0;
+  if (kBegins == Begins::early) {
+    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+  }
+  if (cluster > 1) {
+    attributes[count].id = cudaLaunchAttributeClusterDimension;
+    attributes[count++].val.clusterDim = {unsigned(cluster), 1, 1};
+  }
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(blocks);
   config.blockDim = dim3(unsigned(threads));
   config.dynamicSmemBytes = size_t(shared_bytes);
   config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = cluster > 1 ? 1 : 0;
+  config.attrs = attributes;
+  config.numAttrs = unsigned(count);
   error = cudaLaunchKernelEx(&config, kernel, arguments...);
   if (error != cudaSuccess) return Error{int(error), cudaGetErrorString(error)};
   return Status::ok();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "device/ptx/cluster.cuh"
+#include "device/ptx/grid.cuh"
 #include "kernels/gemm/hopper.cuh"
 
 namespace ridge::gemm::hopper {
@@ -102,7 +103,8 @@ __device__ __forceinline__ void produce(RingOfTiles<Shape>& ring, const Maps& ma
 }
 
 // Instead of init, by all threads: the thread kProducer asks for the first tiles while blocks still
-// wait for each other. Returns the levels that are left of those of its first tile.
+// wait for each other. Only here does the kernel wait for those before it: its launch may have
+// begun early. Returns the levels that are left of those of its first tile.
 template <class A, class B, int kProducer = 0, class Shape>
 __device__ __forceinline__ Levels init_and_produce(RingOfTiles<Shape>& ring, const Maps& maps,
                                                    const TileAt& tile, Levels levels,
@@ -117,6 +119,8 @@ __device__ __forceinline__ Levels init_and_produce(RingOfTiles<Shape>& ring, con
     }
   };
   if (threadIdx.x == kProducer) ring.barriers.init(Shape::kCluster * Shape::kReaders);
+  ptx::wait_for_kernels_before();
+  ptx::let_next_kernel_begin();
   if constexpr (Shape::kCluster > 1) {
     __syncwarp();
     cluster_arrive_relaxed();

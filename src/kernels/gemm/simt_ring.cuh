@@ -233,10 +233,11 @@ double ring_us(const Args& args, const Division& division, const RingPace& pace,
   TilePace whole = pace.of;
   whole.tile += slow_share<S>(args, division) * pace.slow;
   double us = kLaunchUs + turns_us(whole, division.whole, division.steps, device);
-  if (division.cut > 0)  // a share begins and ends twice
+  if (division.cut > 0)
     us +=
         turns_us(pace.of, division.workers, division.longest_share(), device, division.whole > 0) +
-        pace.of.tile + streaming_us(kAdd, 2 * double(workspace_of<S>(division)), device);
+        (division.is_even() ? 0 : pace.of.tile) +  // a share in two tiles begins and ends twice
+        streaming_us(kAdd, 2 * double(workspace_of<S>(division)), device);
   const AlongWidth along(args);
   us += along.launches() * kCopy.fixed_us +
         streaming_us({0, kCopy.bandwidth_share}, along.traffic(), device);

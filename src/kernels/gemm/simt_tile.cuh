@@ -48,6 +48,8 @@ struct Division {
   __host__ __device__ constexpr int64_t worker_of(int64_t step) const {
     return ((step + 1) * workers - 1) / dealt();
   }
+  // Each share lies in one tile.
+  __host__ __device__ constexpr bool is_even() const { return workers % cut == 0; }
   __host__ __device__ constexpr int64_t longest_share() const {
     return (dealt() + workers - 1) / workers;
   }

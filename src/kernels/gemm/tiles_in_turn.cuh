@@ -155,8 +155,9 @@ Status launch_tiles_of(const Args& args, const DeviceInfo& device, cudaStream_t 
                                                    : gemm_tiles<__nv_bfloat16, V, A, B, kStores>;
       const Tiles<V> tiles(product);
       const int clusters = std::min(tiles.all, std::max(device.sm_count / V::kCluster, 1));
-      return launch_kernel(kernel, unsigned(clusters * V::kCluster), kRingThreads, V::kCluster,
-                           kSharedBytes<TileShared<V>>, stream, *maps, *map_d, args, tiles);
+      return launch_kernel<Begins::early>(kernel, unsigned(clusters * V::kCluster), kRingThreads,
+                                          V::kCluster, kSharedBytes<TileShared<V>>, stream, *maps,
+                                          *map_d, args, tiles);
     }
   });
 }

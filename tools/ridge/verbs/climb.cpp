@@ -38,7 +38,8 @@ struct ClimbFlags {
   std::string rung, json, csv, html;
   std::vector<std::string> from;  // records to show, in place of a run
   DeviceFlags device;
-  bool hot = false, quick = false, quiet = false, instructions = false, with_triton = false;
+  bool hot = false, variants = false, quick = false, quiet = false, instructions = false,
+       with_triton = false;
   bool all = false;    // of a tour
   std::string python;  // of --with-triton
   bool tour() const { return operators.empty(); }
@@ -157,6 +158,7 @@ Expected<std::vector<Job>> jobs_of(const Catalogue& catalogue, const ClimbFlags&
   for (Job& job : jobs) {
     job.request.command = ladders::Command::measure;
     job.request.hot = flags.hot;
+    job.request.variants = flags.variants;
     job.request.instructions = flags.instructions;
   }
   return jobs;
@@ -338,8 +340,9 @@ Status check_flags_of_records(const ClimbFlags& flags) {
   const CaseFlags& of_case = flags.of_case;
   if (!flags.json.empty() || !flags.csv.empty())
     return Error{kUsage, "--from shows records; --json and --csv write one: leave out either"};
-  if (!flags.rung.empty() || flags.hot || flags.quick || !of_case.settings.empty() ||
-      !of_case.distribution.empty() || !of_case.with.empty() || !of_case.seed.empty())
+  if (!flags.rung.empty() || flags.hot || flags.variants || flags.quick ||
+      !of_case.settings.empty() || !of_case.distribution.empty() || !of_case.with.empty() ||
+      !of_case.transposed.empty() || !of_case.seed.empty())
     return Error{kUsage,
                  "--from runs nothing: of the flags for a case, only --shape and --dtype choose "
                  "among the climbs of a record"};
@@ -371,8 +374,11 @@ int climb_main(const Arguments& arguments) {
                      "names from `ridge list`; without one: a tour of well-known ladders");
   line.add_flag("--all", flags.all, "a tour of all families");
   flags.of_case.add_to(line);
-  line.add_option("--rung", flags.rung, "NAME", "climb this rung only; library: the one that the library takes");
+  line.add_option("--rung", flags.rung, "NAME",
+                  "climb this rung only; library: the one that the library takes");
   line.add_flag("--hot", flags.hot, "keep the inputs in the L2 cache between launches");
+  line.add_flag("--variants", flags.variants,
+                "time every variant of a rung, not only the one that it takes");
   line.add_flag("--quick", flags.quick, "take fewer samples, and do not time PyTorch");
   line.add_flag("--with-triton", flags.with_triton,
                 "a kernel of examples/triton beside the rungs, where there is one");
