@@ -15,6 +15,7 @@ float a_at(int64_t batch, int64_t i, int64_t k) {
 }
 float b_at(int64_t batch, int64_t k, int64_t j) { return float((batch * 3 + k * 5 + j) % 7 - 3); }
 
+constexpr int kFull = 0;  // precision
 constexpr int64_t kOuter = 2, kInner = 3, kM = 5, kN = 6, kK = 4;
 
 Tensor with(Tensor t, const Strides& strides) {
@@ -84,9 +85,9 @@ TEST(Gemm, OperandsThatLieAskew) {
   tb.strides[0] = 0;
   const Tensor td(d.data(), Dtype::f32, {kBatch, kRows, kCols});
   size_t bytes = 0;
-  ASSERT_TRUE(gemm(ta, tb, td, nullptr, 1, 0, Workspace::ask(bytes)));
+  ASSERT_TRUE(gemm(ta, tb, td, nullptr, 1, 0, kFull, Workspace::ask(bytes)));
   const DeviceArray<uint8_t> memory(bytes);
-  const Status status = gemm(ta, tb, td, nullptr, 1, 0, {memory.data(), bytes});
+  const Status status = gemm(ta, tb, td, nullptr, 1, 0, kFull, {memory.data(), bytes});
   ASSERT_TRUE(status) << status.message();
   std::vector<float> wanted;
   for (int64_t i = 0; i < kBatch * kRows * kCols; ++i) {

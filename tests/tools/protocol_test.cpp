@@ -58,8 +58,8 @@ CaseAnswer full_case() {
   c.dtype = "bf16";
   c.shape = "64x32";
   c.settings = "alpha=2";
-  c.asked = {
-      {{"a", "e4m3"}}, {{"alpha", 2.5}, {"mode", "mean"}}, "runs", {"bias"}, {{"out", "in"}}};
+  c.asked = {{{"a", "e4m3"}}, {{"alpha", 2.5}, {"mode", "mean"}}, "runs", {"bias"}, {"b"},
+             {{"out", "in"}}};
   c.unit = "GB/s";
   c.seed = 3;
   c.read = 10;

@@ -27,7 +27,9 @@ Status multiply(const Product& p, const Matrices& a, const Matrices& b, const Ma
                 double alpha, double beta, Scratch& scratch, cudaStream_t stream) {
   const Tensor ta = tensor(a, size_a(p)), tb = tensor(b, size_b(p)), tc = tensor(c, p.size);
   return run_operator(scratch, [&](const Workspace& workspace) {
-    return ridge::gemm(ta, tb, tc, beta == 0 ? nullptr : &tc, alpha, beta, workspace, stream);
+    constexpr int kFull = 0;  // precision
+    return ridge::gemm(ta, tb, tc, beta == 0 ? nullptr : &tc, alpha, beta, kFull, workspace,
+                       stream);
   });
 }
 
