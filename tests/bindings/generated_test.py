@@ -132,7 +132,7 @@ class Shapes(unittest.TestCase):
             self.assertEqual((DTYPES[made[1].dtype], made[1].rank), (wanted, 0))
             self.assertEqual(self.by_name("sum")["tensors"][1]["derived_formats"][of], wanted)
         made = [tensor((4, 3), "bf16"), tensor((3, 5), "bf16"), Tensor(rank=-1), None]
-        self.assertEqual(outputs(self.by_name("gemm"), made, [1, 0]), "")
+        self.assertEqual(outputs(self.by_name("gemm"), made, [1, 0, 0]), "")
         self.assertEqual(DTYPES[made[2].dtype], "bf16")
 
     def test_errors(self):

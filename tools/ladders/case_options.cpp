@@ -218,7 +218,8 @@ Expected<std::vector<Case>> cases_of(const Loaded& loaded, const Request& reques
     }
     first.distribution = request.distribution;
   }
-  if (!request.with.empty()) first.with = request.with;
+  if (request.with == std::vector<std::string>{kNoneWith}) first.with.clear();
+  else if (!request.with.empty()) first.with = request.with;
   for (const std::string& name : request.transposed)
     if (const Status s = check_transposed(name, *loaded.op); !s) return s.error();
   if (!request.transposed.empty()) first.transposed = request.transposed;

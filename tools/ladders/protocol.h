@@ -36,6 +36,9 @@ enum class Command : uint8_t {
 // As the name of a rung: the one that the library takes for each case.
 constexpr const char* kLibrary = "library";
 
+// In place of names of optional tensors: none, where a case would have some.
+constexpr const char* kNoneWith = "none";
+
 struct Request {
   using Settings = std::vector<std::pair<std::string, std::string>>;
 

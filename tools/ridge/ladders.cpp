@@ -153,8 +153,8 @@ void CaseFlags::add_to(CommandLine& line) {
   line.add_option("--distribution", distribution, "NAME",
                   "fill the inputs in this way; `ridge list OPERATOR` names the ways");
   line.add_option("--with", with, "NAMES",
-                  "pass these optional tensors, too, as in bias,amax; `ridge list OPERATOR` names "
-                  "them");
+                  "pass these optional tensors, as in bias,amax, or none; `ridge list OPERATOR` "
+                  "names them");
   line.add_option("--transposed", transposed, "NAMES",
                   "let these matrices lie transposed in memory, as in a,b");
   line.add_option("--seed", seed, "N", "make the inputs from this seed");
@@ -231,7 +231,8 @@ Expected<ladders::Request> CaseFlags::request_for(const OperatorEntry& op) const
     return Error{kUsage, op.name + " has no distributions to choose from"};
   if (!distribution.empty() && !std::ranges::count(op.distributions, distribution))
     return unknown(op.name + " has no distribution", distribution, op.distributions);
-  std::stringstream tensors(with);
+  std::stringstream tensors(with == ladders::kNoneWith ? "" : with);
+  if (with == ladders::kNoneWith) request.with = {with};
   for (std::string name; std::getline(tensors, name, ',');) {
     if (op.on_request.empty())
       return Error{kUsage, op.name + " has no optional tensors to choose from"};

@@ -92,6 +92,6 @@ constinit const Rung rung = {.idea = "the last turn of tiles dealt evenly to all
                              .cost = cost,
                              .variants = kNames,
                              .variant_cost = variant_cost,
-                             .claims = {.barriers = 1, .conflict_free = true}};
+                             .claims = {.conflict_free = true}};
 
 }  // namespace ridge::gemm::split_sums

@@ -109,6 +109,7 @@ constinit const Rung rung = {.idea = "tf32 by wgmma, a factor that lies wrong th
                              .cost = cost,
                              .variants = kNames,
                              .variant_cost = variant_cost,
-                             .variant_terms = variant_terms};
+                             .variant_terms = variant_terms,
+                             .claims = {.global_stores_per_element = 0}};
 
 }  // namespace ridge::gemm::tf32_wgmma

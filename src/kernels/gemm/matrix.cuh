@@ -73,21 +73,26 @@ struct Results {
   }
 };
 
-// Two neighbours of a row, in one store where they are aligned: as a word, because the compiler
-// sometimes makes two stores of a struct.
+// Two neighbours of a row, in one store where they are aligned: as one word or as one float2,
+// because the compiler sometimes makes two stores of a struct.
 template <class Out>
 __device__ __forceinline__ void put_two(const Results<Out>& results, int64_t row, int64_t col,
                                         float first, float second) {
-  using Word = std::conditional_t<sizeof(Out) == 2, uint32_t, uint64_t>;
-  struct alignas(sizeof(Word)) Two {
-    Out at[2];
-  };
+  constexpr bool kIsFloat = std::is_same_v<Out, float>;
+  using Two = std::conditional_t<kIsFloat, float2, uint32_t>;
   Out* const place = results.d + row * results.d_step + col;
   if (results.beta == 0 && results.c.has(row, col + 1) &&
-      reinterpret_cast<uintptr_t>(place) % sizeof(Word) == 0) {
-    const Two two = {from_float<Out>(results.alpha * first),
-                     from_float<Out>(results.alpha * second)};
-    *reinterpret_cast<Word*>(place) = *reinterpret_cast<const Word*>(&two);
+      reinterpret_cast<uintptr_t>(place) % sizeof(Two) == 0) {
+    const float2 scaled = {results.alpha * first, results.alpha * second};
+    if constexpr (kIsFloat) {
+      *reinterpret_cast<Two*>(place) = scaled;
+    } else {
+      struct alignas(sizeof(Two)) Both {
+        Out at[2];
+      };
+      const Both both = {from_float<Out>(scaled.x), from_float<Out>(scaled.y)};
+      *reinterpret_cast<Two*>(place) = *reinterpret_cast<const Two*>(&both);
+    }
     return;
   }
   results.put(row, col, first);

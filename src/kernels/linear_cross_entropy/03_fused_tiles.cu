@@ -234,6 +234,6 @@ constinit const Rung rung = {.idea = "the loss from tiles of logits that stay in
                              .supports = supports,
                              .launch = launch,
                              .workspace = workspace,
-                             .claims = {.global_stores_per_element = 0.0}};
+                             .claims = {.barriers = 3}};
 
 }  // namespace ridge::linear_cross_entropy::fused_tiles
