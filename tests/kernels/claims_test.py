@@ -42,8 +42,9 @@ def profile(operator, rung, flags=(), **settings):
 
 
 def total(launches, key, **wanted):
+    """Of instructions of the machine: of accesses that ptxas makes one access of, only the first counts."""
     return sum(i.get(key, 0) for launch in launches for i in launch["instructions"]
-               if all(i.get(name) == value for name, value in wanted.items()))
+               if "merged_into" not in i and all(i.get(name) == value for name, value in wanted.items()))
 
 
 def barriers(launch):
