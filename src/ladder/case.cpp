@@ -233,13 +233,26 @@ std::string shape_help(const OperatorDef& op) {
   return text;
 }
 
+namespace {
+
+// Of a choice, the name.
+std::string value_text(const Case& c, const std::string& parameter, double value) {
+  if (c.def)
+    for (const ParameterDef& p : c.def->parameters)
+      if (p.name == parameter && value >= 0 && value < double(p.choices.size()))
+        return p.choices[size_t(value)];
+  return number_text(value);
+}
+
+}  // namespace
+
 std::string settings_text(const Case& c) {
   std::string text;
   const auto add = [&](const std::string& word) { text += (text.empty() ? "" : " ") + word; };
   for (const std::string& name : c.with) add("with=" + name);
   for (const auto& [name, dtype] : c.formats) add(name + "=" + name_of(dtype));
   for (const auto& [name, value] : c.parameters)
-    if (!c.def || c.def->dimension_index(name) < 0) add(name + "=" + number_text(value));
+    if (!c.def || c.def->dimension_index(name) < 0) add(name + "=" + value_text(c, name, value));
   if (!c.distribution.empty()) add("distribution=" + c.distribution);
   for (const std::string& name : c.transposed) add(name + "=transposed");
   for (const auto& [out, in] : c.same) add(out + "=" + in);

@@ -23,6 +23,15 @@ std::string verdict(const Step& step) {
   return result == "not here" ? dim(result) : red(result);
 }
 
+// A rung that cannot do the case has a row, unless there are many of them: the lines below the
+// table name them all.
+bool has_row(const Climb& climb, const Step& step) {
+  constexpr auto kFew = 3;
+  return step.unsupported.empty() || std::ranges::count_if(climb.steps, [](const Step& s) {
+                                       return !s.unsupported.empty();
+                                     }) <= kFew;
+}
+
 std::string verified_words(const Climb& climb) {
   if (!climb.verified_at.empty() && climb.verified_at != climb.shape)
     return "verified at " + climb.verified_at;
@@ -76,6 +85,7 @@ void print_timed(const MergedClimb& merged) {
   columns[0] = columns[1] = columns.back() = Align::left;
   for (size_t i = 0; i < climb.steps.size(); ++i) {
     const Step& step = climb.steps[i];
+    if (!has_row(climb, step)) continue;
     const Numbers& n = numbers[i];
     const bool timed = n.time.us > 0;
     Row row = {step.rival && timed ? dim(step.name) : step.name,
@@ -132,6 +142,7 @@ void print_counted(const Climb& climb) {
       {"rung", "result", "warp instructions", "× before", "bytes per instruction", "the idea"}};
   double before = 0;
   for (const Step& step : climb.steps) {
+    if (!has_row(climb, step)) continue;
     const Count count = count_of(step, before);
     const uint64_t warp = step.warp_instructions.value_or(0);
     rows.push_back(
@@ -196,6 +207,7 @@ void print_modelled(const MergedClimb& merged, bool instructions) {
   double before = 0;
   for (size_t i = 0; i < climb.steps.size(); ++i) {
     const Step& step = climb.steps[i];
+    if (!has_row(climb, step)) continue;
     const Numbers& n = numbers[i];
     Row row = {step.name, verdict(step), "", "", "", "", "", ""};
     if (n.time.us > 0)
@@ -220,16 +232,30 @@ void print_modelled(const MergedClimb& merged, bool instructions) {
   print_with_words(rows, columns, words);
 }
 
+// One line per reason, with all rungs that have it.
+void print_unsupported(const Climb& climb) {
+  std::vector<std::pair<std::string, std::string>> rungs_by_reason;
+  for (const Step& step : climb.steps) {
+    if (step.unsupported.empty()) continue;
+    const auto known =
+        std::ranges::find(rungs_by_reason, step.unsupported, [](const auto& r) { return r.first; });
+    if (known == rungs_by_reason.end()) rungs_by_reason.emplace_back(step.unsupported, step.name);
+    else known->second += ", " + step.name;
+  }
+  for (const auto& [reason, rungs] : rungs_by_reason)
+    fmt::print("{}", table({{dim(fmt::format("not for this: {} ({})", rungs, reason))}},
+                           {Align::left}, kIndent));
+}
+
 void print_problems(const Climb& climb) {
   for (const Step& step : climb.steps) {
     if (!step.wrong.empty()) fmt::print("  {} {}: {}\n", red("wrong:"), step.name, step.wrong);
     if (!step.failed.empty()) fmt::print("  {} {}: {}\n", red("failed:"), step.name, step.failed);
-    if (!step.unsupported.empty())
-      fmt::print("  {}\n", dim(step.name + " is not for this: " + step.unsupported));
     if (step.implausible_under > 0)
       fmt::print("  {} {} is faster than memory can be ({:.1f} µs): the measurement is wrong\n",
                  red("implausible:"), step.name, step.implausible_under);
   }
+  print_unsupported(climb);
 }
 
 }  // namespace

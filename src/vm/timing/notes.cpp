@@ -30,11 +30,6 @@ std::optional<Unknown> unknown_of(const Instruction& ins) {
       return Unknown{"uses surfaces: each access costs one fixed latency", 2};
     default: break;
   }
-  if (facts.sync == Sync::grid_wait || facts.sync == Sync::grid_trigger)
-    return Unknown{
-        "may overlap the launch before it (griddepcontrol): the time is that of the "
-        "kernel alone",
-        1.5};
   if (calls_through_pointer(ins))
     return Unknown{"calls functions through pointers: what they do is not followed", 2};
   return std::nullopt;

@@ -85,9 +85,10 @@ next:
 }
 
 TEST(Notes, WhatIsNotModelled) {
-  const Found found = find(" griddepcontrol.wait;");
+  const Found found = find(" suld.b.2d.b32.trap {%r2}, [%rd1, {%r1, %r1}];");
   ASSERT_EQ(found.work.notes.size(), 1u);
-  EXPECT_NE(found.work.notes[0].find("griddepcontrol"), std::string::npos);
+  EXPECT_NE(found.work.notes[0].find("surfaces"), std::string::npos);
+  EXPECT_GT(found.work.band, 1);
 }
 
 }  // namespace
