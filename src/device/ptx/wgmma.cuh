@@ -143,7 +143,9 @@ __device__ __forceinline__ void wgmma_64xNx16(float (&d)[kSums], uint64_t a, uin
 // contiguous in both operands.
 template <int kSums>
 __device__ __forceinline__ void wgmma_64xNx8(float (&d)[kSums], uint64_t a, uint64_t b, bool adds) {
-  static_assert(kSums == 64 || kSums == 128);
+  static_assert(kSums == 16 || kSums == 32 || kSums == 64 || kSums == 128);
+  if constexpr (kSums == 16) RIDGE_WGMMA_TF32(32, 16, 16, 17, 18);
+  if constexpr (kSums == 32) RIDGE_WGMMA_TF32(64, 32, 32, 33, 34);
   if constexpr (kSums == 64) RIDGE_WGMMA_TF32(128, 64, 64, 65, 66);
   if constexpr (kSums == 128) RIDGE_WGMMA_TF32(256, 128, 128, 129, 130);
 }
@@ -153,10 +155,11 @@ __device__ __forceinline__ void wgmma_64xNx8(float (&d)[kSums], uint64_t a, uint
 template <int kSums>
 __device__ __forceinline__ void wgmma_64xNx8(float (&d)[kSums], const uint32_t (&a)[4], uint64_t b,
                                              bool adds) {
-  static_assert(kSums == 64 || kSums == 128);
+  static_assert(kSums == 16 || kSums == 32 || kSums == 64 || kSums == 128);
+  if constexpr (kSums == 16) RIDGE_WGMMA_TF32_REGISTERS(32, 16, 16, 17, 18, 19, 20, 21);
+  if constexpr (kSums == 32) RIDGE_WGMMA_TF32_REGISTERS(64, 32, 32, 33, 34, 35, 36, 37);
   if constexpr (kSums == 64) RIDGE_WGMMA_TF32_REGISTERS(128, 64, 64, 65, 66, 67, 68, 69);
-  if constexpr (kSums == 128)
-    RIDGE_WGMMA_TF32_REGISTERS(256, 128, 128, 129, 130, 131, 132, 133);
+  if constexpr (kSums == 128) RIDGE_WGMMA_TF32_REGISTERS(256, 128, 128, 129, 130, 131, 132, 133);
 }
 
 #undef RIDGE_WGMMA_IF
