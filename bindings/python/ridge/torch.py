@@ -15,8 +15,10 @@ from ridge import _call, _core, _descriptions, _errors, _gradients, _shapes
 
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64, "i32": torch.int32,
           "i64": torch.int64, "u32": torch.uint32, "u8": torch.uint8, "i8": torch.int8, "e4m3": torch.float8_e4m3fn,
-          "e5m2": torch.float8_e5m2}
+          "e5m2": torch.float8_e5m2, "ue8m0": torch.float8_e8m0fnu}
 NAMES = {dtype: name for name, dtype in DTYPES.items()} | {torch.bool: "u8"}
+# As what else arrays hold them: an unsigned format by the signed one, two elements of 4 bits by one byte.
+DTYPES |= {"ue4m3": torch.float8_e4m3fn, "e2m1": torch.uint8, "nf4": torch.uint8}
 SCHEMA_TYPES = {"number": "float", "integer": "int", "flag": "bool", "choice": "int"}
 
 _library = torch.library.Library("ridge", "DEF")
@@ -41,11 +43,14 @@ class Variant:
         self.name = op["name"] + ("_" if mutates else "")
         self.tensors, self.parameters = op["tensors"], op["parameters"]
         self.given = [t for t in self.tensors if t["role"] == "in" or (mutates and t["role"] == "inout")]
-        self.made = [t for t in self.tensors if t not in self.given]
+        # An optional array that is written to is left out where nothing of the caller's is.
+        self.made = [t for t in self.tensors if t not in self.given and not (t["role"] == "inout" and t.get("optional"))]
         self.axis = next((i for i, p in enumerate(self.parameters) if p["name"] == "axis"), None)
         known = {e.name for t in self.given if not t.get("optional") for e in _shapes.parse(t["shape"])}
+        known |= set(_shapes.following(op, known))
         wanted = {e.name for t in self.made if not t.get("optional") for e in _shapes.parse(t["shape"]) if e.name}
         self.sizes = [d["name"] for d in op["dimensions"] if d["name"] in wanted - known]
+        _gradients.SIZES[self.name] = self.sizes
         self.define()
         self.function = getattr(torch.ops.ridge, self.name).default
 
@@ -81,7 +86,8 @@ class Variant:
         sizes = dict(sizes)
         for tensor in self.given:
             if tensors[tensor["name"]] is not None:
-                _shapes.learn(tensor["shape"], tuple(tensors[tensor["name"]].shape), axis, sizes)
+                _shapes.learn_from(tensor, tuple(tensors[tensor["name"]].shape), axis, sizes)
+        _shapes.follow(self.op, sizes, {p["name"]: value for p, value in zip(self.parameters, parameters)})
         return sizes
 
     # ---- what runs
@@ -95,8 +101,10 @@ class Variant:
             if tensor in self.given:
                 everything.append(tensors[tensor["name"]])
             elif not self.given:  # no tensor says what the results should be
-                everything.append(torch.zeros(_shapes.shape_of(tensor["shape"], sizes), dtype=DTYPES[tensor["formats"][0]],
+                everything.append(torch.zeros(_shapes.array_shape(tensor, sizes), dtype=DTYPES[tensor["formats"][0]],
                                               device=_own_device()))
+            elif tensor not in self.made:
+                everything.append(None)
             elif tensor.get("optional"):  # made where what is given says its shape
                 everything.append(True if _shapes.is_known(tensor["shape"], known) else None)
             else:
@@ -125,7 +133,7 @@ class Variant:
             if not _shapes.is_known(tensor["shape"], known):
                 made.append(given[0].new_empty(0))
                 continue
-            shape = _shapes.shape_of(tensor["shape"], known)
+            shape = _shapes.array_shape(tensor, known)
             dtype = self.dtype_of(tensor, tensors)
             device = given[0].device if given else _own_device()
             strides_of = tensors.get(tensor.get("strides_of", ""))
@@ -152,17 +160,19 @@ class Variant:
         outputs = output if isinstance(output, tuple) else (output,)
         ctx.values = {p["name"]: value for p, value in zip(self.parameters, parameters)}
         ctx.save_for_backward(*tensors.values(), *outputs)
-        # Statistics that are there for the gradient itself.
-        ctx.mark_non_differentiable(*(o for t, o in zip(self.made, outputs) if t["name"] in ("mean", "rstd", "indices") or
-                                      not o.is_floating_point()))
+        ctx.set_materialize_grads(False)
+        ctx.mark_non_differentiable(*(o for t, o in zip(self.made, outputs) if not o.is_floating_point() or
+                                      not _gradients.is_differentiable(self.op, t)))
 
     def backward(self, ctx: Any, *gradients: Any) -> tuple:
+        name = self.op["name"]
         if self.formula is None:
-            raise _errors.Error(f"ridge.{self.op['name']} has no gradient; detach its inputs, or call it under torch.no_grad()")
+            raise _errors.Error(f"ridge.{name} has no gradient; detach its inputs, or call it under torch.no_grad()")
         saved = ctx.saved_tensors
-        values = dict(ctx.values)
+        values = _gradients.Values(ctx.values)
         values |= {t["name"]: s for t, s in zip(self.given, saved)}
         values |= {t["name"]: s for t, s in zip(self.made, saved[len(self.given):])}
+        values.needs = frozenset(t["name"] for i, t in enumerate(self.given) if ctx.needs_input_grad[i])
         by_name = {t["name"]: g.contiguous() for t, g in zip(self.made, gradients) if g is not None and g.numel()}
         for tensor in self.made:  # outputs that nobody has used
             if tensor["name"] not in by_name and not tensor.get("optional"):
@@ -170,7 +180,9 @@ class Variant:
         made = self.formula(values, by_name)
         result: list[Any] = []
         for i, tensor in enumerate(self.given):
-            gradient = made.get(tensor["name"]) if ctx.needs_input_grad[i] else None
+            if tensor["name"] in values.needs and tensor["name"] not in made:
+                raise _errors.Error(f"ridge.{name} has no gradient for {_python_name(tensor['name'])}; detach it")
+            gradient = made[tensor["name"]] if tensor["name"] in values.needs else None
             result.append(None if gradient is None else gradient.to(saved[i].dtype))
         return (*result, *[None] * (len(self.parameters) + len(self.sizes)))
 
@@ -187,7 +199,8 @@ PLAIN: list[Variant | None] = []  # by the operators' numbers
 MUTATING: list[Variant | None] = []
 for _number, _op in enumerate(_descriptions.ALL):
     _inouts = [t for t in _op["tensors"] if t["role"] == "inout"]
-    PLAIN.append(None if _inouts and not all(_can_be_made(_op, t) for t in _inouts) else Variant(_number, _op, False))
+    _needed = [t for t in _inouts if not t.get("optional")]
+    PLAIN.append(Variant(_number, _op, False) if all(_can_be_made(_op, t) for t in _needed) else None)
     MUTATING.append(Variant(_number, _op, True) if _inouts else None)
 
 
@@ -236,11 +249,11 @@ def _zeros_for(variant: Variant, tensor: dict[str, Any], tensors: tuple) -> torc
     sizes: dict[str, Any] = {}
     for other in variant.given:
         if isinstance(by_name[other["name"]], torch.Tensor):
-            _shapes.learn(other["shape"], tuple(by_name[other["name"]].shape), 0, sizes)
+            _shapes.learn_from(other, tuple(by_name[other["name"]].shape), 0, sizes)
     if not _shapes.is_known(tensor["shape"], sizes) or not _can_be_made(variant.op, tensor):
         raise _errors.ArgumentError(f"{variant.op['name']}: {tensor['name']} is missing")
     device = next(a.device for a in tensors if isinstance(a, torch.Tensor))
-    return torch.zeros(_shapes.shape_of(tensor["shape"], sizes), dtype=variant.dtype_of(tensor, by_name), device=device)
+    return torch.zeros(_shapes.array_shape(tensor, sizes), dtype=variant.dtype_of(tensor, by_name), device=device)
 
 
 def _learn_from_outputs(variant: Variant, tensors: tuple, sizes: dict[str, Any], parameters: tuple) -> None:
@@ -248,7 +261,8 @@ def _learn_from_outputs(variant: Variant, tensors: tuple, sizes: dict[str, Any],
     known = {name: size for name, size in sizes.items() if size is not None}
     for tensor, argument in zip(variant.tensors, tensors):
         if isinstance(argument, torch.Tensor):
-            _shapes.learn(tensor["shape"], tuple(argument.shape), axis, known)
+            _shapes.learn_from(tensor, tuple(argument.shape), axis, known)
+    _shapes.follow(variant.op, known, {p["name"]: value for p, value in zip(variant.parameters, parameters)})
     sizes.update(known)
 
 

@@ -13,7 +13,7 @@
 namespace ridge::python {
 namespace {
 
-constexpr std::size_t kMost = 12;  // tensors, parameters or dimensions of an operator
+constexpr std::size_t kMost = 20;  // tensors, parameters or dimensions of an operator
 
 PyObject* torch_path = nullptr;
 PyObject* torch_start = nullptr;
@@ -80,6 +80,7 @@ class OneCall {
       return;
     }
     arrays_[t].take(object, what(t), spec.written);
+    if (spec.bytes_as) arrays_[t].see_as(*spec.bytes_as, what(t));
     objects_[t] = Object::of(object);
     present_[t] = &arrays_[t].tensor;
   }
@@ -100,8 +101,14 @@ class OneCall {
     const std::size_t like = model();
     for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
       if (!present_[t] || objects_[t]) continue;
-      objects_[t] = allocated(like, t);
+      const RidgeTensor wanted = arrays_[t].tensor;
+      objects_[t] = allocated(like, t, in_bytes(wanted));
       arrays_[t].take(objects_[t].get(), what(t), true);
+      if (op_.tensors[t].bytes_as) {  // its own format; an odd number of 4-bit elements stays odd
+        void* const data = arrays_[t].tensor.data;
+        arrays_[t].tensor = wanted;
+        arrays_[t].tensor.data = data;
+      }
       if (op_.tensors[t].read) set_to_zero(t);
     }
   }
@@ -135,8 +142,7 @@ class OneCall {
 
   // An output whose strides follow an input's is made with its dimensions in the order in which
   // they lie, and seen in the order that is wanted.
-  Object allocated(std::size_t like, std::size_t t) const {
-    const RidgeTensor& wanted = arrays_[t].tensor;
+  Object allocated(std::size_t like, std::size_t t, const RidgeTensor& wanted) const {
     std::array<std::int64_t, RIDGE_MAX_RANK> lie = {}, seen = {};
     for (int d = 0; d < wanted.rank; ++d) lie[d] = d;
     std::stable_sort(lie.begin(), lie.begin() + wanted.rank, [&](std::int64_t a, std::int64_t b) {
@@ -382,6 +388,9 @@ bool needs_dispatcher(PyObject* tensors) {
 }  // namespace
 
 std::size_t add_operator(OperatorSpec spec) {
+  if (std::max({spec.tensors.size(), spec.parameters, spec.dimensions}) > kMost)
+    throw Failure("Error", spec.name + " has more than " + std::to_string(kMost) +
+                               " tensors, parameters or dimensions");
   operators().push_back(std::move(spec));
   return operators().size() - 1;
 }
