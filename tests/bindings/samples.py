@@ -53,8 +53,9 @@ def _values(tensor, op, dtype, sizes, generator):
         return some
     if _shapes.is_packed(tensor):
         return whole(0, 256, torch.uint8)
-    if dtype in ("ue8m0", "ue4m3"):
-        return torch.randn(shape, generator=generator).abs().add(0.5).to(DTYPES[dtype])
+    if dtype in _shapes.RARE:  # as bytes: what opcheck does with tensors, PyTorch cannot do with these formats
+        values = torch.randn(shape, generator=generator)
+        return (values.abs() + 0.5 if name != "q" else values).to(DTYPES[dtype]).view(torch.uint8)
     if DTYPES[dtype].is_floating_point:
         values = torch.randn(shape, generator=generator)
         if name in ("rstd", "v", "row_scale", "col_scale", "scale", "scales", "running_variance", "group_scales"):

@@ -297,10 +297,10 @@ def dpo_loss(t, p):
     return -((1 - p["label_smoothing"]) * F.logsigmoid(h) + p["label_smoothing"] * F.logsigmoid(-h)).mean()
 
 
-def grpo_loss(t, p):
-    old = t["logp"].detach() if t["old_logp"] is None else t["old_logp"]
-    ratio, advantage = torch.exp(t["logp"] - old), t["advantages"].unsqueeze(-1)
-    loss = -torch.minimum(ratio * advantage, ratio.clamp(1 - p["clip_low"], 1 + p["clip_high"]) * advantage)
+def grpo_loss(t, p, ratio_to_itself=torch.ones_like):
+    ratio = ratio_to_itself(t["logp"]) if t["old_logp"] is None else torch.exp(t["logp"] - t["old_logp"])
+    advantage = t["advantages"].unsqueeze(-1)
+    loss = -torch.minimum(ratio * advantage, (ratio if t["old_logp"] is None else ratio.clamp(1 - p["clip_low"], 1 + p["clip_high"])) * advantage)
     if t["ref_logp"] is not None:
         d = t["ref_logp"] - t["logp"]
         loss = loss + p["beta"] * (d.exp() - d - 1)
@@ -432,6 +432,8 @@ DIFFERENTIATED = {
     "fake_quantise": lambda t, p: fake_quantised(t, p, t["scale"], lambda x: x),
     "fake_quantise_rows": lambda t, p: fake_quantised(t, p, t["scale"].unsqueeze(-1), lambda x: x),
     "fake_quantise_fp8": lambda t, p: t["x"].clone(),
+    # Where the old probabilities are left out they are those of now, as constants: the slope of the ratio is 1.
+    "grpo_loss": lambda t, p: grpo_loss(t, p, lambda logp: logp + 1),
     "exclusive_max_scan": lambda t, p: torch.cat([t["in"].new_zeros(1), t["in"].cummax(0).values[:-1]]),
 }
 RIVALS = rivals()
@@ -525,9 +527,52 @@ class Behaviour(unittest.TestCase):
 
     def test_no_gradient_says_so(self):
         x = self.x(3, 5, requires_grad=True)
-        values, _ = ridge.topk(x, k=2)
-        with self.assertRaisesRegex(ridge.Error, "ridge.topk has no gradient"):
-            values.sum().backward()
+        with self.assertRaisesRegex(ridge.Error, "ridge.relu_backward has no gradient"):
+            ridge.relu_backward(x, torch.ones(3, 5, device=DEVICE)).sum().backward()
+        scale = torch.ones((), device=DEVICE, requires_grad=True)
+        with self.assertRaisesRegex(ridge.Error, "ridge.fake_quantise has no gradient for scale; detach it"):
+            ridge.fake_quantise(x, scale).sum().backward()
+
+    def test_running_statistics_and_gradients(self):
+        x, gamma = self.x(4, 3, 5, requires_grad=True), torch.ones(3, device=DEVICE, requires_grad=True)
+        statistics = [[torch.zeros(3, device=DEVICE), torch.ones(3, device=DEVICE)] for _ in range(3)]
+        losses = [F.batch_norm(x, *statistics[0], gamma, training=True).square().mul(x.detach()).sum()]
+
+        def loss(x, gamma, mean, variance):
+            return ridge.batch_norm(x, gamma, None, mean, variance)[-1].square().mul(x.detach()).sum()
+        losses += [loss(x, gamma, *statistics[1]),
+                   torch.compile(loss, fullgraph=True, backend="aot_eager")(x, gamma, *statistics[2])]
+        gradients = [torch.autograd.grad(l, (x, gamma)) for l in losses]
+        for i in (1, 2):
+            torch.testing.assert_close(statistics[i], statistics[0])
+            torch.testing.assert_close(gradients[i], gradients[0], atol=1e-4, rtol=1e-4)
+
+    def test_formats_of_few_bits(self):
+        x, vector = self.x(4, 64), self.x(64)
+        for name, shape, dtype in (("fp8_tensor", (4, 64), torch.float8_e4m3fn), ("mxfp8", (4, 64), torch.float8_e4m3fn),
+                                   ("mxfp4", (4, 32), torch.uint8), ("nvfp4", (4, 32), torch.uint8), ("nf4", (4, 32), torch.uint8)):
+            q, *scales = getattr(ridge, "quantise_" + name)(x)
+            self.assertEqual((q.shape, q.dtype), (shape, dtype))
+            back = getattr(ridge, "dequantise_" + name)(q, *scales)
+            self.assertLess((back - x).abs().max().item(), 0.5)
+            as_bytes = [t.view(torch.uint8) if t.element_size() == 1 else t for t in (q, *scales)]
+            torch.testing.assert_close(getattr(ridge, "dequantise_" + name)(*as_bytes), back, atol=0, rtol=0)
+            torch.testing.assert_close(getattr(ridge, "gemv_" + name)(vector, q, *scales), back @ vector, atol=1e-4, rtol=1e-4)
+        q, *scales = ridge.quantise_nvfp4(x)
+        self.assertEqual(scales[0].dtype, torch.float8_e4m3fn)
+        pairs = q.view(torch.float4_e2m1fn_x2)
+        torch.testing.assert_close(ridge.dequantise_nvfp4(pairs, *scales), ridge.dequantise_nvfp4(q, *scales), atol=0, rtol=0)
+        self.assertEqual(ridge.quantise_mxfp8(x)[1].dtype, torch.float8_e8m0fnu)
+
+    def test_convolution_says_its_sizes_itself(self):
+        x, w = self.x(2, 4, 9, 8), self.x(6, 2, 3, 3)
+        y = ridge.conv2d(x, w, stride=2, padding=1, groups=2)
+        torch.testing.assert_close(y, F.conv2d(x, w, stride=2, padding=1, groups=2), atol=1e-4, rtol=1e-4)
+        self.assertEqual(ridge.max_pool2d(x, kernel=3, stride=2).shape, (2, 4, 4, 3))
+        compiled = torch.compile(lambda x: ridge.conv2d(x, w, stride=2, padding=1, groups=2), fullgraph=True, backend="aot_eager",
+                                 dynamic=True)
+        torch.testing.assert_close(compiled(x), y)
+        self.assertEqual(compiled(self.x(2, 4, 21, 6)).shape, (2, 6, 11, 3))
 
     def test_results_are_those_of_the_function(self):
         x = self.x(3, 5)

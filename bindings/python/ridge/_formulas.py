@@ -273,7 +273,7 @@ def _conv(directions: int, channels_last: bool = False) -> Formula:
         if "x" in v.needs:
             made["x"] = run(f"conv{directions}d_backward_data", dy, w, *parameters, *x.shape[1:])
         if v.needs & {"w", "bias"}:
-            made["w"], made["bias"] = run(f"conv{directions}d_backward_weights", dy, x, *parameters, w.shape[1], *w.shape[2:])
+            made["w"], made["bias"] = run(f"conv{directions}d_backward_weights", dy, x, *parameters, *w.shape[2:], w.shape[1])
         if channels_last:
             made = {name: value if name == "bias" else value.permute(first) for name, value in made.items()}
         return made

@@ -136,11 +136,12 @@ def _pool(name: str, sizes: dict[str, Any], p: dict[str, Any]) -> Any:
 
 
 def _groups(name: str, sizes: dict[str, Any], p: dict[str, Any]) -> Any:
-    return (math.prod(sizes["rows"]) * ((sizes["cols"] + 63) // 64) + 255) // 256
+    rows = math.prod(sizes["rows"]) if isinstance(sizes["rows"], tuple) else sizes["rows"]
+    return (rows * ((sizes["cols"] + 63) // 64) + 255) // 256
 
 
 FOLLOWS: dict[str, Callable[[str, dict[str, Any], dict[str, Any]], Any]] = {
-    "conv": _conv, "conv_backward": _conv, "pool": _pool, "quantisation": _groups}
+    "conv": _conv, "conv_backward": _conv, "pool": _pool, "quantisation": _groups, "gemv_quantised": _groups}
 
 
 def following(op: dict[str, Any], known: set[str]) -> list[str]:

@@ -105,8 +105,8 @@ class Variant:
                                               device=_own_device()))
             elif tensor not in self.made:
                 everything.append(None)
-            elif tensor.get("optional"):  # made where what is given says its shape
-                everything.append(True if _shapes.is_known(tensor["shape"], known) else None)
+            elif tensor.get("optional"):
+                everything.append(True if self.is_made(tensor, tensors, parameters, known) else None)
             else:
                 everything.append(None)
         all_sizes = tuple(sizes.get(d["name"]) for d in self.op["dimensions"]) if sizes else None
@@ -124,13 +124,22 @@ class Variant:
         """What stands for an output that is left out."""
         return next(t for t in tensors.values() if t is not None).new_empty(0)
 
+    def is_made(self, tensor: dict[str, Any], tensors: dict[str, Any], parameters: tuple, sizes: dict[str, Any]) -> bool:
+        """Whether an output has elements: if what is given says its shape, and it is not the gradient of what is left out."""
+        if not tensor.get("optional"):
+            return True
+        if self.op["family"] == "cross_entropy" and tensor["name"] == "loss":
+            return self.op["parameters"][0]["choices"][int(parameters[0])] != "none"
+        is_left_out = tensor["name"][0] == "d" and tensors.get(tensor["name"][1:], tensor) is None
+        return not is_left_out and _shapes.is_known(tensor["shape"], sizes)
+
     def fake(self, *arguments: Any) -> Any:
         tensors, parameters, sizes = self.split(arguments)
         known = self.learned(tensors, parameters, sizes)
         given = [t for t in tensors.values() if t is not None]
         made = []
         for tensor in self.made:
-            if not _shapes.is_known(tensor["shape"], known):
+            if not self.is_made(tensor, tensors, parameters, known):
                 made.append(given[0].new_empty(0))
                 continue
             shape = _shapes.array_shape(tensor, known)
@@ -165,6 +174,11 @@ class Variant:
                                       not _gradients.is_differentiable(self.op, t)))
 
     def backward(self, ctx: Any, *gradients: Any) -> tuple:
+        made = self.gradients(ctx, ctx.needs_input_grad, gradients)
+        return (*made, *[None] * (len(self.parameters) + len(self.sizes)))
+
+    def gradients(self, ctx: Any, needs: tuple, gradients: tuple) -> list[Any]:
+        """Of the tensors that are given, from those of the outputs."""
         name = self.op["name"]
         if self.formula is None:
             raise _errors.Error(f"ridge.{name} has no gradient; detach its inputs, or call it under torch.no_grad()")
@@ -172,19 +186,42 @@ class Variant:
         values = _gradients.Values(ctx.values)
         values |= {t["name"]: s for t, s in zip(self.given, saved)}
         values |= {t["name"]: s for t, s in zip(self.made, saved[len(self.given):])}
-        values.needs = frozenset(t["name"] for i, t in enumerate(self.given) if ctx.needs_input_grad[i])
+        values.needs = frozenset(t["name"] for t, needed in zip(self.given, needs) if needed)
         by_name = {t["name"]: g.contiguous() for t, g in zip(self.made, gradients) if g is not None and g.numel()}
         for tensor in self.made:  # outputs that nobody has used
             if tensor["name"] not in by_name and not tensor.get("optional"):
                 by_name[tensor["name"]] = torch.zeros_like(values[tensor["name"]], memory_format=torch.contiguous_format)
         made = self.formula(values, by_name)
-        result: list[Any] = []
-        for i, tensor in enumerate(self.given):
-            if tensor["name"] in values.needs and tensor["name"] not in made:
-                raise _errors.Error(f"ridge.{name} has no gradient for {_python_name(tensor['name'])}; detach it")
-            gradient = made[tensor["name"]] if tensor["name"] in values.needs else None
-            result.append(None if gradient is None else gradient.to(saved[i].dtype))
-        return (*result, *[None] * (len(self.parameters) + len(self.sizes)))
+        for missing in values.needs - set(made):
+            raise _errors.Error(f"ridge.{name} has no gradient for {_python_name(missing)}; detach it")
+        return [made[t["name"]].to(s.dtype) if t["name"] in values.needs else None for t, s in zip(self.given, saved)]
+
+
+class _Updating(torch.autograd.Function):
+    """An operator that also writes to optional arrays, such as running statistics, with the gradient that it has without them.
+    torch.library registers none for an operator that writes to its arguments."""
+
+    @staticmethod
+    def forward(ctx: Any, op: int, *arguments: Any) -> Any:
+        variant, plain = MUTATING[op], PLAIN[op]
+        result = variant.function(*arguments)
+        inputs = [a for t, a in zip(variant.given, arguments) if t in plain.given]
+        plain.setup_context(ctx, (*inputs, *arguments[len(variant.given):]), result)
+        ctx.op, ctx.further = op, len(arguments) - len(variant.given)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> tuple:
+        variant, plain = MUTATING[ctx.op], PLAIN[ctx.op]
+        needs = tuple(n for t, n in zip(variant.given, ctx.needs_input_grad[1:]) if t in plain.given)
+        made = iter(plain.gradients(ctx, needs, gradients))
+        return (None, *(next(made) if t in plain.given else None for t in variant.given), *[None] * ctx.further)
+
+    @staticmethod
+    def can(op: int, given: list[Any]) -> bool:
+        return (PLAIN[op] is not None and PLAIN[op].formula is not None and torch.is_grad_enabled() and
+                all(t.get("optional") for t in MUTATING[op].given if t["role"] == "inout") and
+                any(isinstance(a, torch.Tensor) and a.requires_grad for a in given))
 
 
 def _own_device() -> torch.device:
@@ -224,7 +261,10 @@ def traced(op: int, tensors: tuple, parameters: tuple, sizes: tuple | None) -> A
     for name, size in zip(variant.sizes, wanted):
         if size is None:
             raise _errors.ArgumentError(f"{variant.op['name']}: no input says the size {name}; give {name}")
-    results = variant.function(*given, *parameters, *wanted)
+    if variant.mutates and _Updating.can(op, given):
+        results = _Updating.apply(op, *given, *parameters, *wanted)
+    else:
+        results = variant.function(*given, *parameters, *wanted)
     if len(variant.made) == 1:
         results = (results,)
     written = []
@@ -238,6 +278,9 @@ def traced(op: int, tensors: tuple, parameters: tuple, sizes: tuple | None) -> A
             continue
         result, at = results[at], at + 1
         if isinstance(argument, torch.Tensor):
+            if argument.dtype != result.dtype:  # which the operator of torch.library would have to be told
+                raise _errors.ArgumentError(f"{variant.op['name']}: {tensor['name']} is {argument.dtype}, but {result.dtype} is what "
+                                            "it is made as under torch.compile and where gradients are wanted")
             written.append(argument.copy_(result))
         elif not tensor.get("optional") or argument is True:
             written.append(result)
