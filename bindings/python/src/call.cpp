@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <deque>
+#include <memory>
+#include <new>
 
 #include "arrays.h"
 #include "in_use.h"
@@ -30,9 +33,37 @@ bool truth(PyObject* function) {
   return result.get() != Py_None && result.get() != Py_False;
 }
 
+// As many as an operator has, at most kMost: on the stack, and none made that nobody needs.
+template <class T>
+class Few {
+ public:
+  explicit Few(std::size_t count) : count_(count) {
+    for (std::size_t i = 0; i < count_; ++i) new (room_ + i * sizeof(T)) T();
+  }
+  ~Few() {
+    for (std::size_t i = count_; i > 0; --i) std::destroy_at(&(*this)[i - 1]);
+  }
+  Few(const Few&) = delete;
+  Few& operator=(const Few&) = delete;
+  T& operator[](std::size_t i) { return *std::launder(reinterpret_cast<T*>(room_) + i); }
+  const T& operator[](std::size_t i) const {
+    return *std::launder(reinterpret_cast<const T*>(room_) + i);
+  }
+  T* data() { return &(*this)[0]; }
+
+ private:
+  std::size_t count_;
+  alignas(T) std::byte room_[kMost * sizeof(T)];
+};
+
 class OneCall {
  public:
-  OneCall(OperatorSpec& op, PyObject* parameters, PyObject* sizes) : op_(op), library_(library()) {
+  OneCall(OperatorSpec& op, PyObject* parameters, PyObject* sizes)
+      : op_(op),
+        library_(library()),
+        arrays_(op.tensors.size()),
+        objects_(op.tensors.size()),
+        present_(op.tensors.size()) {
     take_parameters(parameters);
     take_sizes(sizes);
   }
@@ -355,9 +386,9 @@ class OneCall {
   std::array<double, kMost> parameters_;
   std::array<std::int64_t, kMost> sizes_;
   bool has_sizes_ = false, needs_outputs_ = false;
-  std::array<Array, kMost> arrays_;
-  std::array<Object, kMost> objects_;
-  std::array<RidgeTensor*, kMost> present_ = {};
+  Few<Array> arrays_;
+  Few<Object> objects_;
+  Few<RidgeTensor*> present_;
   const Array* cuda_ = nullptr;  // one that is on the GPU
   PyObject* cuda_object_ = nullptr;
 };
