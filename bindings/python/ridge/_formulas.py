@@ -6,10 +6,8 @@ from typing import Any, Callable
 import torch
 
 
-class Values(dict):
-    """An operator's tensors and parameters by name, and the names of the inputs whose gradients are wanted."""
-    needs: frozenset[str] = frozenset()
-
+# An operator's tensors and parameters by name; "needs" has the names of the inputs whose gradients are wanted.
+Values = dict[str, Any]
 
 # Of the values, and the gradients of the outputs by name (those that are used): the gradients of the inputs by name.
 Gradients = dict[str, torch.Tensor]
@@ -220,7 +218,7 @@ def _gemm_fused(v, g):
     made["bias"] = d.sum(-2)
     rows = 1.0 if v["row_scale"] is None else v["row_scale"].unsqueeze(-1)
     cols = 1.0 if v["col_scale"] is None else v["col_scale"].unsqueeze(-2)
-    if v.needs & {"row_scale", "col_scale"}:
+    if v["needs"] & {"row_scale", "col_scale"}:
         product = d * _matmul(v["a"].float(), v["b"].float(), v["alpha"])
         made |= {"row_scale": (product * cols).sum(-1), "col_scale": (product * rows).sum(-2)}
     d = (d * rows * cols).to(v["a"].dtype)
@@ -270,9 +268,9 @@ def _conv(directions: int, channels_last: bool = False) -> Formula:
                     (v["x"], v["w"], g["y"]))
         parameters = [v[name] for name in (*names, "groups", *(f"{name}_{of}" for of in further for name in names))]
         made = {}
-        if "x" in v.needs:
+        if "x" in v["needs"]:
             made["x"] = run(f"conv{directions}d_backward_data", dy, w, *parameters, *x.shape[1:])
-        if v.needs & {"w", "bias"}:
+        if v["needs"] & {"w", "bias"}:
             made["w"], made["bias"] = run(f"conv{directions}d_backward_weights", dy, x, *parameters, *w.shape[2:], w.shape[1])
         if channels_last:
             made = {name: value if name == "bias" else value.permute(first) for name, value in made.items()}
@@ -359,7 +357,7 @@ def _mse_loss(v, g):
 def _kl_div(v, g):
     x, target = v["x"].float(), v["target"].float()
     made = {"x": run("kl_div_backward", v["target"], g["loss"], v["reduction"], v["log_target"])}
-    if "target" in v.needs:
+    if "target" in v["needs"]:
         slope = target.exp() * (target - x + 1) if v["log_target"] else torch.where(target > 0, target.log() + 1 - x, 0)
         elements = (x.numel(), 1, x.shape[0] if x.dim() else 1)[v["reduction"]]
         made["target"] = slope * (g["loss"] / max(elements, 1))

@@ -183,18 +183,19 @@ class Variant:
         if self.formula is None:
             raise _errors.Error(f"ridge.{name} has no gradient; detach its inputs, or call it under torch.no_grad()")
         saved = ctx.saved_tensors
-        values = _gradients.Values(ctx.values)
+        values = dict(ctx.values)
         values |= {t["name"]: s for t, s in zip(self.given, saved)}
         values |= {t["name"]: s for t, s in zip(self.made, saved[len(self.given):])}
-        values.needs = frozenset(t["name"] for t, needed in zip(self.given, needs) if needed)
+        wanted = frozenset(t["name"] for t, needed in zip(self.given, needs) if needed)
+        values["needs"] = wanted
         by_name = {t["name"]: g.contiguous() for t, g in zip(self.made, gradients) if g is not None and g.numel()}
         for tensor in self.made:  # outputs that nobody has used
             if tensor["name"] not in by_name and not tensor.get("optional"):
                 by_name[tensor["name"]] = torch.zeros_like(values[tensor["name"]], memory_format=torch.contiguous_format)
         made = self.formula(values, by_name)
-        for missing in values.needs - set(made):
+        for missing in wanted - set(made):
             raise _errors.Error(f"ridge.{name} has no gradient for {_python_name(missing)}; detach it")
-        return [made[t["name"]].to(s.dtype) if t["name"] in values.needs else None for t, s in zip(self.given, saved)]
+        return [made[t["name"]].to(s.dtype) if t["name"] in wanted else None for t, s in zip(self.given, saved)]
 
 
 class _Updating(torch.autograd.Function):
