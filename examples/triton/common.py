@@ -45,10 +45,11 @@ def epsilon(dtype):
 
 
 def arguments(**sizes):
-    """The sizes of the problem, as flags with these defaults: --rows 61."""
+    """The sizes of the problem, as flags with these defaults: --rows 61. Of words, one may be asked for; None: all of them."""
     parser = argparse.ArgumentParser()
     for name, usual in sizes.items():
-        parser.add_argument(f"--{name}", type=int, default=usual)
+        words = usual if isinstance(usual, tuple) else None
+        parser.add_argument(f"--{name}", type=str if words else int, choices=words, default=None if words else usual)
     parser.add_argument("--time", action="store_true", help="say how long the kernel takes, in µs, and check nothing")
     return parser.parse_args()
 

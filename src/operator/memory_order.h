@@ -34,8 +34,10 @@ std::array<Tensor, N> in_memory_order(const std::array<const Tensor*, N>& tensor
     const int64_t s = shape.strides[size_t(d)];
     return s < 0 ? -s : s;
   };
-  std::stable_sort(order.begin(), order.begin() + count,
-                   [&](int a, int b) { return stride_of(a) > stride_of(b); });
+  // Inserted one by one: at most eight, and a call should not allocate.
+  for (int i = 1; i < count; ++i)
+    for (auto j = size_t(i); j > 0 && stride_of(order[j]) > stride_of(order[j - 1]); --j)
+      std::swap(order[j], order[j - 1]);
 
   int rank = 0;
   for (int i = 0; i < count; ++i) {

@@ -3,6 +3,7 @@
 #include <exception>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "ladder/ladder.h"
 #include "ladder/registry.h"
@@ -55,7 +56,7 @@ Status run_checked(const char* name, std::span<const RidgeTensor* const> tensors
                    void* stream) {
   const auto op = operator_for(name, tensors.size(), parameters.size());
   if (!op) return op.error();
-  std::array<Tensor, kMostTensors> views;
+  std::vector<Tensor> views(tensors.size());
   Call call(**op, {}, parameters);
   for (size_t t = 0; t < tensors.size(); ++t) {
     if (!tensors[t]) continue;

@@ -21,6 +21,7 @@ class Outputs {
         if (const Status s = learn_from(t); !s) return s;
     for (size_t d = 0; d < sizes.size(); ++d)
       if (const Status s = take(int(d), sizes[d]); !s) return s;
+    follow(parameters);
     for (size_t t = 0; t < tensors_.size(); ++t)
       if (tensors_[t] && !known(t))
         if (const Status s = fill_in(t); !s) return s;
@@ -53,6 +54,24 @@ class Outputs {
     sizes_.size[size_t(d)] = sizes_.pack[size_t(d)][0] = size;
     sizes_.pack_rank[size_t(d)] = 1;
     return Status::ok();
+  }
+
+  // Sizes that nobody gave and that follow from those before them.
+  void follow(std::span<const Value> parameters) {
+    std::vector<std::int64_t> before;
+    std::vector<double> values;
+    for (const Value& value : parameters) values.push_back(value.number);
+    for (size_t d = 0; d < op_.dimensions.size(); ++d) {
+      const DimensionDef& dimension = op_.dimensions[d];
+      if (!sizes_.knows(int(d))) {
+        if (!dimension.has_default()) return;
+        sizes_.size[d] = dimension.otherwise ? dimension.otherwise(before)
+                                             : dimension.otherwise_with(before, values);
+        sizes_.pack[d][0] = sizes_.size[d];
+        sizes_.pack_rank[d] = 1;
+      }
+      before.push_back(sizes_.size[d]);
+    }
   }
 
   Status fill_in(size_t t) {

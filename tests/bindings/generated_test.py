@@ -122,6 +122,36 @@ class Shapes(unittest.TestCase):
                     compared += t["role"] == "out"
         self.assertGreater(compared, 1000)
 
+    def test_sizes_that_follow(self):
+        """Of what only some sizes and parameters say, the library makes the same in C++."""
+        generator, compared = random.Random(2), 0
+        for op in OPERATORS:
+            if op["family"] not in shapes.FOLLOWS:
+                continue
+            for _ in range(20):
+                parameters = {p["name"]: max(p.get("least", 0), generator.choice([p["default"], 1, 2]))
+                              if p["type"] == "integer" else p["default"] for p in op["parameters"]}
+                sizes = {d["name"]: (2, 3) if (d["name"], op["family"]) == ("rows", "quantisation") else 2 * generator.choice([4, 5, 90])
+                         for d in op["dimensions"] if not d.get("optional")}
+                if "..." not in op["tensors"][0]["shape"] and op["family"] == "quantisation":
+                    sizes["rows"] = 6
+                for name in [name for name in sizes if name.startswith("kernel")]:
+                    sizes[name] = generator.choice([1, 2, 3])
+                asked = dict(sizes)
+                shapes.follow(op, sizes, parameters)
+                tensors = [Tensor(rank=-1) if t["role"] == "out" else
+                           tensor(shapes.shape_of(t["shape"], sizes), t["formats"][0] if "formats" in t else "f32")
+                           for t in op["tensors"]]
+                values = [parameters[p["name"]] for p in op["parameters"]]
+                asked = {name: size for name, size in asked.items() if not isinstance(size, tuple) and name != "rows"}
+                self.assertEqual(outputs(op, tensors, values, asked), "", op["name"])
+                for t, made in zip(op["tensors"], tensors):
+                    if t["role"] == "out":
+                        self.assertEqual(tuple(made.shape[:made.rank]), () if t["shape"] == "1" else shapes.shape_of(t["shape"], sizes),
+                                         f"{op['name']}: {t['name']} of {sizes}, {parameters}")
+                        compared += 1
+        self.assertGreater(compared, 500)
+
     def by_name(self, name):
         return next(op for op in OPERATORS if op["name"] == name)
 

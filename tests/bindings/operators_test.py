@@ -30,7 +30,30 @@ except ImportError as error:
           "`./ridge build ridge_python`")
     sys.exit(NO_MODULE)
 
-LETTERS = {"f32": "f", "f64": "d", "i32": "i", "i64": "q", "u8": "B", "u32": "I"}
+LETTERS = {"f32": "f", "f64": "d", "i32": "i", "i64": "q", "u8": "B", "i8": "b", "u32": "I"}
+NF4 = (-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
+       -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
+       0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0)
+E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+
+
+def small_float(bits, exponent_bits, has_infinity):
+    sign, fraction_bits = -1.0 if bits & 0x80 else 1.0, 7 - exponent_bits
+    exponent, fraction = (bits & 0x7f) >> fraction_bits, bits & ((1 << fraction_bits) - 1)
+    if has_infinity and exponent == (1 << exponent_bits) - 1:
+        return math.nan if fraction else sign * math.inf
+    if not has_infinity and bits & 0x7f == 0x7f:
+        return math.nan
+    bias = (1 << (exponent_bits - 1)) - 1
+    return sign * math.ldexp(fraction + (exponent > 0) * (1 << fraction_bits), max(exponent, 1) - bias - fraction_bits)
+
+
+# Of these formats, arrays without NumPy have the bytes: what each stands for.
+RARE = {"e4m3": lambda b: [small_float(b, 4, False)], "ue4m3": lambda b: [small_float(b, 4, False)],
+        "e5m2": lambda b: [small_float(b, 5, True)], "ue8m0": lambda b: [math.nan if b == 255 else math.ldexp(1.0, b - 127)],
+        "e2m1": lambda b: [(-1.0 if n & 8 else 1.0) * E2M1[n & 7] for n in (b & 15, b >> 4)],
+        "nf4": lambda b: [NF4[b & 15], NF4[b >> 4]]}
+PACKED = ("e2m1", "nf4")
 
 
 def python_name(name):
@@ -38,7 +61,10 @@ def python_name(name):
 
 
 def array_of(dtype, shape, content=None):
-    """A memoryview; what is not given has all bits set."""
+    """A memoryview; what is not given has all bits set. Two elements of 4 bits are one byte."""
+    if dtype in RARE:
+        shape = (*shape[:-1], (shape[-1] + 1) // 2) if dtype in PACKED else shape
+        dtype = "u8"
     values = array.array(LETTERS[dtype])
     size = math.prod(shape) * values.itemsize
     data = bytearray(content if content is not None else b"\xff" * size)
@@ -49,6 +75,17 @@ def array_of(dtype, shape, content=None):
 
 def flat(view):
     return memoryview(view).cast("B").cast(view.format)
+
+
+def numbers(result, dtype, count):
+    """What an array holds that the operator has made."""
+    if dtype in RARE and hasattr(result, "view"):
+        result = result.view("uint8")  # NumPy's, whose buffers cannot show such numbers
+    if memoryview(result).nbytes == 0:
+        return []
+    if dtype not in RARE:
+        return flat(memoryview(result))
+    return [number for byte in memoryview(result).cast("B") for number in RARE[dtype](byte)][:count]
 
 
 def export(name, folder, *words):
@@ -84,7 +121,10 @@ def call_of(name, case, folder, give_outputs):
             value = int(value)
         arguments[python_name(parameter["name"])] = value
     if not give_outputs:  # sizes that no input says
-        sizes = dict(zip((d["name"] for d in BY_NAME[name]["dimensions"]), (int(s) for s in case["shape"].split("x"))))
+        sizes, axis = {}, int(arguments.get("axis", 0))
+        for tensor in BY_NAME[name]["tensors"]:
+            if tensor["name"] in by_name:
+                ridge._shapes.learn(tensor["shape"], tuple(by_name[tensor["name"]]["shape"]), axis, sizes)
         taken = inspect.signature(getattr(ridge, name)).parameters
         arguments |= {size: value for size, value in sizes.items() if size in taken and size not in arguments}
     return arguments, written
@@ -116,7 +156,7 @@ class Operators(unittest.TestCase):
             if given is not None and given is not True:
                 self.assertIs(result, given)
             truth, tolerance = (array.array("d", (folder / f"{tensor}{end}").read_bytes()) for end in (".truth", ".tolerance"))
-            got = flat(memoryview(result)) if memoryview(result).nbytes else []
+            got = numbers(result, next(t["dtype"] for t in case["arguments"]["tensors"] if t and t["name"] == tensor), len(truth))
             self.assertEqual(len(got), len(truth))
             wrong = [i for i in range(len(got)) if not (abs(got[i] - truth[i]) <= tolerance[i] or got[i] == truth[i] or
                                                         got[i] != got[i] and truth[i] != truth[i])]

@@ -22,6 +22,7 @@ class Function {
       if (t.role == Role::out) outputs_.push_back(&t);
       else given_.push_back(&t);
     }
+    follow();
     for (const TensorDef& t : op.tensors)
       if (t.role == Role::out || is_made(t)) ask_sizes_of(t);
   }
@@ -40,6 +41,14 @@ class Function {
   }
   void learn_from(const TensorDef& t) {
     for (const Extent& e : t.pattern) known_.insert(e.dimension);
+  }
+  // Sizes that follow from those before them, as the library makes them (ops/outputs.h).
+  void follow() {
+    for (size_t d = 0; d < op_.dimensions.size(); ++d) {
+      if (is_known(int(d))) continue;
+      if (!op_.dimensions[d].has_default()) return;
+      known_.insert(int(d));
+    }
   }
   static bool has_one_format(const TensorDef& t) {
     return !t.like.empty() || t.formats.size() == 1;
@@ -113,13 +122,13 @@ class Function {
   std::string head() const {
     const std::string a = array_type();
     std::vector<std::string> arguments;
-    size_t last_needed = 0;
-    for (size_t i = 0; i < given_.size(); ++i)
-      if (!given_[i]->optional && !is_made(*given_[i])) last_needed = i + 1;
-    for (size_t i = 0; i < given_.size(); ++i) {
-      const bool optional = given_[i]->optional || is_made(*given_[i]);
-      arguments.push_back(python_name(given_[i]->name) + ": " + a + (optional ? " | None" : "") +
-                          (optional && i >= last_needed ? " = None" : ""));
+    // Behind one that may be left out, one that is needed has a default, too, because the language
+    // wants that; the library says that it is missing.
+    bool has_default = false;
+    for (const TensorDef* t : given_) {
+      has_default |= t->optional || is_made(*t);
+      arguments.push_back(python_name(t->name) + ": " + a +
+                          (has_default ? " | None = None" : ""));
     }
     arguments.push_back("*");
     for (const ParameterDef& p : op_.parameters)
@@ -150,7 +159,9 @@ class Function {
     for (const int d : sizes_) {
       const DimensionDef& size = op_.dimensions[size_t(d)];
       add(size.name, "size" + (size.meaning.empty() ? "" : ": " + size.meaning) +
-                         "; needed unless the array that has it is given");
+                         (size.has_default()
+                              ? "; follows from the other sizes if it is left out"
+                              : "; needed unless the array that has it is given"));
     }
     for (const TensorDef* t : outputs_)
       add(t->name, about(*t) + (t->meaning.empty() ? ": " : "; ") +

@@ -124,17 +124,22 @@ Status set_value(Case& c, const std::string& name, const std::string& text, cons
   return Status::ok();
 }
 
-// Of those with nothing special about them.
+// Of those with nothing special about them, or else one that loses what is special about it.
 Case largest_test(const Loaded& loaded) {
   Case largest = loaded.ladder->tour();
   largest.op = loaded.op->index;
   int64_t most = -1;
-  for (const Case& c : loaded.ladder->tests()) {
-    if (c.op != largest.op || c.specials || c.misalignment || c.skew || c.padding) continue;
-    if (c.dtype == main_formats(*loaded.op).front() && count(c.shape) > most) {
+  for (const bool plain : {true, false}) {
+    for (const Case& c : loaded.ladder->tests()) {
+      if (c.op != largest.op || c.dtype != main_formats(*loaded.op).front()) continue;
+      if (plain && (c.specials || c.misalignment || c.skew || c.padding)) continue;
+      if (count(c.shape) <= most) continue;
       most = count(c.shape);
       largest = c;
+      largest.specials = false;
+      largest.misalignment = largest.skew = largest.padding = 0;
     }
+    if (most >= 0) break;
   }
   return largest;
 }
@@ -179,11 +184,14 @@ Expected<std::vector<Case>> cases_of(const Loaded& loaded, const Request& reques
     if (c.op == loaded.op->index) cases.push_back(c);
   if (cases.empty()) {  // listed for another operator of the family; sizes may suit this one too
     cases.push_back(fallback.empty() ? loaded.ladder->tour() : fallback.front());
+    // Numbers of one and three dimensions may read as sizes of two, and be nonsense.
+    const OperatorDef* const theirs = cases.front().def;
+    const bool alike = !theirs || theirs->dimensions.size() == loaded.op->dimensions.size();
     cases.front().op = loaded.op->index;
     cases.front().parameters.clear();
     cases.front().distribution.clear();
     cases.front().with.clear();
-    if (!finish(cases.front(), loaded)) cases.front() = largest_test(loaded);
+    if (!alike || !finish(cases.front(), loaded)) cases.front() = largest_test(loaded);
   }
   const bool asked = !request.shape.empty() || !request.dtypes.empty() || !request.sizes.empty() ||
                      !request.values.empty() || !request.distribution.empty() ||

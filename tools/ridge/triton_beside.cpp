@@ -18,15 +18,23 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// "65536x1024" for {"rows", "cols"}: --rows 65536 --cols 1024. Empty: they do not belong together.
+// "65536x1024" for {"rows", "cols"}: --rows 65536 --cols 1024. The product of all numbers that are
+// left is what a last "n..." takes. Empty: they do not belong together.
 Arguments size_flags(const std::string& shape, const std::vector<std::string>& names) {
-  Arguments flags;
+  std::vector<int64_t> sizes;
   std::stringstream parts(shape);
   for (std::string part; std::getline(parts, part, 'x');) {
-    if (flags.size() == 2 * names.size()) return {};
-    flags.insert(flags.end(), {"--" + names[flags.size() / 2], part});
+    if (sizes.size() == names.size() && !names.empty() && names.back().ends_with("..."))
+      sizes.back() *= std::stoll(part);
+    else sizes.push_back(std::stoll(part));
   }
-  return flags.size() == 2 * names.size() ? flags : Arguments();
+  if (sizes.size() != names.size()) return {};
+  Arguments flags;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string name = names[i].substr(0, names[i].find('.'));
+    flags.insert(flags.end(), {"--" + name, std::to_string(sizes[i])});
+  }
+  return flags;
 }
 
 std::string last_line(const std::string& text) {
@@ -91,6 +99,7 @@ Status TritonBeside::add_to(Climb& climb) {
   const json& entry = known[climb.operator_];
   const std::string program = folder / std::string(entry["program"]);
   const auto names = entry["sizes"].get<std::vector<std::string>>();
+  const auto further = entry.value("flags", Arguments());
   Arguments flags = size_flags(climb.shape, names);
   if (flags.empty() || climb.asked != ladders::Asked{})
     return Error{kUsage, fmt::format("Triton's {} does not do this case", climb.operator_)};
@@ -99,7 +108,10 @@ Status TritonBeside::add_to(Climb& climb) {
   step.idea = fmt::format("examples/triton/{}", std::string(entry["program"]));
   step.rival = true;
   const std::string small = climb.verified_at.empty() ? climb.shape : climb.verified_at;
-  if (const auto checked = run_program(program, size_flags(small, names)); !checked) {
+  Arguments small_flags = size_flags(small, names);
+  for (Arguments* const all : {&flags, &small_flags})
+    all->insert(all->end(), further.begin(), further.end());
+  if (const auto checked = run_program(program, small_flags); !checked) {
     step.wrong = checked.error().message;
   } else {
     flags.push_back("--time");

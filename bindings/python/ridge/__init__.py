@@ -12,7 +12,7 @@ import os as _os
 import sys as _sys
 
 from ridge import _core
-from ridge import _descriptions, _errors, _library
+from ridge import _descriptions, _errors, _library, _shapes
 from ridge._errors import ArgumentError, CompileError, Error, ForkError, KernelError, MissingError
 
 _core.set_errors(_errors)
@@ -20,8 +20,9 @@ _core.set_wishes(_library.libridge(), str(_library.folders()[1]),
                  [str(folder / "lib") for folder in _library.nvidia_packages()])
 for _op in _descriptions.ALL:
     _core.add_operator(_op["name"],
-                       tuple((t["name"], t["role"], bool(t.get("optional")), bool(t.get("on_host")))
-                             for t in _op["tensors"]), len(_op["parameters"]), len(_op["dimensions"]))
+                       tuple((t["name"], t["role"], bool(t.get("optional")), bool(t.get("on_host")),
+                              _shapes.bytes_as(t)) for t in _op["tensors"]),
+                       len(_op["parameters"]), len(_op["dimensions"]))
 
 from ridge._operators import *  # noqa: E402,F403
 from ridge import _operators  # noqa: E402

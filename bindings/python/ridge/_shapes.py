@@ -7,8 +7,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import re
-from typing import Any
+from typing import Any, Callable
+
+# Two elements of these formats lie in one byte, which is what arrays have.
+PACKED = ("e2m1", "nf4")
+# Formats that few array libraries have: bytes stand for the first of a tensor's formats, if it is one of these.
+RARE = ("e4m3", "e5m2", "ue4m3", "ue8m0", *PACKED)
 
 TERM = re.compile(r"(?:(?P<number>\d+)|(?P<up>ceil\()?(?:(?P<times>\d+)\*)?(?P<name>[a-z_]+)(?:/(?P<over>\d+))?"
                   r"(?:\+(?P<plus>\d+))?\)?(?P<pack>\.\.\.)?)")
@@ -29,6 +35,16 @@ class Extent:
         if self.over != 1:
             return (size * self.times + (self.over - 1 if self.up else 0)) // self.over + self.plus
         return size * self.times + self.plus if self.times != 1 or self.plus else size
+
+
+def bytes_as(tensor: dict[str, Any]) -> str:
+    """What an array of bytes stands for as this tensor; "": bytes."""
+    first = tensor.get("formats", ["f32"])[0]
+    return first if first in RARE else ""
+
+
+def is_packed(tensor: dict[str, Any]) -> bool:
+    return bytes_as(tensor) in PACKED
 
 
 @functools.cache
@@ -84,3 +100,63 @@ def shape_of(shape: str, sizes: dict[str, Any]) -> tuple:
         else:
             made.append(extent.of(sizes.get(extent.name, 0)))
     return tuple(made)
+
+
+# ---- of a description's tensors: as shapes of arrays ----------------------------------------------------------------
+
+def learn_from(tensor: dict[str, Any], shape: tuple, axis: int, sizes: dict[str, Any]) -> None:
+    learn(tensor["shape"], (*shape[:-1], shape[-1] * 2) if is_packed(tensor) and shape else shape, axis, sizes)
+
+
+def array_shape(tensor: dict[str, Any], sizes: dict[str, Any]) -> tuple:
+    shape = shape_of(tensor["shape"], sizes)
+    return (*shape[:-1], (shape[-1] + 1) // 2) if is_packed(tensor) else shape
+
+
+# ---- sizes that follow from others ----------------------------------------------------------------------------------
+
+def _conv(name: str, sizes: dict[str, Any], p: dict[str, Any]) -> Any:
+    if name == "group_channels":
+        return sizes["channels"] // p["groups"]
+    if name.startswith("kernel_"):
+        return next(size for dimension, size in sizes.items() if dimension.startswith("kernel_"))
+    direction = name.removeprefix("out_")
+
+    def own(what: str, least: int) -> Any:
+        mine = p.get(f"{what}_{direction}")
+        return p[what] if mine is None or mine < least else mine
+
+    kernel = sizes["kernel"] if "kernel" in sizes else sizes[f"kernel_{direction}"]
+    room = sizes[direction] + 2 * own("padding", 0) - own("dilation", 1) * (kernel - 1) - 1
+    return room // own("stride", 1) + 1
+
+
+def _pool(name: str, sizes: dict[str, Any], p: dict[str, Any]) -> Any:
+    return (sizes[name.removeprefix("out_")] + 2 * p["padding"] - p["kernel"]) // (p["stride"] or p["kernel"]) + 1
+
+
+def _groups(name: str, sizes: dict[str, Any], p: dict[str, Any]) -> Any:
+    rows = math.prod(sizes["rows"]) if isinstance(sizes["rows"], tuple) else sizes["rows"]
+    return (rows * ((sizes["cols"] + 63) // 64) + 255) // 256
+
+
+FOLLOWS: dict[str, Callable[[str, dict[str, Any], dict[str, Any]], Any]] = {
+    "conv": _conv, "conv_backward": _conv, "pool": _pool, "quantisation": _groups, "gemv_quantised": _groups}
+
+
+def following(op: dict[str, Any], known: set[str]) -> list[str]:
+    """The sizes that follow from those that come before them, where these are known."""
+    found = []
+    for dimension in op["dimensions"]:
+        if dimension["name"] in known:
+            continue
+        if not dimension.get("optional") or op["family"] not in FOLLOWS:
+            break
+        found.append(dimension["name"])
+    return found
+
+
+def follow(op: dict[str, Any], sizes: dict[str, Any], parameters: dict[str, Any]) -> None:
+    """Adds them. The library does the same for real tensors (src/ops/outputs.cpp), by the functions of the description."""
+    for name in following(op, set(sizes)):
+        sizes[name] = FOLLOWS[op["family"]](name, sizes, parameters)

@@ -15,8 +15,10 @@ from ridge import _call, _core, _descriptions, _errors, _gradients, _shapes
 
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64, "i32": torch.int32,
           "i64": torch.int64, "u32": torch.uint32, "u8": torch.uint8, "i8": torch.int8, "e4m3": torch.float8_e4m3fn,
-          "e5m2": torch.float8_e5m2}
+          "e5m2": torch.float8_e5m2, "ue8m0": torch.float8_e8m0fnu}
 NAMES = {dtype: name for name, dtype in DTYPES.items()} | {torch.bool: "u8"}
+# As what else arrays hold them: an unsigned format by the signed one, two elements of 4 bits by one byte.
+DTYPES |= {"ue4m3": torch.float8_e4m3fn, "e2m1": torch.uint8, "nf4": torch.uint8}
 SCHEMA_TYPES = {"number": "float", "integer": "int", "flag": "bool", "choice": "int"}
 
 _library = torch.library.Library("ridge", "DEF")
@@ -41,11 +43,14 @@ class Variant:
         self.name = op["name"] + ("_" if mutates else "")
         self.tensors, self.parameters = op["tensors"], op["parameters"]
         self.given = [t for t in self.tensors if t["role"] == "in" or (mutates and t["role"] == "inout")]
-        self.made = [t for t in self.tensors if t not in self.given]
+        # An optional array that is written to is left out where nothing of the caller's is.
+        self.made = [t for t in self.tensors if t not in self.given and not (t["role"] == "inout" and t.get("optional"))]
         self.axis = next((i for i, p in enumerate(self.parameters) if p["name"] == "axis"), None)
         known = {e.name for t in self.given if not t.get("optional") for e in _shapes.parse(t["shape"])}
+        known |= set(_shapes.following(op, known))
         wanted = {e.name for t in self.made if not t.get("optional") for e in _shapes.parse(t["shape"]) if e.name}
         self.sizes = [d["name"] for d in op["dimensions"] if d["name"] in wanted - known]
+        _gradients.SIZES[self.name] = self.sizes
         self.define()
         self.function = getattr(torch.ops.ridge, self.name).default
 
@@ -81,7 +86,8 @@ class Variant:
         sizes = dict(sizes)
         for tensor in self.given:
             if tensors[tensor["name"]] is not None:
-                _shapes.learn(tensor["shape"], tuple(tensors[tensor["name"]].shape), axis, sizes)
+                _shapes.learn_from(tensor, tuple(tensors[tensor["name"]].shape), axis, sizes)
+        _shapes.follow(self.op, sizes, {p["name"]: value for p, value in zip(self.parameters, parameters)})
         return sizes
 
     # ---- what runs
@@ -95,10 +101,12 @@ class Variant:
             if tensor in self.given:
                 everything.append(tensors[tensor["name"]])
             elif not self.given:  # no tensor says what the results should be
-                everything.append(torch.zeros(_shapes.shape_of(tensor["shape"], sizes), dtype=DTYPES[tensor["formats"][0]],
+                everything.append(torch.zeros(_shapes.array_shape(tensor, sizes), dtype=DTYPES[tensor["formats"][0]],
                                               device=_own_device()))
-            elif tensor.get("optional"):  # made where what is given says its shape
-                everything.append(True if _shapes.is_known(tensor["shape"], known) else None)
+            elif tensor not in self.made:
+                everything.append(None)
+            elif tensor.get("optional"):
+                everything.append(True if self.is_made(tensor, tensors, parameters, known) else None)
             else:
                 everything.append(None)
         all_sizes = tuple(sizes.get(d["name"]) for d in self.op["dimensions"]) if sizes else None
@@ -116,16 +124,25 @@ class Variant:
         """What stands for an output that is left out."""
         return next(t for t in tensors.values() if t is not None).new_empty(0)
 
+    def is_made(self, tensor: dict[str, Any], tensors: dict[str, Any], parameters: tuple, sizes: dict[str, Any]) -> bool:
+        """Whether an output has elements: if what is given says its shape, and it is not the gradient of what is left out."""
+        if not tensor.get("optional"):
+            return True
+        if self.op["family"] == "cross_entropy" and tensor["name"] == "loss":
+            return self.op["parameters"][0]["choices"][int(parameters[0])] != "none"
+        is_left_out = tensor["name"][0] == "d" and tensors.get(tensor["name"][1:], tensor) is None
+        return not is_left_out and _shapes.is_known(tensor["shape"], sizes)
+
     def fake(self, *arguments: Any) -> Any:
         tensors, parameters, sizes = self.split(arguments)
         known = self.learned(tensors, parameters, sizes)
         given = [t for t in tensors.values() if t is not None]
         made = []
         for tensor in self.made:
-            if not _shapes.is_known(tensor["shape"], known):
+            if not self.is_made(tensor, tensors, parameters, known):
                 made.append(given[0].new_empty(0))
                 continue
-            shape = _shapes.shape_of(tensor["shape"], known)
+            shape = _shapes.array_shape(tensor, known)
             dtype = self.dtype_of(tensor, tensors)
             device = given[0].device if given else _own_device()
             strides_of = tensors.get(tensor.get("strides_of", ""))
@@ -152,27 +169,60 @@ class Variant:
         outputs = output if isinstance(output, tuple) else (output,)
         ctx.values = {p["name"]: value for p, value in zip(self.parameters, parameters)}
         ctx.save_for_backward(*tensors.values(), *outputs)
-        # Statistics that are there for the gradient itself.
-        ctx.mark_non_differentiable(*(o for t, o in zip(self.made, outputs) if t["name"] in ("mean", "rstd", "indices") or
-                                      not o.is_floating_point()))
+        ctx.set_materialize_grads(False)
+        ctx.mark_non_differentiable(*(o for t, o in zip(self.made, outputs) if not o.is_floating_point() or
+                                      not _gradients.is_differentiable(self.op, t)))
 
     def backward(self, ctx: Any, *gradients: Any) -> tuple:
+        made = self.gradients(ctx, ctx.needs_input_grad, gradients)
+        return (*made, *[None] * (len(self.parameters) + len(self.sizes)))
+
+    def gradients(self, ctx: Any, needs: tuple, gradients: tuple) -> list[Any]:
+        """Of the tensors that are given, from those of the outputs."""
+        name = self.op["name"]
         if self.formula is None:
-            raise _errors.Error(f"ridge.{self.op['name']} has no gradient; detach its inputs, or call it under torch.no_grad()")
+            raise _errors.Error(f"ridge.{name} has no gradient; detach its inputs, or call it under torch.no_grad()")
         saved = ctx.saved_tensors
         values = dict(ctx.values)
         values |= {t["name"]: s for t, s in zip(self.given, saved)}
         values |= {t["name"]: s for t, s in zip(self.made, saved[len(self.given):])}
+        wanted = frozenset(t["name"] for t, needed in zip(self.given, needs) if needed)
+        values["needs"] = wanted
         by_name = {t["name"]: g.contiguous() for t, g in zip(self.made, gradients) if g is not None and g.numel()}
         for tensor in self.made:  # outputs that nobody has used
             if tensor["name"] not in by_name and not tensor.get("optional"):
                 by_name[tensor["name"]] = torch.zeros_like(values[tensor["name"]], memory_format=torch.contiguous_format)
         made = self.formula(values, by_name)
-        result: list[Any] = []
-        for i, tensor in enumerate(self.given):
-            gradient = made.get(tensor["name"]) if ctx.needs_input_grad[i] else None
-            result.append(None if gradient is None else gradient.to(saved[i].dtype))
-        return (*result, *[None] * (len(self.parameters) + len(self.sizes)))
+        for missing in wanted - set(made):
+            raise _errors.Error(f"ridge.{name} has no gradient for {_python_name(missing)}; detach it")
+        return [made[t["name"]].to(s.dtype) if t["name"] in wanted else None for t, s in zip(self.given, saved)]
+
+
+class _Updating(torch.autograd.Function):
+    """An operator that also writes to optional arrays, such as running statistics, with the gradient that it has without them.
+    torch.library registers none for an operator that writes to its arguments."""
+
+    @staticmethod
+    def forward(ctx: Any, op: int, *arguments: Any) -> Any:
+        variant, plain = MUTATING[op], PLAIN[op]
+        result = variant.function(*arguments)
+        inputs = [a for t, a in zip(variant.given, arguments) if t in plain.given]
+        plain.setup_context(ctx, (*inputs, *arguments[len(variant.given):]), result)
+        ctx.op, ctx.further = op, len(arguments) - len(variant.given)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> tuple:
+        variant, plain = MUTATING[ctx.op], PLAIN[ctx.op]
+        needs = tuple(n for t, n in zip(variant.given, ctx.needs_input_grad[1:]) if t in plain.given)
+        made = iter(plain.gradients(ctx, needs, gradients))
+        return (None, *(next(made) if t in plain.given else None for t in variant.given), *[None] * ctx.further)
+
+    @staticmethod
+    def can(op: int, given: list[Any]) -> bool:
+        return (PLAIN[op] is not None and PLAIN[op].formula is not None and torch.is_grad_enabled() and
+                all(t.get("optional") for t in MUTATING[op].given if t["role"] == "inout") and
+                any(isinstance(a, torch.Tensor) and a.requires_grad for a in given))
 
 
 def _own_device() -> torch.device:
@@ -187,7 +237,8 @@ PLAIN: list[Variant | None] = []  # by the operators' numbers
 MUTATING: list[Variant | None] = []
 for _number, _op in enumerate(_descriptions.ALL):
     _inouts = [t for t in _op["tensors"] if t["role"] == "inout"]
-    PLAIN.append(None if _inouts and not all(_can_be_made(_op, t) for t in _inouts) else Variant(_number, _op, False))
+    _needed = [t for t in _inouts if not t.get("optional")]
+    PLAIN.append(Variant(_number, _op, False) if all(_can_be_made(_op, t) for t in _needed) else None)
     MUTATING.append(Variant(_number, _op, True) if _inouts else None)
 
 
@@ -211,7 +262,10 @@ def traced(op: int, tensors: tuple, parameters: tuple, sizes: tuple | None) -> A
     for name, size in zip(variant.sizes, wanted):
         if size is None:
             raise _errors.ArgumentError(f"{variant.op['name']}: no input says the size {name}; give {name}")
-    results = variant.function(*given, *parameters, *wanted)
+    if variant.mutates and _Updating.can(op, given):
+        results = _Updating.apply(op, *given, *parameters, *wanted)
+    else:
+        results = variant.function(*given, *parameters, *wanted)
     if len(variant.made) == 1:
         results = (results,)
     written = []
@@ -225,6 +279,9 @@ def traced(op: int, tensors: tuple, parameters: tuple, sizes: tuple | None) -> A
             continue
         result, at = results[at], at + 1
         if isinstance(argument, torch.Tensor):
+            if argument.dtype != result.dtype:  # which the operator of torch.library would have to be told
+                raise _errors.ArgumentError(f"{variant.op['name']}: {tensor['name']} is {argument.dtype}, but {result.dtype} is what "
+                                            "it is made as under torch.compile and where gradients are wanted")
             written.append(argument.copy_(result))
         elif not tensor.get("optional") or argument is True:
             written.append(result)
@@ -236,11 +293,11 @@ def _zeros_for(variant: Variant, tensor: dict[str, Any], tensors: tuple) -> torc
     sizes: dict[str, Any] = {}
     for other in variant.given:
         if isinstance(by_name[other["name"]], torch.Tensor):
-            _shapes.learn(other["shape"], tuple(by_name[other["name"]].shape), 0, sizes)
+            _shapes.learn_from(other, tuple(by_name[other["name"]].shape), 0, sizes)
     if not _shapes.is_known(tensor["shape"], sizes) or not _can_be_made(variant.op, tensor):
         raise _errors.ArgumentError(f"{variant.op['name']}: {tensor['name']} is missing")
     device = next(a.device for a in tensors if isinstance(a, torch.Tensor))
-    return torch.zeros(_shapes.shape_of(tensor["shape"], sizes), dtype=variant.dtype_of(tensor, by_name), device=device)
+    return torch.zeros(_shapes.array_shape(tensor, sizes), dtype=variant.dtype_of(tensor, by_name), device=device)
 
 
 def _learn_from_outputs(variant: Variant, tensors: tuple, sizes: dict[str, Any], parameters: tuple) -> None:
@@ -248,7 +305,8 @@ def _learn_from_outputs(variant: Variant, tensors: tuple, sizes: dict[str, Any],
     known = {name: size for name, size in sizes.items() if size is not None}
     for tensor, argument in zip(variant.tensors, tensors):
         if isinstance(argument, torch.Tensor):
-            _shapes.learn(tensor["shape"], tuple(argument.shape), axis, known)
+            _shapes.learn_from(tensor, tuple(argument.shape), axis, known)
+    _shapes.follow(variant.op, known, {p["name"]: value for p, value in zip(variant.parameters, parameters)})
     sizes.update(known)
 
 

@@ -23,7 +23,10 @@ constexpr Format kFormats[] = {
     {RIDGE_I32, "i32", dlpack::kInt, 32, "il"},    {RIDGE_I64, "i64", dlpack::kInt, 64, "lq"},
     {RIDGE_U32, "u32", dlpack::kUint, 32, "IL"},   {RIDGE_U8, "u8", dlpack::kUint, 8, "B"},
     {RIDGE_I8, "i8", dlpack::kInt, 8, "b"},        {RIDGE_E4M3, "e4m3", dlpack::kE4m3, 8, ""},
-    {RIDGE_E5M2, "e5m2", dlpack::kE5m2, 8, ""},
+    {RIDGE_E5M2, "e5m2", dlpack::kE5m2, 8, ""},    {RIDGE_UE8M0, "ue8m0", dlpack::kE8m0, 8, ""},
+    // Only from bytes, and from what see_as() knows: no library has them in a byte each.
+    {RIDGE_UE4M3, "ue4m3", dlpack::kE4m3, 8, ""},  {RIDGE_E2M1, "e2m1", dlpack::kUint, 4, ""},
+    {RIDGE_NF4, "nf4", dlpack::kUint, 4, ""},
 };
 // NumPy's names of formats that its buffers cannot show, and what they can be seen as.
 struct Renamed {
@@ -33,7 +36,8 @@ struct Renamed {
 };
 constexpr Renamed kRenamed[] = {{"bfloat16", "uint16", RIDGE_BF16},
                                 {"float8_e4m3fn", "uint8", RIDGE_E4M3},
-                                {"float8_e5m2", "uint8", RIDGE_E5M2}};
+                                {"float8_e5m2", "uint8", RIDGE_E5M2},
+                                {"float8_e8m0fnu", "uint8", RIDGE_UE8M0}};
 
 const Format* find(std::uint8_t dtype) {
   for (const Format& f : kFormats)
@@ -41,7 +45,7 @@ const Format* find(std::uint8_t dtype) {
   return nullptr;
 }
 
-const char* known_formats() { return "f32, f16, bf16, f64, i64, i32, u32, i8, u8 and bool"; }
+const char* known_formats() { return "f32, f16, bf16, f64, i64, i32, u32, i8, u8, bool, e4m3, e5m2 and ue8m0"; }
 
 [[noreturn]] void wrong(const std::string& what, const std::string& why) {
   throw Failure("ArgumentError", what + " " + why);
@@ -51,9 +55,17 @@ std::string type_name(PyObject* object) { return Py_TYPE(object)->tp_name; }
 
 }  // namespace
 
-std::size_t size_of(std::uint8_t dtype) {
+std::size_t bits_of(std::uint8_t dtype) {
   const Format* const f = find(dtype);
-  return f ? f->bits / 8 : 0;
+  return f ? f->bits : 0;
+}
+bool find_dtype(const std::string& name, std::uint8_t& dtype) {
+  for (const Format& f : kFormats)
+    if (name == f.name) {
+      dtype = f.dtype;
+      return true;
+    }
+  return false;
 }
 const char* name_of(std::uint8_t dtype) {
   const Format* const f = find(dtype);
@@ -61,7 +73,20 @@ const char* name_of(std::uint8_t dtype) {
 }
 dlpack::DataType dlpack_type(std::uint8_t dtype) {
   const Format* const f = find(dtype);
+  if (f && f->bits == 4) return {dlpack::kUint, 8, 1};
   return f ? dlpack::DataType{f->code, f->bits, 1} : dlpack::DataType{};
+}
+RidgeTensor in_bytes(const RidgeTensor& tensor) {
+  RidgeTensor bytes = tensor;
+  if (bits_of(tensor.dtype) != 4 || tensor.rank == 0) return bytes;
+  bytes.dtype = RIDGE_U8;
+  std::int64_t stride = 1;
+  for (int d = bytes.rank; --d >= 0;) {
+    if (d == bytes.rank - 1) bytes.shape[d] = (bytes.shape[d] + 1) / 2;
+    bytes.strides[d] = stride;
+    stride *= bytes.shape[d];
+  }
+  return bytes;
 }
 
 const dlpack::ExchangeApi* exchange_api(PyTypeObject* type) {
@@ -99,11 +124,26 @@ void Array::take(PyObject* object, const std::string& what, bool written) {
                   "buffer");
 }
 
+void Array::see_as(std::uint8_t dtype, const std::string& what) {
+  const bool is_unsigned = dtype == RIDGE_UE4M3 && tensor.dtype == RIDGE_E4M3;
+  const bool is_bytes = tensor.dtype == RIDGE_U8 && !was_bool;
+  if (!is_bytes && !is_unsigned) return;
+  if (bits_of(dtype) == 4) {
+    if (tensor.rank == 0) wrong(what, "has no dimension; bytes with two elements each have one");
+    for (int d = 0; d < tensor.rank - 1; ++d) tensor.strides[d] *= 2;
+    tensor.shape[tensor.rank - 1] *= 2;
+  }
+  tensor.dtype = dtype;
+}
+
 void Array::take(const dlpack::Tensor& from, const std::string& what) {
   const Format* format = nullptr;
   for (const Format& f : kFormats)
-    if (f.code == from.dtype.code && f.bits == from.dtype.bits && from.dtype.lanes == 1)
+    if (!format && f.code == from.dtype.code && f.bits == from.dtype.bits && from.dtype.lanes == 1)
       format = &f;
+  // PyTorch's float4_e2m1fn_x2: one element of it is a pair, and a byte.
+  const bool are_pairs = from.dtype.code == dlpack::kE2m1 && from.dtype.lanes == 2;
+  if (are_pairs) format = find(RIDGE_U8);
   was_bool = from.dtype.code == dlpack::kBool && from.dtype.bits == 8;
   if (was_bool) format = find(RIDGE_U8);
   if (!format)
@@ -123,6 +163,7 @@ void Array::take(const dlpack::Tensor& from, const std::string& what) {
     tensor.strides[d] = from.strides ? from.strides[d] : stride;
     stride *= from.shape[d];
   }
+  if (are_pairs) see_as(RIDGE_E2M1, what);
 }
 
 bool Array::take_exchange(PyObject* object, const std::string& what) {

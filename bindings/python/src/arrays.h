@@ -57,6 +57,9 @@ class Array {
   // `what` is how messages call it: "softmax: x". Throws a Failure, a PythonError
   // or OnlyDispatched.
   void take(PyObject* object, const std::string& what, bool written);
+  // Bytes, or the signed format of the same bits, become a format that few array libraries have.
+  // Elements of 4 bits lie two in a byte, so that the last dimension has twice as many of them.
+  void see_as(std::uint8_t dtype, const std::string& what);
 
   RidgeTensor tensor = {};
   dlpack::Device device;
@@ -75,10 +78,13 @@ class Array {
   Object owner_;
 };
 
-// Sizes of one element; 0 for the formats that no array library has.
-std::size_t size_of(std::uint8_t dtype);
+// Of the formats that arrays may have; 0 bits and "?" for all others.
+std::size_t bits_of(std::uint8_t dtype);
 const char* name_of(std::uint8_t dtype);
+bool find_dtype(const std::string& name, std::uint8_t& dtype);
+// What an array of this format is made as: its own format, or bytes for elements of 4 bits.
 dlpack::DataType dlpack_type(std::uint8_t dtype);
+RidgeTensor in_bytes(const RidgeTensor& tensor);
 
 // What the type of an object offers for the exchange without Python calls; null if nothing.
 const dlpack::ExchangeApi* exchange_api(PyTypeObject* type);

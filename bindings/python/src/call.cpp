@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <deque>
+#include <memory>
+#include <new>
 
 #include "arrays.h"
 #include "in_use.h"
@@ -13,7 +16,7 @@
 namespace ridge::python {
 namespace {
 
-constexpr std::size_t kMost = 12;  // tensors, parameters or dimensions of an operator
+constexpr std::size_t kMost = 20;  // tensors, parameters or dimensions of an operator
 
 PyObject* torch_path = nullptr;
 PyObject* torch_start = nullptr;
@@ -30,9 +33,37 @@ bool truth(PyObject* function) {
   return result.get() != Py_None && result.get() != Py_False;
 }
 
+// As many as an operator has, at most kMost: on the stack, and none made that nobody needs.
+template <class T>
+class Few {
+ public:
+  explicit Few(std::size_t count) : count_(count) {
+    for (std::size_t i = 0; i < count_; ++i) new (room_ + i * sizeof(T)) T();
+  }
+  ~Few() {
+    for (std::size_t i = count_; i > 0; --i) std::destroy_at(&(*this)[i - 1]);
+  }
+  Few(const Few&) = delete;
+  Few& operator=(const Few&) = delete;
+  T& operator[](std::size_t i) { return *std::launder(reinterpret_cast<T*>(room_) + i); }
+  const T& operator[](std::size_t i) const {
+    return *std::launder(reinterpret_cast<const T*>(room_) + i);
+  }
+  T* data() { return &(*this)[0]; }
+
+ private:
+  std::size_t count_;
+  alignas(T) std::byte room_[kMost * sizeof(T)];
+};
+
 class OneCall {
  public:
-  OneCall(OperatorSpec& op, PyObject* parameters, PyObject* sizes) : op_(op), library_(library()) {
+  OneCall(OperatorSpec& op, PyObject* parameters, PyObject* sizes)
+      : op_(op),
+        library_(library()),
+        arrays_(op.tensors.size()),
+        objects_(op.tensors.size()),
+        present_(op.tensors.size()) {
     take_parameters(parameters);
     take_sizes(sizes);
   }
@@ -80,6 +111,7 @@ class OneCall {
       return;
     }
     arrays_[t].take(object, what(t), spec.written);
+    if (spec.bytes_as) arrays_[t].see_as(*spec.bytes_as, what(t));
     objects_[t] = Object::of(object);
     present_[t] = &arrays_[t].tensor;
   }
@@ -100,8 +132,14 @@ class OneCall {
     const std::size_t like = model();
     for (std::size_t t = 0; t < op_.tensors.size(); ++t) {
       if (!present_[t] || objects_[t]) continue;
-      objects_[t] = allocated(like, t);
+      const RidgeTensor wanted = arrays_[t].tensor;
+      objects_[t] = allocated(like, t, in_bytes(wanted));
       arrays_[t].take(objects_[t].get(), what(t), true);
+      if (op_.tensors[t].bytes_as) {  // its own format; an odd number of 4-bit elements stays odd
+        void* const data = arrays_[t].tensor.data;
+        arrays_[t].tensor = wanted;
+        arrays_[t].tensor.data = data;
+      }
       if (op_.tensors[t].read) set_to_zero(t);
     }
   }
@@ -135,8 +173,7 @@ class OneCall {
 
   // An output whose strides follow an input's is made with its dimensions in the order in which
   // they lie, and seen in the order that is wanted.
-  Object allocated(std::size_t like, std::size_t t) const {
-    const RidgeTensor& wanted = arrays_[t].tensor;
+  Object allocated(std::size_t like, std::size_t t, const RidgeTensor& wanted) const {
     std::array<std::int64_t, RIDGE_MAX_RANK> lie = {}, seen = {};
     for (int d = 0; d < wanted.rank; ++d) lie[d] = d;
     std::stable_sort(lie.begin(), lie.begin() + wanted.rank, [&](std::int64_t a, std::int64_t b) {
@@ -349,9 +386,9 @@ class OneCall {
   std::array<double, kMost> parameters_;
   std::array<std::int64_t, kMost> sizes_;
   bool has_sizes_ = false, needs_outputs_ = false;
-  std::array<Array, kMost> arrays_;
-  std::array<Object, kMost> objects_;
-  std::array<RidgeTensor*, kMost> present_ = {};
+  Few<Array> arrays_;
+  Few<Object> objects_;
+  Few<RidgeTensor*> present_;
   const Array* cuda_ = nullptr;  // one that is on the GPU
   PyObject* cuda_object_ = nullptr;
 };
@@ -382,6 +419,9 @@ bool needs_dispatcher(PyObject* tensors) {
 }  // namespace
 
 std::size_t add_operator(OperatorSpec spec) {
+  if (std::max({spec.tensors.size(), spec.parameters, spec.dimensions}) > kMost)
+    throw Failure("Error", spec.name + " has more than " + std::to_string(kMost) +
+                               " tensors, parameters or dimensions");
   operators().push_back(std::move(spec));
   return operators().size() - 1;
 }

@@ -4,6 +4,7 @@
 #include <Python.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ struct TensorSpec {
   std::string name;
   bool read = false, written = false;
   bool optional = false, on_host = false;
+  // The format that an array of bytes stands for, where few libraries have the format itself.
+  std::optional<std::uint8_t> bytes_as = {};
 };
 struct OperatorSpec {
   std::string name;
@@ -24,7 +27,7 @@ struct OperatorSpec {
   std::uint64_t last_shapes = 0;
   std::size_t last_workspace = 0;
 };
-// Their number, by which calls name them.
+// Their number, by which calls name them. Throws a Failure.
 std::size_t add_operator(OperatorSpec spec);
 
 enum class Path {

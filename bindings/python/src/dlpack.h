@@ -20,7 +20,9 @@ enum Code : std::uint8_t {
   kBfloat = 4,
   kBool = 6,
   kE4m3 = 10,
-  kE5m2 = 12
+  kE5m2 = 12,
+  kE8m0 = 14,
+  kE2m1 = 17
 };
 struct DataType {
   std::uint8_t code = 0, bits = 0;

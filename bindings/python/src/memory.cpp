@@ -24,12 +24,13 @@ void Placed::add(RidgeTensor& tensor, bool read, bool written) {
   char* low = static_cast<char*>(tensor.data);
   char* high = low;
   std::int64_t elements = 1;
-  const auto size = std::int64_t(size_of(tensor.dtype));
-  for (int d = 0; d < tensor.rank; ++d) {
-    if (tensor.shape[d] == 0) return;  // no memory at all
-    const std::int64_t last = (tensor.shape[d] - 1) * tensor.strides[d] * size;
+  const RidgeTensor bytes = in_bytes(tensor);
+  const auto size = std::int64_t(bits_of(bytes.dtype) / 8);
+  for (int d = 0; d < bytes.rank; ++d) {
+    if (bytes.shape[d] == 0) return;  // no memory at all
+    const std::int64_t last = (bytes.shape[d] - 1) * bytes.strides[d] * size;
     (last < 0 ? low : high) += last;
-    elements *= tensor.shape[d];
+    elements *= bytes.shape[d];
   }
   if (!tensor.data) return;
   read |= elements * size < high + size - low;  // what lies in its gaps must survive

@@ -117,19 +117,22 @@ NB_MODULE(_core, m) {
     return guarded([&] { return std::string(library().operator_json(name.c_str())); });
   });
 
-  // tensors: (name, role, optional, on_host)
+  // tensors: (name, role, optional, on_host, the format that bytes stand for or "")
   m.def("add_operator", [](const std::string& name, nb::tuple tensors, std::size_t parameters,
                            std::size_t dimensions) {
     OperatorSpec spec = {
         .name = name, .tensors = {}, .parameters = parameters, .dimensions = dimensions};
     for (nb::handle tensor : tensors) {
       const auto role = nb::cast<std::string>(tensor[1]);
+      std::uint8_t dtype = 0;
+      const bool may_be_bytes = find_dtype(nb::cast<std::string>(tensor[4]), dtype);
       spec.tensors.push_back({.name = nb::cast<std::string>(tensor[0]),
                               .read = role != "out",
                               .written = role != "in",
                               .optional = nb::cast<bool>(tensor[2]),
-                              .on_host = nb::cast<bool>(tensor[3])});
+                              .on_host = nb::cast<bool>(tensor[3]),
+                              .bytes_as = may_be_bytes ? std::optional(dtype) : std::nullopt});
     }
-    return add_operator(std::move(spec));
+    return guarded([&] { return add_operator(std::move(spec)); });
   });
 }
