@@ -24,7 +24,7 @@ namespace ridge::ladders {
 
 enum class Command : uint8_t {
   list,         // what there is; FamilyAnswer
-  verify,       // every rung on every test case, for people to read
+  verify,       // every rung on every test case or on drawn ones, for people to read
   measure,      // verifies, then times or models: RoofsAnswer, RivalsAnswer, then for each case
                 // CaseAnswer, StepAnswer and MemoryAnswer
   choose,       // which rung the library takes; ChoiceAnswer
@@ -61,6 +61,7 @@ struct Request {
   bool instructions = false;  // on the software GPU: counts them, too
   bool predicted = false;     // choose: without asking the model of time
   bool unverified = false;    // on the software GPU: models rungs without verifying them
+  uint64_t random = 0;        // verify: that many drawn cases, from `seed` on, and not the tests
   std::string folder;         // export_case: where the files go
   std::string table;          // tune: the file to write; none: the one that the library reads
   uint64_t shapes = 0;        // tune: for each format and transposition

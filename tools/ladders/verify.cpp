@@ -4,6 +4,8 @@
 #include <cstdio>
 
 #include "commands.h"
+#include "harness/device.h"
+#include "harness/drawn.h"
 #include "select/device.h"
 
 namespace ridge::ladders {
@@ -41,6 +43,40 @@ harness::Verification turned_round(const harness::Verification& result) {
           .message = "is right, but says that these inputs make it wrong (fails_on)"};
 }
 
+// What a caller of the library gets. It serves every call that can be made.
+harness::Contestant library() {
+  return {.name = "library",
+          .refuses = [](const Case&, const Call&) { return std::string(); },
+          .workspace =
+              [](Call call) {
+                size_t wanted = 0;
+                const Status asked = run(call, Workspace::ask(wanted), nullptr);
+                return asked ? Expected<size_t>(wanted) : Expected<size_t>(asked.error());
+              },
+          .launch = [](Call call, const Workspace& workspace,
+                       cudaStream_t stream) { return run(call, workspace, stream); }};
+}
+
+struct Entrant {
+  harness::Contestant contestant;
+  bool is_to_fail = false;
+};
+std::vector<Entrant> entrants_for(const Ladder& ladder, const Case& c, size_t number,
+                                  const Request& request, const DeviceInfo& device) {
+  std::vector<Entrant> all;
+  for (int r = 0; r < int(ladder.rungs.size()); ++r) {
+    const RungInfo& info = ladder.rungs[size_t(r)];
+    if (!request.rung.empty() && request.rung != info.name) continue;
+    // Inputs of a drawn case may be too few to make the rung wrong.
+    if (request.random && is_to_fail(info, c)) continue;
+    for (const int variant : variants_for(info, number))
+      all.push_back({harness::contestant_of(ladder, r, device, variant), is_to_fail(info, c)});
+  }
+  if (request.random && (request.rung.empty() || request.rung == kLibrary))
+    all.push_back({library()});
+  return all;
+}
+
 // Returns whether the device is still there: after a fault it is gone for this process.
 bool verify_case(const Ladder& ladder, const Case& c, size_t number, const Request& request,
                  const DeviceInfo& device, Tally& tally) {
@@ -56,26 +92,31 @@ bool verify_case(const Ladder& ladder, const Case& c, size_t number, const Reque
   if (!prepared) return complain(prepared.error().message);
   if (const std::string why = harness::truth_against_reference(*prepared); !why.empty())
     return complain(why);
-  for (int r = 0; r < int(ladder.rungs.size()); ++r) {
-    const char* rung = ladder.rungs[size_t(r)].name.c_str();
-    if (!request.rung.empty() && request.rung != rung) continue;
-    for (const int variant : variants_for(ladder.rungs[size_t(r)], number)) {
-      const auto contestant = harness::contestant_of(ladder, r, device, variant);
-      auto result = harness::verify(*prepared, contestant);
-      if (is_to_fail(ladder.rungs[size_t(r)], c)) result = turned_round(result);
-      if (result.verdict == harness::Verdict::right) {
-        ++tally.right;
-      } else if (result.verdict == harness::Verdict::unsupported) {
-        ++tally.unsupported;
-      } else {
-        ++tally.wrong;
-        std::printf("%s/%s: %s: %s\n", ladder.family.c_str(), contestant.name.c_str(),
-                    harness::case_text(c).c_str(), result.message.c_str());
-        if (result.verdict == harness::Verdict::failed) return false;
-      }
+  for (const auto& [contestant, is_to_fail] : entrants_for(ladder, c, number, request, device)) {
+    auto result = harness::verify(*prepared, contestant);
+    if (is_to_fail) result = turned_round(result);
+    if (result.verdict == harness::Verdict::right) {
+      ++tally.right;
+    } else if (result.verdict == harness::Verdict::unsupported) {
+      ++tally.unsupported;
+    } else {
+      ++tally.wrong;
+      std::printf("%s/%s: %s: %s\n", ladder.family.c_str(), contestant.name.c_str(),
+                  harness::case_text(c).c_str(), result.message.c_str());
+      if (result.verdict == harness::Verdict::failed && !harness::synchronize()) return false;
     }
   }
   return true;
+}
+
+std::vector<Case> cases_for(const Ladder& ladder, const Request& request,
+                            const DeviceInfo& device) {
+  if (!request.random) return ladder.tests();
+  const harness::DrawnCases drawn(ladder, device);
+  std::vector<Case> cases;
+  for (uint64_t i = 0; i < request.random; ++i)
+    if (const auto c = drawn(request.seed + i)) cases.push_back(*c);
+  return cases;
 }
 
 }  // namespace
@@ -89,9 +130,11 @@ int verify(const Request& request) {
     if (!names.empty() && std::ranges::find(names, family.name) == names.end()) continue;
     const auto ladder = load_family(family.name);
     if (!ladder) return fail(ladder.error());
-    const std::vector<Case> cases = (*ladder)->tests();
+    const std::vector<Case> cases = cases_for(**ladder, request, *device);
     for (size_t i = 0; i < cases.size(); ++i)
-      if (!verify_case(**ladder, cases[i], i, request, *device, tally)) return 1;
+      if (!verify_case(**ladder, cases[i], request.random ? cases[i].seed : i, request, *device,
+                       tally))
+        return 1;
   }
   std::printf("%d right, %d wrong, %d not supported\n", tally.right, tally.wrong,
               tally.unsupported);

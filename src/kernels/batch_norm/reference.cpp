@@ -45,9 +45,10 @@ void train(const Case& c, const Tensors& t, const Places& places, size_t channel
   const double n = places.count();
   double mean = 0, magnitude = 0, squares = 0;
   places.each(channel, [&](size_t at) {
-    mean += x[at] / n;
+    mean += x[at];
     magnitude += std::fabs(x[at]) / n;
   });
+  mean /= n;  // of equal numbers exactly that number, which leaves no variance
   places.each(channel, [&](size_t at) { squares += (x[at] - mean) * (x[at] - mean); });
   const double variance = squares / n, rstd = 1 / std::sqrt(variance + c.number("epsilon"));
   const bool is_far = c.distribution == "large_mean";
@@ -114,14 +115,16 @@ void reference(const Case& c, std::vector<HostTensor>& all) {
   const Tensors t = {all};
   const Places places = {size_t(c.size("outer")), size_t(c.size("channels")),
                          size_t(c.size("inner"))};
+  const bool is_empty = places.count() == 0, is_backward = Op(c.op) == Op::backward;
   for (HostTensor& out : all) {
     if (out.spec.role == Role::in) continue;
-    if (out.spec.role == Role::out) out.values.assign(out.values.size(), 0);
+    // Without elements nothing happens forward, and outputs stay as they were: all bits set.
+    if (out.spec.role == Role::out)
+      out.values.assign(out.values.size(), is_empty && !is_backward ? NAN : 0);
     out.magnitude.assign(out.values.size(), 0);
   }
-  const bool is_empty = places.count() == 0;
   for (size_t channel = 0; channel < places.channels; ++channel) {
-    if (Op(c.op) == Op::backward) {
+    if (is_backward) {
       backward(t, places, channel);
     } else if (!is_empty) {
       if (Op(c.op) == Op::train) train(c, t, places, channel);

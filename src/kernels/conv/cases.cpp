@@ -76,12 +76,13 @@ std::vector<Case> tests() {
   const Parameters same = {{"padding", 1}};
   // Around 128 pixels and 64 and 128 filters, too.
   const std::vector<Shaped> shapes = {
-      {Op::conv2d, {0, 2, 5, 5, 3, 3, 3}},         // nothing at all
-      {Op::conv2d, {2, 3, 2, 2, 3, 3, 3}},         // a kernel larger than the image
-      {Op::conv2d, {1, 1, 1, 1, 1, 1, 1}},         //
-      {Op::conv2d, {1, 0, 4, 4, 2, 3, 3}, same},   // no channels: the bias alone
-      {Op::conv2d, {2, 3, 9, 33, 5, 3, 3}, same},  // boxes of 32 x 8 and one more
-      {Op::conv2d, {1, 4, 7, 31, 9, 3, 3}, same},  // one less
+      {Op::conv2d, {0, 2, 5, 5, 3, 3, 3}},                    // nothing at all
+      {Op::conv2d, {2, 3, 2, 2, 3, 3, 3}},                    // a kernel larger than the image
+      {Op::conv2d, {1, 1, 1, 1, 1, 1, 1}},                    //
+      {Op::conv2d, {1, 0, 4, 4, 2, 3, 3}, same},              // no channels: the bias alone
+      {Op::conv2d, {1, 3, 5, 0, 2, 3, 3}, {{"padding", 2}}},  // no pixels: padding alone
+      {Op::conv2d, {2, 3, 9, 33, 5, 3, 3}, same},             // boxes of 32 x 8 and one more
+      {Op::conv2d, {1, 4, 7, 31, 9, 3, 3}, same},             // one less
       {Op::conv2d, {1, 3, 37, 43, 8, 7, 7}, {{"stride", 2}, {"padding", 3}}},
       {Op::conv2d, {1, 2, 12, 17, 3, 1, 5}, {{"padding", 0}, {"padding_width", 2}}},
       {Op::conv2d, {1, 2, 21, 23, 4, 3, 3}, {{"dilation", 3}, {"stride_width", 2}}},

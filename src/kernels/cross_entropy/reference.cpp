@@ -36,6 +36,7 @@ void one_row(const Case& c, const Tensors& t, size_t r, size_t cols, double coun
   const bool is_inside = target >= 0 && target < double(cols);
   const double* const row = &x[r * cols];
   const double target_logit = is_inside ? row[size_t(target)] : row[0];
+  bool has_nan = false;  // which fmax leaves out
   double max = -INFINITY, sum = 0, mean_distance = 0, mean_size = 0, lse = 0;
   if (Op(c.op) == Op::backward) {
     lse = t.find("lse")->values[r];
@@ -43,12 +44,13 @@ void one_row(const Case& c, const Tensors& t, size_t r, size_t cols, double coun
     const double pivot = std::isfinite(target_logit) ? target_logit : 0;
     for (size_t i = 0; i < cols; ++i) {
       max = std::fmax(max, row[i]);
+      has_nan |= std::isnan(row[i]);
       mean_distance += (row[i] - pivot) / double(cols);
       mean_size += std::fabs(row[i] - pivot) / double(cols);
     }
     for (size_t i = 0; i < cols; ++i) sum += std::exp(row[i] - max);
     const double logarithm = std::log(sum), distance = max - target_logit;
-    lse = max == -INFINITY ? max : max + logarithm;
+    lse = max == -INFINITY && !has_nan ? max : max + logarithm;
     double loss = distance + logarithm, magnitude = 1 + std::fabs(distance) + std::fabs(logarithm);
     if (smoothing > 0) {
       loss = (1 - smoothing) * loss + smoothing * ((max - pivot) - mean_distance + logarithm);

@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kThreads) gemv_quantised_packs(Args a) {
   const int64_t first = (int64_t(blockIdx.x) * kWarps + threadIdx.x / kWarpSize) * kRows;
   if (first >= a.w.rows) return;  // the whole warp
   const int64_t row_bytes = a.w.cols * low_precision::kBits<E> / 8;
-  const bool by_column = R == Rule::ratio && a.w.blocks.block_cols == 1 && !a.w.is_whole;
+  const bool by_column = R == Rule::ratio && a.w.blocks.are_columns;
   const uint4* rows[kRows];
   int64_t of_row[kRows];  // its first scale
 #pragma unroll

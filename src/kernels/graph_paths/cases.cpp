@@ -30,6 +30,7 @@ int64_t node_of(const Case& c, int64_t edge) {  // that it starts from
 
 double target_of(const Case& c, int64_t edge) {
   const int64_t vertices = c.size("vertices");
+  if (vertices == 0) return -1;
   const uint64_t noise = hash(c.seed + 1, uint64_t(edge));
   if (c.is_distributed("path")) return double(node_of(c, edge) + 1);  // the last one: to nowhere
   if (c.is_distributed("grid")) {

@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kThreads) layer_norm_vectors(Args a) {
   Pack<T> held[kPacks];
   Moments mine;
   for (int first = threadIdx.x; first < slots.slots; first += kTurn) {
-    load_first<Added>(held, row, slots, first, kThreads, true);
+    load_first<Added>(held, row, slots, first, kThreads);
     mine = merged(mine, row_norm::held_moments(held, slots, first, kThreads, 1, a.centred));
   }
   const Moments warp = lanes_merge(mine, lanes_sum(mine.count, kWarpSize), kWarpSize);

@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kThreadsNarrow, 1024 / kThreadsNarrow)  // 64 
   const int first = int(threadIdx.x) & (lanes - 1);
   const int64_t thread = int64_t(blockIdx.x) * kThreadsNarrow + threadIdx.x;
   const int64_t r = thread >> (__ffs(lanes) - 1);
-  // Past the end, the last row once more, so that shuffles have all lanes; it is not stored.
+  // Lanes past the end take part in the shuffles, and neither read nor store.
   hold_row<Added, T, Packs>(a, min(r, a.rows - 1), first, lanes, lanes, r < a.rows,
                             [](const Moments& whole) { return whole; });
 }
@@ -45,8 +45,20 @@ static BackwardPlan backward_plan_for(const Args& a, const DeviceInfo& device) {
   return BackwardPlan(most_slots(a), a.rows, a.dtype == Dtype::f32, device);
 }
 
+// Whether a pack that is loaded may reach into elements that another lane replaces: packs of two
+// bytes per element are loaded as whole words where the result of the call is an input itself, but
+// its packs begin elsewhere.
+static bool reaches_into_results(const Args& a) {
+  if (size_of(a.dtype) != 2 || !(a.backward || a.residual)) return false;
+  const void* const out = a.backward ? a.dx : a.y;
+  const int64_t stride = a.rows > 1 ? a.backward ? a.dx_stride : a.y_stride : 0;
+  const bool is_between_words = reinterpret_cast<uintptr_t>(out) % 4 != 0 || stride % 2 != 0;
+  const bool is_in_place = out == a.x || out == a.residual || out == a.dy || out == a.dsum;
+  return is_in_place && is_between_words;
+}
 static Support supports(const Args& a, const DeviceInfo& device) {
   if (const Support s = supports_any(a); !s) return s;
+  if (reaches_into_results(a)) return "in place, it takes rows of two-byte elements at 4 bytes";
   const int lanes = a.backward ? backward_plan_for(a, device).lanes : plan_for(a).lanes;
   return lanes > 0 ? kSupported : "the row does not fit the registers of a block";
 }

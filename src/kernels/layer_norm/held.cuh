@@ -17,11 +17,10 @@ inline int64_t most_slots(const Args& a) {
                            a.residual ? a.sum_stride : a.y_stride, int64_t(size_of(a.dtype)));
 }
 
-// What is normalised, for the first time: x, or the sum, which is stored if `stores`.
+// What is normalised, for the first time: x, or the sum, which is stored.
 template <bool Added, class T, int Packs>
 __device__ __forceinline__ void load_first(Pack<T> (&held)[Packs], const Rows<T>& row,
-                                           const RowSlots<T>& slots, int first, int lanes,
-                                           bool stores) {
+                                           const RowSlots<T>& slots, int first, int lanes) {
   load_row(held, row.x, slots, first, lanes, T(0.0f));
   if constexpr (Added) {
     constexpr int kSize = kPackSize<T>;
@@ -36,7 +35,7 @@ __device__ __forceinline__ void load_first(Pack<T> (&held)[Packs], const Rows<T>
       for (int i = 0; i < kSize; ++i) x[i] += more[i];
       held[p] = from_floats<T>(x);
     }
-    if (stores) store_row<T, Packs>(row.sum, slots, first, lanes, [&](int p) { return held[p]; });
+    store_row<T, Packs>(row.sum, slots, first, lanes, [&](int p) { return held[p]; });
   }
 }
 
@@ -74,14 +73,15 @@ __device__ __forceinline__ void store_normalised(const Pack<T> (&held)[Packs], c
 }
 
 // Thread `first` of `lanes` holds slots first, first + lanes …; `width` lanes of its warp share the
-// row; `exchange` makes one Moments of those of all warps that do.
+// row; `exchange` makes one Moments of those of all warps that do. Who does not store must not read
+// either, since the row's own lanes may have replaced it already: for those, the row has no columns.
 template <bool Added, class T, int Packs, class Exchange>
 __device__ __forceinline__ void hold_row(const Args& a, int64_t r, int first, int lanes, int width,
                                          bool stores, Exchange exchange) {
   const Rows<T> row(a, r);
-  const RowSlots<T> slots = slots_of<Added>(row, int(a.cols));
+  const RowSlots<T> slots = slots_of<Added>(row, stores ? int(a.cols) : 0);
   Pack<T> held[Packs];
-  load_first<Added>(held, row, slots, first, lanes, stores);
+  load_first<Added>(held, row, slots, first, lanes);
   const row_norm::Statistics by(
       exchange(row_norm::held_moments(held, slots, first, lanes, width, a.centred)), a.epsilon);
   if (!stores) return;

@@ -38,9 +38,10 @@ void forward(const Case& c, const Tensors& t, size_t r, size_t cols, std::vector
   }
   double mean = 0, magnitude = 0, squares = 0;
   for (const double v : row) {
-    mean += v / double(cols);
+    mean += v;
     magnitude += std::fabs(v) / double(cols);
   }
+  mean /= double(cols);  // of equal numbers exactly that number, which leaves no variance
   if (!centred) mean = magnitude = 0;
   for (const double v : row) squares += (v - mean) * (v - mean);
   const double rstd = 1 / std::sqrt(squares / double(cols) + c.number("epsilon"));
@@ -100,7 +101,8 @@ void reference(const Case& c, std::vector<HostTensor>& all) {
   const auto rows = size_t(c.size("rows")), cols = size_t(c.size("cols"));
   for (HostTensor& out : all)
     if (out.spec.role != Role::in && out.spec.name != "sum") {
-      out.values.assign(out.values.size(), 0);
+      // Without columns nothing happens, and outputs stay as they were: all bits set.
+      out.values.assign(out.values.size(), cols == 0 ? NAN : 0);
       out.magnitude.assign(out.values.size(), 0);
     }
   std::vector<double> row(cols);

@@ -23,10 +23,11 @@ template <int Lanes, int Packs, class Norm, class T>
 __global__ void __launch_bounds__(kThreads<Lanes>) normalize_row_in_registers(Norm norm, Args a) {
   const int lane = int(threadIdx.x) % Lanes;
   const int64_t index = int64_t(blockIdx.x) * (kThreads<Lanes> / Lanes) + threadIdx.x / Lanes;
-  // Past the end, the last row once more, so that shuffles have all lanes; it is not stored.
   const int64_t r = min(index, a.rows - 1);
   T* const out = static_cast<T*>(a.out) + r * a.out_stride;
-  const RowSlots<T> slots(out, int(a.cols));
+  // Lanes past the end take part in the shuffles. They must not read, since the row may be replaced
+  // in place, so for them it has no columns.
+  const RowSlots<T> slots(out, index < a.rows ? int(a.cols) : 0);
   Pack<T> held[Packs];
   load_row(held, static_cast<const T*>(a.x) + r * a.x_stride, slots, lane, Lanes,
            from_float<T>(0));  // which no norm counts
@@ -38,8 +39,7 @@ __global__ void __launch_bounds__(kThreads<Lanes>) normalize_row_in_registers(No
   else sum = reduction::block_combine_for_all<Lanes>(norm, sum);
 
   const Divide scale(a, norm.finish(sum));
-  if (index < a.rows)
-    store_row<T, Packs>(out, slots, lane, Lanes, [&](int p) { return scaled(scale, held[p]); });
+  store_row<T, Packs>(out, slots, lane, Lanes, [&](int p) { return scaled(scale, held[p]); });
 }
 
 // One block per row, which is read twice.

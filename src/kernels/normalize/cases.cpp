@@ -58,6 +58,13 @@ std::vector<Case> tests() {
                            .misalignments = {0},
                            .parameters = {{"epsilon", epsilon}}}));
 
+  // In place, with rows of a few lanes each, which do not fill their last block.
+  append(cases, crossed({.ops = of_rows,
+                         .dtypes = {Dtype::f32, Dtype::f16},
+                         .shapes = {{1, 16}, {9, 31}},
+                         .misalignments = {0},
+                         .specials = false,
+                         .same = {{"out", "x"}}}));
   const Shapes vectors = {{0}, {1}, {9}, {257}, {1031}, {8192}, {100'003}};
   append(cases, crossed({.ops = clip, .dtypes = kFloats, .shapes = vectors}));
   append(cases, crossed({.ops = clip,

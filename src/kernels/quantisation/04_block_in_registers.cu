@@ -56,10 +56,9 @@ __global__ void __launch_bounds__(kWarpSize) quantise_columns(Args a, Maxima m) 
   }
 }
 
-static bool is_of_columns(const Args& a) { return a.blocks.block_cols == 1 && !a.is_whole; }
 static Support supports(const Args& a, const DeviceInfo&) {
   const Support held = held::supports(a);
-  if (!held || !is_of_columns(a)) return held;
+  if (!held || !a.blocks.are_columns) return held;
   return a.rows <= int64_t(kRowsDown) * 65535 ? kSupported : "walks down up to 4 million rows";
 }
 
@@ -77,17 +76,17 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   if (a.rows == 0 || a.cols == 0) return launch_empty(a, stream);
   return with_float_type(a.dtype, [&](auto t) {
     using T = decltype(t);
-    if (is_of_columns(a)) return launch_columns<T, Direct<Dtype::i8>>(a, stream);
+    if (a.blocks.are_columns) return launch_columns<T, Direct<Dtype::i8>>(a, stream);
     if (a.element == Dtype::i8) return held::launch_quantise<T, Direct<Dtype::i8>>(a, stream);
     if (a.element == Dtype::e4m3) return held::launch_quantise<T, Direct<Dtype::e4m3>>(a, stream);
     return held::launch_quantise<T, Direct<Dtype::e5m2>>(a, stream);
   });
 }
 static size_t workspace(const Args& a, const DeviceInfo&) {
-  return is_of_columns(a) ? maxima_bytes(a, true) : 0;
+  return a.blocks.are_columns ? maxima_bytes(a, true) : 0;
 }
 static double cost(const Args& a, const DeviceInfo& device) {
-  const bool twice = is_of_columns(a) || held::is_too_wide(a);
+  const bool twice = a.blocks.are_columns || held::is_too_wide(a);
   const double again = twice ? double(a.rows) * double(a.cols) * double(size_of(a.dtype)) : 0;
   return streaming_us(kTuned, bytes(a) + again, device);
 }

@@ -55,6 +55,7 @@ inline int power_below_largest(Dtype element) { return std::ilogb(largest(elemen
 struct Blocks {
   int64_t block_rows = 1, block_cols = 1;
   int64_t across = 0, count = 0;  // blocks beside each other; all
+  bool are_columns = false;       // a row of one element is a block of one column, too
 };
 inline Blocks blocks_of(const Format& format, int64_t rows, int64_t cols) {
   const auto size = [](int block, int64_t all) { return block ? block : all > 1 ? all : 1; };
@@ -65,6 +66,7 @@ inline Blocks blocks_of(const Format& format, int64_t rows, int64_t cols) {
   };
   b.across = over(format.info().block_cols, cols, b.block_cols);
   b.count = b.across * over(format.info().block_rows, rows, b.block_rows);
+  b.are_columns = format.is_of_columns();
   return b;
 }
 constexpr int kGroup = 256;  // scales that share an f32, of Rule::mean

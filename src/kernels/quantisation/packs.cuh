@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(kThreads, 6) dequantise(Args a, Cut cut) {
   Place at[kTurns];
   PackedWord<Codec::kElement, kSize> words[kTurns];
   float scale[kTurns];
-  const bool by_column = a.blocks.block_cols == 1 && !a.is_whole;
+  const bool by_column = a.blocks.are_columns;
 #pragma unroll
   for (int u = 0; u < kTurns; ++u) {
     at[u] = Place::of<T>(a, cut.per_row, first + u * kThreads);

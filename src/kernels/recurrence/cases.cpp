@@ -14,6 +14,13 @@ namespace {
 bool is_gae(const Case& c) { return Op(c.op) == Op::gae; }
 bool is_exact(const Case& c) { return c.seed % 2 == 0 && !c.specials && !is_gae(c); }
 
+// With NaN and infinities, chains that rungs combine in different orders have different results:
+// only those of a single step are the same.
+Status check(const Case& c) {
+  if (!c.specials || c.size("length") <= 1) return Status::ok();
+  return Error{2, "NaN and infinities come out differently where steps are combined"};
+}
+
 void workload(const Case& c, Workload& w) {
   for (TensorSpec& t : w.tensors) {
     t.fill = is_exact(c) ? Fill::counted : Fill::uniform;
@@ -88,8 +95,6 @@ std::vector<Case> tests() {
   append(cases, crossed({.ops = {0, 1, 2}, .shapes = {{0, 5}, {5, 0}}}));
   // A gradient of `initial` is there without a step.
   cases.push_back({.op = 1, .shape = {5, 0}, .with = {"initial", "dinitial"}});
-  // NaN and infinities, in chains that the rungs combine in different orders: only for those that
-  // are done step by step would the results be the same, so the steps are few.
   append(cases, crossed({.ops = {0, 1, 2}, .shapes = {{67, 1}}, .misalignments = {}}));
   for (const int op : {0, 1, 2})
     for (const uint64_t seed : {1, 2})
@@ -120,7 +125,8 @@ FamilyOf<Args> family() {
           .tests = tests,
           .timings = timings,
           .tour = {.shape = {64, 4096}},
-          .input = input};
+          .input = input,
+          .check = check};
 }
 
 }  // namespace ridge::recurrence

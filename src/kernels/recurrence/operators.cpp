@@ -79,8 +79,8 @@ Operators operators() {
                             .most = 1,
                             .meaning = "how far advantages look ahead: lambda"});
   gae.notes =
-      "Generalised advantage estimation. Nothing crosses the end of an episode, neither a "
-      "value nor an advantage.";
+      "Generalised advantage estimation. No value crosses the end of an episode, and no advantage "
+      "that is finite.";
   return {forward, backward, gae};
 }
 

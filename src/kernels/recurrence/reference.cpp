@@ -28,7 +28,7 @@ struct Chain {
 
   void step(double a, double b, double of_b) {  // of_b: what the error of b is relative to
     const double factor = std::fabs(a);
-    h = a == 0 ? b : a * h + b;
+    h = a * h + b;
     aged = factor == 0 ? of_b : factor * (aged + terms) + of_b;
     terms = factor == 0 ? of_b : factor * terms + of_b;
   }

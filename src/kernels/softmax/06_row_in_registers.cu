@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kThreadsNarrow, 1024 / kThreadsNarrow)  // 64 
   const int first = int(threadIdx.x) & (lanes - 1);
   const int64_t thread = int64_t(blockIdx.x) * kThreadsNarrow + threadIdx.x;
   const int64_t r = thread >> (__ffs(lanes) - 1);
-  // Past the end, the last row once more, so that shuffles have all lanes; it is not stored.
+  // Lanes past the end take part in the shuffles, and neither read nor store.
   const Rows<T> row(args, min(r, args.rows - 1));
   hold_row<T, op, Packs>(row, int(args.cols), first, lanes, lanes, r < args.rows,
                          [](const MaxSum& whole) { return whole; });

@@ -125,6 +125,15 @@ std::vector<Case> tests() {
                          .dtypes = {Dtype::f32},
                          .shapes = {{1, 60003}},
                          .specials = false}));
+  // In place, with rows of a few lanes each, which do not fill their last block.
+  for (const Dtype dtype : {Dtype::f32, Dtype::f16})
+    for (const auto& shape : Shapes{{1, 16}, {9, 31}, {5, 517}}) {
+      for (const int op : {int(Op::softmax), int(Op::log_softmax)})
+        cases.push_back({.op = op, .dtype = dtype, .shape = shape, .same = {{"out", "x"}}});
+      for (const int op : {int(Op::softmax_bwd), int(Op::log_softmax_bwd)})
+        for (const char* const in : {"y", "dy"})
+          cases.push_back({.op = op, .dtype = dtype, .shape = shape, .same = {{"dx", in}}});
+    }
   // Every tensor at another distance from its boundary, and its rows at another distance from each
   // other. Odd and even seeds are two kinds of numbers.
   for (const int op : kAll)

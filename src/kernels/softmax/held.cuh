@@ -76,16 +76,18 @@ __device__ __forceinline__ void finish_row(const Held<T, op, Packs>& held, int w
   });
 }
 
-// Thread `first` of `lanes` has slots first, first + lanes …, `Packs` of them.
+// Thread `first` of `lanes` has slots first, first + lanes …, `Packs` of them. Who does not store
+// must not read either, since the row's own lanes may have replaced it already: for those, the row
+// has no columns.
 template <class T, Op op, int Packs, class Exchange>
 __device__ __forceinline__ void hold_row(const Rows<T>& row, int cols, int first, int lanes,
                                          int width, bool stores, Exchange exchange) {
-  const RowSlots<T> slots(row.out, cols);
+  const RowSlots<T> slots(row.out, stores ? cols : 0);
   Held<T, op, Packs> held;
   load_row(held.a, row.in, slots, first, lanes, held.outside());
   if constexpr (!held.kForward) load_row(held.b, row.dy, slots, first, lanes, held.outside());
   finish_row<T, op, Packs>(held, width, exchange, [&](auto result) {
-    if (stores) store_row<T, Packs>(row.out, slots, first, lanes, result);
+    store_row<T, Packs>(row.out, slots, first, lanes, result);
   });
 }
 

@@ -40,7 +40,8 @@ int32_t token_of(const Case& c, const double* x, size_t cols, size_t row) {
     size_t n = 1;
     for (; n < kept; ++n) {
       before += weight(order[n - 1]);
-      if (before >= c.number("top_p") * total) break;
+      // What f32 does not see must not decide.
+      if (float(before) >= float(c.number("top_p") * total)) break;
     }
     kept = n;
   }

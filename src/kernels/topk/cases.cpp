@@ -51,6 +51,16 @@ std::vector<Case> tests() {
                          .misalignments = {1},
                          .specials = false,
                          .distributions = {"rising", "falling", "equal", "few_values"}}));
+  // The last that is taken is 0, or has both zeros as its equals.
+  append(cases, crossed({.shapes = {{3, 2, 1}, {2, 300, 2}},
+                         .misalignments = {0},
+                         .specials = false,
+                         .distributions = {"falling"}}));
+  append(cases, with(crossed({.shapes = {{9, 7, 3}, {3, 500, 260}},
+                              .misalignments = {0},
+                              .specials = false,
+                              .distributions = {"few_values"}}),
+                     0, 1));
   append(cases, crossed({.dtypes = {Dtype::bf16},
                          .shapes = {{1, 5003, 2048}},
                          .specials = false,

@@ -71,8 +71,11 @@ struct RowSource {
   __device__ float bound(Key threshold) const {
     const uint32_t order = uint32_t(threshold >> 32);
     // 0 is the order of nothing: everything passes a NaN.
-    return threshold == 0 ? __uint_as_float(0x7fffffffu)
-                          : from_ordered_bits(largest ? order : ~order);
+    if (threshold == 0) return __uint_as_float(0x7fffffffu);
+    if (!largest) return from_ordered_bits(~order);
+    // The step below 0 is no number's order, but as bits it is -0, which 0 would not pass.
+    constexpr uint32_t kBelowZero = 0x7fffffffu;
+    return from_ordered_bits(order == kBelowZero ? kBelowZero - 1 : order);
   }
   // A bit for each element that may be above the bound. Where only `any` is asked for, the compiler
   // leaves one comparison per element.
