@@ -177,29 +177,24 @@ __device__ __forceinline__ PackedWord<Codec::kElement, N> divided(const Codec& c
   return codec.encoded(x);
 }
 
-// What a block is divided by, made ready once: divide_all in two halves. Where `divides` is not true,
-// quotients mean nothing, and the codes are those of 0.
+// What numbers are divided by, made ready once: divide_all in two halves. If `inverse` is 0, nothing
+// is divided, and the codes are those of 0.
 struct Divisor {
-  float b, inverse, lift = 1;
-  bool divides;
-  __device__ __forceinline__ explicit Divisor(float scale) : b(scale), divides(is_divisor(scale)) {
+  float b = 1, inverse = 1, lift = 1;
+  Divisor() = default;
+  __device__ __forceinline__ explicit Divisor(float scale) : b(scale) {
     constexpr uint32_t kLeast = low_precision::f32_power(-60), kMost = low_precision::f32_power(60);
     if (__float_as_uint(scale) - kLeast > kMost - kLeast) {
-      lift = scale < 1 ? 0x1p64f : 0x1p-64f;
+      lift = !is_divisor(scale) ? 1 : scale < 1 ? 0x1p64f : 0x1p-64f;
       b *= lift;
     }
-    inverse = 1 / b;
+    inverse = is_divisor(scale) ? 1 / b : 0;
   }
-  template <int N>
-  __device__ __forceinline__ void divide(float (&x)[N]) const {
-    if (lift != 1)
-#pragma unroll
-      for (int i = 0; i < N; ++i) x[i] *= lift;
-#pragma unroll
-    for (int i = 0; i < N; ++i) {
-      const float near = x[i] * inverse;
-      x[i] = fmaf(fmaf(-near, b, x[i]), inverse, near);
-    }
+  __device__ __forceinline__ bool divides() const { return inverse != 0; }
+  // Of a number that `lift` was multiplied with.
+  __device__ __forceinline__ float quotient(float lifted) const {
+    const float near = lifted * inverse;
+    return fmaf(fmaf(-near, b, lifted), inverse, near);
   }
 };
 // The same for a power of two, given as ue8m0: its reciprocal is exact. No such scale is above

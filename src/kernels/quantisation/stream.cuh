@@ -31,10 +31,10 @@ __device__ __forceinline__ void load(const Args& a, const Share& share, Pack<T> 
   }
 }
 
-// The largest magnitudes of `lanes` neighbouring packs, as bits, for all packs of the thread. Maxima
+// The largest magnitudes of kOver neighbouring packs, as bits, for all packs of the thread. Maxima
 // of two-byte numbers stay in that format, and one shuffle carries those of two packs.
-template <class T>
-__device__ __forceinline__ void block_maxima(const Pack<T> (&raw)[kUnroll], int lanes,
+template <int kOver, class T>
+__device__ __forceinline__ void block_maxima(const Pack<T> (&raw)[kUnroll],
                                              uint32_t (&bits)[kUnroll]) {
   if constexpr (sizeof(T) == 2) {
 #pragma unroll
@@ -43,14 +43,14 @@ __device__ __forceinline__ void block_maxima(const Pack<T> (&raw)[kUnroll], int 
       uint32_t both = pair_max<T>(__byte_perm(first, second, 0x5410),
                                   __byte_perm(first, second, 0x7632));
 #pragma unroll
-      for (int distance = kWarpSize / 2; distance > 0; distance /= 2)
-        if (distance < lanes) both = pair_max<T>(both, __shfl_xor_sync(kAllLanes, both, distance));
+      for (int distance = kOver / 2; distance > 0; distance /= 2)
+        both = pair_max<T>(both, __shfl_xor_sync(kAllLanes, both, distance));
       bits[u] = magnitude_bits(to_float(reinterpret_cast<const T*>(&both)[0]));
       bits[u + 1] = magnitude_bits(to_float(reinterpret_cast<const T*>(&both)[1]));
     }
   } else {
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u) bits[u] = lanes_max_bits(pack_max_bits(raw[u]), lanes);
+    for (int u = 0; u < kUnroll; ++u) bits[u] = lanes_max_bits(pack_max_bits(raw[u]), kOver);
   }
 }
 
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kThreads) stream_maximum(Args a, Maxima m, int
   Pack<T> raw[kUnroll];
   uint32_t each[kUnroll];
   load(a, Share(packs, blockIdx.x), raw);
-  block_maxima(raw, kLanes<T, kBlock>, each);
+  block_maxima<kLanes<T, kBlock>>(raw, each);
   uint32_t bits = 0;
 #pragma unroll
   for (int u = 0; u < kUnroll; ++u)
@@ -84,10 +84,28 @@ __global__ void __launch_bounds__(kThreads) stream_maximum(Args a, Maxima m, int
 // The scale of a block under that of the tensor, as ue4m3: as in rules.cuh, with the division made
 // ready. A quotient that is not exact here is far below the least ue4m3.
 __device__ __forceinline__ uint32_t shared_scale(float scale, const Divisor& by_tensor) {
-  float quotient[1] = {scale};
-  by_tensor.divide(quotient);
-  if (!by_tensor.divides) quotient[0] = scale * 0;  // NaN stays NaN
-  return quotient[0] == quotient[0] ? narrow_bounded<Dtype::e4m3>(quotient[0]) : 0x7fu;
+  const float quotient = by_tensor.divides() ? by_tensor.quotient(scale * by_tensor.lift)
+                                             : scale * 0;  // NaN stays NaN
+  return quotient == quotient ? narrow_bounded<Dtype::e4m3>(quotient) : 0x7fu;
+}
+// Makes and stores the scale of a block, and says what it divides by.
+template <Dtype E, Rule R>
+__device__ __forceinline__ Divisor divisor_of_block(const Args& a, const Maxima& m, int64_t block,
+                                                    uint32_t bits, float tensor_scale,
+                                                    const Divisor& by_tensor, bool stores) {
+  const float amax = amax_of(bits);
+  if constexpr (R == Rule::mean) {
+    if (stores) m.blocks[block] = bits;
+    return Divisor(amax);
+  }
+  const float scale = ratio_scale<E>(amax);
+  if constexpr (R == Rule::ratio) {
+    if (stores) static_cast<float*>(a.scales)[block] = scale;
+    return Divisor(scale);
+  }
+  const uint32_t code = shared_scale(scale, by_tensor);
+  if (stores) static_cast<uint8_t*>(a.scales)[block] = uint8_t(code);
+  return Divisor(shared_scale_in_f32(code, tensor_scale));
 }
 
 // kBlock: elements of a block, 0 for the whole tensor.
@@ -115,41 +133,60 @@ __global__ void __launch_bounds__(kThreads, 4) quantise_stream(Args a, Maxima m,
     }
   }
   const Divisor by_tensor(tensor_scale);
-  uint32_t bits[kUnroll];
-  if constexpr (kBlock > 0) block_maxima(raw, kLanes<T, kBlock>, bits);
   constexpr int kEvery = kLanes<T, kBlock>;
+  uint32_t bits[kUnroll];
+  if constexpr (kBlock > 0) block_maxima<kEvery>(raw, bits);
+  const int in_block = int(threadIdx.x) % kEvery;
   const int64_t first_block = (share.begin + threadIdx.x) / kEvery;
+  const auto block_of = [&](int u) { return first_block + u * (kThreads / kEvery); };
+  const auto has_block = [&](int u) { return u * kThreads < share.left + in_block; };
+
+  // The lanes of a block have kUnroll blocks together: each lane makes its part of the divisors.
+  constexpr bool kDivides = kBlock > 0 && R != Rule::power;
+  constexpr int kMade = kDivides && kEvery < kUnroll ? kUnroll / kEvery : 1;
+  Divisor made[kMade];
+  bool is_lifted = by_tensor.lift != 1;
+  if constexpr (kDivides) {
+    is_lifted = false;
+#pragma unroll
+    for (int k = 0; k < kMade; ++k) {
+      const int u = in_block * kMade % kUnroll + k;
+      uint32_t mine = bits[k];
+#pragma unroll
+      for (int v = kMade + k; v < kUnroll; v += kMade) mine = u == v ? bits[v] : mine;
+      const bool stores = in_block * kMade < kUnroll && has_block(u);
+      made[k] = divisor_of_block<Codec::kElement, R>(a, m, block_of(u), mine, tensor_scale,
+                                                     by_tensor, stores);
+      is_lifted |= made[k].lift != 1;
+    }
+    is_lifted = __any_sync(kAllLanes, is_lifted);
+  }
   Word* const q = static_cast<Word*>(a.q) + share.begin + threadIdx.x;
 #pragma unroll
   for (int u = 0; u < kUnroll; ++u) {
     float numbers[kSize];
     to_floats(raw[u], numbers);
-    bool divides = by_tensor.divides;
-    if constexpr (kBlock == 0) {
-      by_tensor.divide(numbers);
+    bool divides;
+    if constexpr (R == Rule::power) {
+      const uint32_t code = power_scale(amax_of(bits[u]), kPowerBelowLargest<Codec::kElement>);
+      if (in_block == 0 && has_block(u)) static_cast<uint8_t*>(a.scales)[block_of(u)] = code;
+      divide_by_power(code, numbers);
+      divides = code != 0xff;
     } else {
-      const bool stores = threadIdx.x % kEvery == 0 && share.has(u);
-      const int64_t block = first_block + u * (kThreads / kEvery);
-      const float amax = amax_of(bits[u]);
-      if constexpr (R == Rule::power) {
-        const uint32_t code = power_scale(amax, kPowerBelowLargest<Codec::kElement>);
-        if (stores) static_cast<uint8_t*>(a.scales)[block] = uint8_t(code);
-        divide_by_power(code, numbers);
-        divides = code != 0xff;
-      } else {
-        float scale = R == Rule::mean ? amax : ratio_scale<Codec::kElement>(amax);
-        if constexpr (R == Rule::shared) {
-          const uint32_t code = shared_scale(scale, by_tensor);
-          if (stores) static_cast<uint8_t*>(a.scales)[block] = uint8_t(code);
-          scale = shared_scale_in_f32(code, tensor_scale);
-        } else if (stores) {
-          if constexpr (R == Rule::mean) m.blocks[block] = bits[u];
-          else static_cast<float*>(a.scales)[block] = scale;
-        }
-        const Divisor by(scale);
-        by.divide(numbers);
-        divides = by.divides;
+      Divisor by = by_tensor;
+      if constexpr (kDivides) {
+        by.b = __shfl_sync(kAllLanes, made[u % kMade].b, u / kMade, kEvery);
+        by.inverse = __shfl_sync(kAllLanes, made[u % kMade].inverse, u / kMade, kEvery);
       }
+      if (is_lifted) {  // all lanes of the warp
+        if constexpr (kDivides)
+          by.lift = __shfl_sync(kAllLanes, made[u % kMade].lift, u / kMade, kEvery);
+#pragma unroll
+        for (int i = 0; i < kSize; ++i) numbers[i] *= by.lift;
+      }
+#pragma unroll
+      for (int i = 0; i < kSize; ++i) numbers[i] = by.quotient(numbers[i]);
+      divides = by.divides();
     }
     Word word = codec.encoded(numbers);  // with all lanes of the warp
     if (!divides) word = kCodesOfZero<Codec::kElement, kSize>;
@@ -192,10 +229,14 @@ __global__ void __launch_bounds__(kThreads, 4) dequantise_stream(Args a, Divider
     float numbers[kSize];
     codec.decode(words[u], numbers);
     if (!share.has(u)) continue;
+    alignas(kPackBytes) float scales[kSize];
+    if constexpr (kWhere == Where::column)
 #pragma unroll
-    for (int i = 0; i < kSize; ++i)
-      numbers[i] *= kWhere == Where::column ? static_cast<const float*>(a.scales)[column[u] + i]
-                                            : scale[u];
+      for (int p = 0; p < kSize; p += kPackSize<float>)
+        *reinterpret_cast<Pack<float>*>(scales + p) =
+            load_pack(static_cast<const float*>(a.scales) + column[u] + p);
+#pragma unroll
+    for (int i = 0; i < kSize; ++i) numbers[i] *= kWhere == Where::column ? scales[i] : scale[u];
     store_pack(y + u * kThreads * kSize, from_floats<T>(numbers));
   }
 }
@@ -218,6 +259,8 @@ inline Support supports(const Args& a) {
   if (a.rows > 1 && a.x_stride != a.cols) return "needs rows without gaps between them";
   if (a.cols % pack != 0 || !is_pack_aligned(a.x) || reinterpret_cast<uintptr_t>(a.q) % 8 != 0)
     return "works on rows of whole packs of 16 bytes, at multiples of 16 bytes";
+  if (where(a) == Where::column && !is_pack_aligned(a.scales))
+    return "reads scales of columns at multiples of 16 bytes";
   if (where(a) == Where::block && a.rows > 1 && a.cols % a.blocks.block_cols != 0)
     return "works on rows of whole blocks";
   return a.rows * a.cols < int64_t(1) << 40 ? kSupported : "counts elements up to 2^40";
