@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(kThreads) gemv_quantised_packs(Args a) {
       if (has) load_x<T>(a, c, x);
       if (by_column && has)
 #pragma unroll
-        for (int i = 0; i < kCodes; ++i) x[i] *= scale_of<R>(a.w, c + i);
+        for (int i = 0; i < kCodes; ++i) x[i] *= stored_scale<R>(a.w, c + i);
       const int block = by_column ? 0 : c / block_cols;
 #pragma unroll
       for (int r = 0; r < kRows; ++r) {
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kThreads) gemv_quantised_packs(Args a) {
         for (int i = 0; i < kCodes; ++i) dot = fmaf(weight[i], x[i], dot);
         if (Decoder<E>::kFactor != 1) dot *= Decoder<E>::kFactor;
         if (by_column) sum[r] += dot;
-        else if (has) sum[r] = fmaf(dot, scale_of<R>(a.w, of_row[r] + block), sum[r]);
+        else if (has) sum[r] = fmaf(dot, stored_scale<R>(a.w, of_row[r] + block), sum[r]);
         if constexpr (E == Dtype::e4m3) {
           if (decoder.is_nan()) sum[r] = __uint_as_float(0x7fffffffu);
           decoder.carries = 0;

@@ -7,7 +7,7 @@
 
 namespace ridge::gemv_quantised {
 
-using quantisation::kGroup;
+using quantisation::stored_scale;
 
 constexpr int kCodes = 16;  // of one step: no block is smaller
 
@@ -94,20 +94,5 @@ struct Decoder<Dtype::nf4> {
       w[i] = __shfl_sync(kAllLanes, table, int(words[i / 8] >> i % 8 * 4), 16);
   }
 };
-
-// The scale of a block, whose rule the compiler knows.
-template <Rule R>
-__device__ __forceinline__ float scale_of(const quantisation::Args& a, int64_t block) {
-  if constexpr (R == Rule::ratio) return static_cast<const float*>(a.scales)[block];
-  const uint32_t code = static_cast<const uint8_t*>(a.scales)[block];
-  if constexpr (R == Rule::power) return widen<Dtype::ue8m0>(code);
-  else if constexpr (R == Rule::shared) {
-    const uint32_t size = code & 0x7f;
-    const float scale = __uint_as_float(size << 20) * 0x1p120f * a.second[0];
-    return size == 0x7f ? __uint_as_float(0x7fffffffu) : scale;
-  } else {
-    return __fadd_rn(__fmul_rn(widen<Dtype::e4m3>(code), a.second[block / kGroup]), a.mean[0]);
-  }
-}
 
 }  // namespace ridge::gemv_quantised

@@ -43,6 +43,28 @@ __device__ __forceinline__ void divide_all(float (&x)[N], float b) {
   }
 }
 
+// Of formats that the compiler knows: the largest number, and the power of two below it.
+template <Dtype E>
+constexpr float kLargestNumber = E == Dtype::i8     ? 127.0f
+                                 : E == Dtype::e4m3 ? 448.0f
+                                 : E == Dtype::e5m2 ? 57344.0f
+                                 : E == Dtype::e2m1 ? 6.0f
+                                                    : 1.0f;
+template <Dtype E>
+constexpr int kPowerBelowLargest = int(low_precision::Layout<E>::kLargest >>
+                                       low_precision::Layout<E>::kMantissa) -
+                                   low_precision::Layout<E>::kBias;
+
+// amax / (the largest number of E) as divide_all does it; the reciprocal is a constant.
+template <Dtype E>
+__device__ __forceinline__ float ratio_scale(float amax) {
+  constexpr float kLargest = kLargestNumber<E>, kInverse = 1 / kLargest;
+  if constexpr (kLargest == 1) return amax;
+  if (amax < 0x1p-100f) return amax / kLargest;  // a remainder would be subnormal
+  const float near = amax * kInverse;
+  return fmaf(fmaf(-near, kLargest, amax), kInverse, near);
+}
+
 // Calls f(Direct<E>()) with the format of the elements.
 template <class F>
 auto with_codec(Dtype element, F f) {
@@ -104,18 +126,28 @@ __device__ __forceinline__ void store_part(T* row, int64_t c, int64_t width, con
     if (i < width) row[c + i] = pack[i];
 }
 
+// The larger ones of two pairs of two-byte numbers; NaN if one of them is.
+template <class T>
+__device__ __forceinline__ uint32_t pair_max(uint32_t a, uint32_t b) {
+  using Pair = std::conditional_t<std::is_same_v<T, __half>, __half2, __nv_bfloat162>;
+  const Pair most =
+      __hmax2_nan(*reinterpret_cast<const Pair*>(&a), *reinterpret_cast<const Pair*>(&b));
+  return *reinterpret_cast<const uint32_t*>(&most);
+}
+// The largest magnitudes of the even and of the odd elements of a pack.
+template <class T>
+__device__ __forceinline__ uint32_t pack_max_pair(const Pack<T>& pack) {
+  const uint32_t* const words = reinterpret_cast<const uint32_t*>(&pack);
+  const auto sizes = [&](int w) { return words[w] & 0x7fff7fffu; };
+  return pair_max<T>(pair_max<T>(sizes(0), sizes(1)), pair_max<T>(sizes(2), sizes(3)));
+}
 // The largest magnitude of a pack, as bits. Two-byte numbers are compared in pairs.
 template <class T>
 __device__ __forceinline__ uint32_t pack_max_bits(const Pack<T>& pack) {
   if constexpr (sizeof(T) == 2) {
-    using Pair = std::conditional_t<std::is_same_v<T, __half>, __half2, __nv_bfloat162>;
-    const uint32_t* const words = reinterpret_cast<const uint32_t*>(&pack);
-    const auto size = [&](int w) {
-      const uint32_t sizes = words[w] & 0x7fff7fffu;
-      return *reinterpret_cast<const Pair*>(&sizes);
-    };
-    const Pair most = __hmax2_nan(__hmax2_nan(size(0), size(1)), __hmax2_nan(size(2), size(3)));
-    return magnitude_bits(max_or_nan(to_float(most.x), to_float(most.y)));
+    const uint32_t most = pack_max_pair(pack);
+    const T* const halves = reinterpret_cast<const T*>(&most);
+    return magnitude_bits(max_or_nan(to_float(halves[0]), to_float(halves[1])));
   } else {
     float most = fabsf(pack[0]);
 #pragma unroll
@@ -144,5 +176,36 @@ __device__ __forceinline__ PackedWord<Codec::kElement, N> divided(const Codec& c
   }
   return codec.encoded(x);
 }
+
+// What numbers are divided by, made ready once: divide_all in two halves. If `inverse` is 0, nothing
+// is divided, and the codes are those of 0.
+struct Divisor {
+  float b = 1, inverse = 1, lift = 1;
+  Divisor() = default;
+  __device__ __forceinline__ explicit Divisor(float scale) : b(scale) {
+    constexpr uint32_t kLeast = low_precision::f32_power(-60), kMost = low_precision::f32_power(60);
+    if (__float_as_uint(scale) - kLeast > kMost - kLeast) {
+      lift = !is_divisor(scale) ? 1 : scale < 1 ? 0x1p64f : 0x1p-64f;
+      b *= lift;
+    }
+    inverse = is_divisor(scale) ? 1 / b : 0;
+  }
+  __device__ __forceinline__ bool divides() const { return inverse != 0; }
+  // Of a number that `lift` was multiplied with.
+  __device__ __forceinline__ float quotient(float lifted) const {
+    const float near = lifted * inverse;
+    return fmaf(fmaf(-near, b, lifted), inverse, near);
+  }
+};
+// The same for a power of two, given as ue8m0: its reciprocal is exact. No such scale is above
+// 2^125; 0xff is NaN.
+template <int N>
+__device__ __forceinline__ void divide_by_power(uint32_t code, float (&x)[N]) {
+  const float inverse = __uint_as_float((254 - code) << 23);
+#pragma unroll
+  for (int i = 0; i < N; ++i) x[i] *= inverse;
+}
+template <Dtype E, int N>
+constexpr PackedWord<E, N> kCodesOfZero = E == Dtype::nf4 ? PackedWord<E, N>(0x77777777u) : 0;
 
 }  // namespace ridge::quantisation

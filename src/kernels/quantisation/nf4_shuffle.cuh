@@ -61,7 +61,8 @@ struct Nf4ByShuffle {
       const int cell = __float_as_int(fmaf(x[i], Nf4Cells::kCells, 0x1.8p23f + Nf4Cells::kMiddle));
       const float next = __shfl_sync(kAllLanes, mine.next, cell);
       const uint32_t below = __shfl_sync(kAllLanes, mine.below, cell);
-      word |= (below + (x[i] > next)) << 4 * i;
+      word += below << 4 * i;
+      if (x[i] > next) word += 1u << 4 * i;
     }
     return PackedWord<kElement, N>(word);
   }

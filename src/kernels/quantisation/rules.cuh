@@ -31,8 +31,7 @@ __device__ __forceinline__ uint32_t power_scale(float amax, int power) {
   return uint32_t(max(int(__float_as_uint(amax) >> 23) - power, 0));
 }
 // The scale of a block under that of the tensor, as ue4m3.
-__device__ __forceinline__ uint32_t shared_scale(float amax, float largest, float tensor_scale) {
-  const float scale = amax / largest;
+__device__ __forceinline__ uint32_t shared_scale(float scale, float tensor_scale) {
   return narrow<Dtype::ue4m3>(tensor_scale == 0 && scale == scale ? 0 : scale / tensor_scale);
 }
 // The scale of the tensor that the largest magnitude of all its finite blocks asks for.
@@ -53,18 +52,31 @@ __device__ __forceinline__ float make_scale(const Args& a, int64_t block, float 
   }
   const bool is_power = a.rule == Rule::power;
   const uint32_t code =
-      is_power ? power_scale(amax, a.power) : shared_scale(amax, a.largest, tensor_scale);
+      is_power ? power_scale(amax, a.power) : shared_scale(amax / a.largest, tensor_scale);
   if (stores) static_cast<uint8_t*>(a.scales)[block] = uint8_t(code);
   return is_power ? widen<Dtype::ue8m0>(code) : widen<Dtype::ue4m3>(code) * tensor_scale;
 }
 
+// The f32 that a stored ue4m3 stands for under the scale of the tensor.
+__device__ __forceinline__ float shared_scale_in_f32(uint32_t code, float tensor_scale) {
+  const uint32_t size = code & 0x7f;
+  const float scale = __uint_as_float(size << 20) * 0x1p120f * tensor_scale;
+  return size == 0x7f ? __uint_as_float(kNanBits) : scale;
+}
 // The scale of a block as it is stored, in f32.
+template <Rule R>
 __device__ __forceinline__ float stored_scale(const Args& a, int64_t block) {
-  if (a.rule == Rule::ratio) return static_cast<const float*>(a.scales)[block];
+  if constexpr (R == Rule::ratio) return static_cast<const float*>(a.scales)[block];
   const uint32_t code = static_cast<const uint8_t*>(a.scales)[block];
-  if (a.rule == Rule::power) return widen<Dtype::ue8m0>(code);
-  if (a.rule == Rule::shared) return widen<Dtype::ue4m3>(code) * a.second[0];
+  if constexpr (R == Rule::power) return widen<Dtype::ue8m0>(code);
+  if constexpr (R == Rule::shared) return shared_scale_in_f32(code, a.second[0]);
   return __fadd_rn(__fmul_rn(widen<Dtype::e4m3>(code), a.second[block / kGroup]), a.mean[0]);
+}
+__device__ __forceinline__ float stored_scale(const Args& a, int64_t block) {
+  if (a.rule == Rule::ratio) return stored_scale<Rule::ratio>(a, block);
+  if (a.rule == Rule::power) return stored_scale<Rule::power>(a, block);
+  return a.rule == Rule::shared ? stored_scale<Rule::shared>(a, block)
+                                : stored_scale<Rule::mean>(a, block);
 }
 
 // Whether elements are divided at all; otherwise they are 0.

@@ -1,11 +1,12 @@
-// quantisation rung 06, hardware_fp8: one instruction converts two numbers to fp8.
+// quantisation rung 07, hardware_fp8: one instruction converts two numbers to fp8.
 //
-// Since 05_table_by_shuffle: 03 and 04 round fp8 in a dozen instructions per element; GPUs from
+// Since 06_one_stream: 03, 04 and 06 round fp8 in a dozen instructions per element; GPUs from
 //   compute capability 8.9 on have one for two elements. This unit is compiled for Hopper.
 // Stops at: HBM. Loads, the maximum, the division and the addresses are what is left.
 // Not for: other formats: i8 takes two instructions anyhow, and Hopper has none for e2m1.
 #include "device/ptx/fp8.cuh"
 #include "kernels/quantisation/held.cuh"
+#include "kernels/quantisation/stream.cuh"
 #include "select/select.h"
 
 namespace ridge::quantisation::hardware_fp8 {
@@ -41,6 +42,8 @@ static Support supports(const Args& a, const DeviceInfo& device) {
 template <Dtype E>
 static Status launched(const Args& a, cudaStream_t stream) {
   return with_float_type(a.dtype, [&](auto t) {
+    if (stream::supports_quantise(a))
+      return stream::launch_quantise<decltype(t), Hardware<E>>(a, stream);
     return is_in_rows(a) ? packs::launch_quantise<decltype(t), Hardware<E>>(a, stream)
                          : held::launch_quantise<decltype(t), Hardware<E>>(a, stream);
   });
