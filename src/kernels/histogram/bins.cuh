@@ -1,6 +1,7 @@
 // What the rungs of histogram share: how an element becomes a bin, and the walk over the elements.
 #pragma once
 
+#include "device/allow_shared.cuh"
 #include "device/clear.cuh"
 #include "device/from_detail.cuh"
 #include "device/lanes.cuh"
@@ -100,16 +101,6 @@ inline unsigned walking_blocks(const Args& a, const DeviceInfo& device, int per_
   const double packs = bytes(a) / kPackBytes;
   const auto enough = int64_t(packs / kThreads) + 1;
   return unsigned(std::min<int64_t>(enough, int64_t(per_sm) * device.sm_count));
-}
-
-// Room for `counters` words in shared memory; more than 48 KB has to be asked for.
-template <class Kernel>
-Status allow_shared(Kernel kernel, size_t bytes) {
-  if (bytes <= 48 * 1024) return Status::ok();
-  const cudaError_t error =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes));
-  if (error == cudaSuccess) return Status::ok();
-  return Error{int(error), std::string("asking for shared memory: ") + cudaGetErrorString(error)};
 }
 
 inline int table_bins(const Args& a) {

@@ -10,15 +10,16 @@
 
 namespace ridge::radix_sort::four_passes {
 
-static __global__ void __launch_bounds__(kThreads)
-    count_digits(Args a, Order order, int shift, uint32_t* counts, int64_t tiles) {
+template <class DigitOrder>
+__global__ void __launch_bounds__(kThreads)
+    count_digits(Args a, DigitOrder order, int pass, uint32_t* counts, int64_t tiles) {
   __shared__ uint32_t shared[kDigits];
   if (threadIdx.x < kDigits) shared[threadIdx.x] = 0;
   __syncthreads();
   const int64_t begin = int64_t(blockIdx.x) * kTile;
   for (int i = 0; i < kItems; ++i) {
     const int64_t from = begin + i * kThreads + threadIdx.x;
-    if (from < a.n) atomicAdd(&shared[digit_of(order, a.keys[from], shift)], 1u);
+    if (from < a.n) atomicAdd(&shared[order.digit(a.keys[from], pass)], 1u);
   }
   __syncthreads();
   if (threadIdx.x < kDigits) counts[threadIdx.x * tiles + blockIdx.x] = shared[threadIdx.x];
@@ -51,12 +52,19 @@ static __global__ void __launch_bounds__(kScanThreads) scan_counts(uint32_t* cou
   }
 }
 
-template <bool kPairs>
+template <bool kPairs, class DigitOrder>
 __global__ void __launch_bounds__(kThreads)
-    scatter_digits(Args a, Order order, int shift, const uint32_t* starts, int64_t tiles) {
+    scatter_digits(Args a, DigitOrder order, int pass, const uint32_t* starts, int64_t tiles) {
   __shared__ TileShared s;
-  scatter_tile<kPairs>(a, order, shift, blockIdx.x, s,
-                       [&](int digit, uint32_t) { return starts[digit * tiles + blockIdx.x]; });
+  struct Known {
+    const uint32_t* starts;
+    int64_t tiles;
+    __device__ void announce(int, uint32_t) const {}
+    __device__ uint32_t start_of(int digit, uint32_t) const {
+      return starts[digit * tiles + blockIdx.x];
+    }
+  };
+  scatter_tile<kPairs>(a, order, pass, blockIdx.x, s, Known{starts, tiles});
 }
 
 static size_t workspace(const Args& a, const DeviceInfo&) {
@@ -66,15 +74,13 @@ static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
   auto* const counts =
       reinterpret_cast<uint32_t*>(static_cast<char*>(a.workspace) + spare_bytes(a));
   const int64_t tiles = tiles_of(a);
-  return with_values(a, [&](auto pairs) {
-    const Order order(a);
+  return with_digits(a, [&](auto pairs, auto order) {
     for (int pass = 0; pass < kPasses; ++pass) {
       const Args step = args_of_pass(a, pass);
-      const int shift = pass * kDigitBits;
-      count_digits<<<unsigned(tiles), kThreads, 0, stream>>>(step, order, shift, counts, tiles);
+      count_digits<<<unsigned(tiles), kThreads, 0, stream>>>(step, order, pass, counts, tiles);
       scan_counts<<<1, kScanThreads, 0, stream>>>(counts, tiles * kDigits);
       scatter_digits<pairs.value>
-          <<<unsigned(tiles), kThreads, 0, stream>>>(step, order, shift, counts, tiles);
+          <<<unsigned(tiles), kThreads, 0, stream>>>(step, order, pass, counts, tiles);
     }
     return launch_status();
   });

@@ -27,13 +27,13 @@ void workload(const Case& c, Workload& w) {
 }
 
 std::vector<Case> tests() {
-  // A tile of rung 02 is 2048, of the last two 6144.
+  // A tile of rung 02 is 2048, of the last two 7680.
   std::vector<Case> cases = crossed({.ops = {kKeys, kPairs},
                                      .dtypes = {Dtype::u32, Dtype::i32, Dtype::f32},
-                                     .shapes = {{0}, {1}, {2}, {257}, {2047}, {2049}, {6145}}});
+                                     .shapes = {{0}, {1}, {2}, {257}, {2047}, {2049}, {7681}}});
   append(cases, crossed({.ops = {kPairs},
                          .dtypes = {Dtype::u32, Dtype::f32},
-                         .shapes = {{6143}, {6144}, {20011}},
+                         .shapes = {{7679}, {7680}, {20011}},
                          .misalignments = {1},
                          .specials = false,
                          .distributions = {"few_values", "equal", "rising", "falling"}}));

@@ -7,6 +7,13 @@
 
 namespace ridge::radix_sort {
 
+// Floats as whole numbers in their order: NaN is the largest, and -0 is 0.
+__device__ __forceinline__ uint32_t ordered_float(uint32_t key) {
+  if ((key & 0x7fffffffu) > 0x7f800000u) return ~0u;
+  if (key & 0x80000000u) return key == 0x80000000u ? 0x80000000u : ~key;
+  return key | 0x80000000u;
+}
+
 struct Order {
   bool is_float;
   uint32_t flipped;  // bits
@@ -16,12 +23,7 @@ struct Order {
         flipped((a.dtype == Dtype::i32 ? 0x80000000u : 0) ^ (a.descending ? ~0u : 0)) {}
 
   __device__ __forceinline__ uint32_t operator()(uint32_t key) const {
-    if (is_float) {
-      if ((key & 0x7fffffffu) > 0x7f800000u) key = ~0u;  // NaN is the largest
-      else if (key & 0x80000000u) key = key == 0x80000000u ? 0x80000000u : ~key;  // -0 is 0
-      else key |= 0x80000000u;
-    }
-    return key ^ flipped;
+    return (is_float ? ordered_float(key) : key) ^ flipped;
   }
 };
 
