@@ -22,6 +22,11 @@ double between(const std::array<double, 6>& at, const std::array<double, 6>& val
   return value[i - 1] * std::pow(value[i] / value[i - 1], part);
 }
 
+// So many stores write a whole sector.
+double stores_per_sector(const OpTraffic& traffic) {
+  return std::max(1.0, 32 * traffic.stored / std::max(1.0, traffic.bytes));
+}
+
 }  // namespace
 
 Memory::Memory(const Work& work, const Figures& figures, double active_sms) : figures_(figures) {
@@ -55,12 +60,31 @@ Memory::Memory(const Work& work, const Figures& figures, double active_sms) : fi
     any_float |= traffic.words && work.ops[i].is_float;
     group_.push_back(group->second);
     lane_cycles_.push_back(lane_cycles(work.ops[i].is_float, double(traffic.words)));
-    whole_after_.push_back(std::max(1.0, 32 * traffic.stored / std::max(1.0, traffic.bytes)));
+    writes_parts_.push_back(stores_per_sector(traffic) > 1.01);
   }
+  find_left_in_parts(work);
   any_lane_cycles_ = lane_cycles(any_float, std::accumulate(words.begin(), words.end(), 0.0));
   group_free_.resize(words.size());
   missing_.resize(misses_.size());
   owed_.resize(misses_.size());
+}
+
+// A sector that is not written as a whole before it leaves has to be completed from DRAM. One that
+// is written word by word comes eight times, and is missing once.
+void Memory::find_left_in_parts(const Work& work) {
+  std::unordered_map<uint32_t, OpTraffic> together;
+  for (const OpTraffic& traffic : work.traffic) {
+    OpTraffic& sum = together[traffic.with];
+    sum.sectors += traffic.sectors, sum.misses += traffic.misses;
+    sum.bytes += traffic.bytes, sum.stored += traffic.stored;
+  }
+  for (const OpTraffic& traffic : work.traffic) {
+    const OpTraffic& sum = together[traffic.with];
+    const double times = stores_per_sector(sum);
+    const double missing = double(sum.misses) / std::max(1.0, double(sum.sectors));
+    left_in_parts_.push_back(
+        times > 1.01 ? std::clamp((times * missing - 1) / (times - 1), 0.0, 1.0) : 0);
+  }
 }
 
 void Memory::take_l2(double now, int sectors, double rate, double least, double counts) {
@@ -126,15 +150,12 @@ double Memory::update(uint32_t op, double now, uint64_t line, int sectors, doubl
 
 double Memory::write(uint32_t op, double now, int sectors) {
   const bool is_lone = sectors == 1;
-  // A sector that is not written as a whole before it leaves has to be completed from DRAM. One
-  // that is written word by word comes eight times, and is missing once.
-  const double times = whole_after_[op];
-  const double in_parts =
-      times > 1.01 ? std::clamp((times * misses_[op] - 1) / (times - 1), 0.0, 1.0) : 0;
-  const double request = times > 1.01 ? figures_.l2_write_request : figures_.l2_request;
-  const double each = request + (is_missing(op) ? in_parts * figures_.l2_write_completed : 0);
+  const bool in_parts = writes_parts_[op];
+  const double request = in_parts ? figures_.l2_write_request : figures_.l2_request;
+  const double each =
+      request + (is_missing(op) ? left_in_parts_[op] * figures_.l2_write_completed : 0);
   take_l2(now, sectors, l2_rate_, is_lone ? each * share_ : 0,
-          is_lone && times > 1.01 ? figures_.l2_lone_write : 1);
+          is_lone && in_parts ? figures_.l2_lone_write : 1);
   owed_[op] += dirtied_[op] * kept_writes_;
   if (owed_[op] >= 1) {
     owed_[op] -= 1;

@@ -39,6 +39,7 @@ class Memory {
   double dram_busy() const { return dram_busy_; }  // cycles
 
  private:
+  void find_left_in_parts(const Work& work);
   void take_l2(double now, int sectors, double rate, double least, double counts);
   struct Way {
     double rate, spread;   // bytes per cycle; cycles
@@ -59,7 +60,8 @@ class Memory {
   std::vector<double> lane_cycles_;        // by op: of an atomic
   double any_lane_cycles_ = 0;             // of all of them together
   std::vector<size_t> group_;              // by op: of atomics on the same words
-  std::vector<double> whole_after_;        // by op: so many stores write a whole sector
+  std::vector<uint8_t> writes_parts_;      // by op: its stores write parts of sectors
+  std::vector<double> left_in_parts_;      // by op: of its new sectors, those nobody completes
   std::vector<double> group_free_;         // when the words of each are free again
   double l2_ = 0, dram_ = 0, atomic_ = 0;  // when they are free again
   double l2_busy_ = 0, dram_busy_ = 0, atomics_busy_ = 0;

@@ -101,6 +101,9 @@ struct OpTraffic {                   // of all blocks that were run
   // go to the same words.
   uint64_t words = 0, lowest_word = 0;
   double bytes = 0, stored = 0;  // of stores: bytes of all lanes, and sectors that they went to
+  // Of stores: the lowest op of those that write to the same sectors. An unrolled loop writes the
+  // parts of a sector by one instruction each.
+  uint32_t with = 0;
 };
 
 struct Work {

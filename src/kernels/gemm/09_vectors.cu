@@ -2,10 +2,9 @@
 // transposed in shared memory.
 //
 // Since 08_tile_2d: each thread needs 8 elements of a for one k, and they are neighbours now, so
-// both
-//   operands take two loads each, of 16 bytes: 4 loads for 64 multiply-adds instead of 16. Global
-//   loads and the stores of d have 16 bytes as well. Packs that cross an edge, or lie askew, are
-//   read element by element.
+//   both operands take two loads each, of 16 bytes: 4 loads for 64 multiply-adds instead of 16.
+//   Global loads and the stores of d have 16 bytes as well. Packs that cross an edge, or lie
+//   askew, are read element by element.
 // Stops at: bank conflicts. Neighbouring threads are 8 elements apart, so half of the banks are
 //   asked twice, and the transposed tile is written with conflicts, too.
 // Not for: matrices whose rows are not multiples of 16 bytes apart: each pack is then four loads.

@@ -1,13 +1,12 @@
 // gemm rung 16, large_warp_tiles: a warp makes 64 by 64 results, so that fragments are used more.
 //
 // Since 15_mma_sync: shared memory was the limit. For 64 by 32 results and 16 levels, a warp loads
-// 3
-//   KiB of fragments for 32768 multiply-adds; for 64 by 64, 4 KiB for twice as many. The sums take
-//   half of the registers, so one block of 8 warps, with a tile of 128 by 256, fills an SM, and no
-//   other block hides what it waits for. So nothing may wait: fragments of the next 16 levels are
-//   loaded between the products of these; warps meet at a barrier in two parts, with products
-//   between them; and a block goes on from tile to tile without a pause in its copies. Results
-//   leave 16 bytes at a time. Tiles that are made together share rows and columns in L2.
+//   3 KiB of fragments for 32768 multiply-adds; for 64 by 64, 4 KiB for twice as many. The sums
+//   take half of the registers, so one block of 8 warps, with a tile of 128 by 256, fills an SM,
+//   and no other block hides what it waits for. So nothing may wait: fragments of the next 16
+//   levels are loaded between the products of these; warps meet at a barrier in two parts, with
+//   products between them; and a block goes on from tile to tile without a pause in its copies.
+//   Results leave 16 bytes at a time. Tiles that are made together share rows and columns in L2.
 // Stops at: mma.sync itself, which on Hopper reaches about two thirds of what wgmma does.
 // Not for: matrices whose rows are not at multiples of 16 bytes, products with few tiles of 128 by
 //   256, and Hopper GPUs, where the copy engine can reach the matrices.

@@ -6,8 +6,7 @@
 //   it does, the next piece is written. Rows leave in whole lines of 128 bytes, and what lies
 //   outside of d is left out by the copy engine.
 // Stops at: the L2 cache, for large matrices. Tiles are made row by row, so the clusters at work
-// read
-//   few rows of a, but all of b.
+//   read few rows of a, but all of b.
 // Not for: d whose rows are not at multiples of 16 bytes.
 #include "kernels/gemm/ring_of_tiles.cuh"
 #include "kernels/gemm/stored_by_tma.cuh"

@@ -5,8 +5,7 @@
 //   row and 64 columns, for the same products: what the L2 cache holds is used about eight times
 //   before it goes.
 // Stops at: the tensor cores' clock, which falls under such a load, and at the last tiles: when
-// fewer
-//   tiles than SMs are left, some SMs have nothing to do.
+//   fewer tiles than SMs are left, some SMs have nothing to do.
 // Not for: products with few tiles, which need a split of the sum or smaller tiles.
 #include "kernels/gemm/ring_of_tiles.cuh"
 #include "kernels/gemm/stored_by_tma.cuh"

@@ -5,8 +5,7 @@
 //   alternate: each makes a tile of its own, and while one stores its results, the other one
 //   multiplies. The variant is chosen by its predicted time.
 // Stops at: the tensor cores where tiles are many; the latency of the first tiles of a and b, and
-// of
-//   the last results, where each SM has one tile.
+//   of the last results, where each SM has one tile.
 // Not for: sums that are long and results that are few: those need a split of the sum (27).
 #include "kernels/gemm/tiles_in_turn.cuh"
 

@@ -1,12 +1,11 @@
 // gemm rung 27, split_k: the blocks of a cluster make one tile, each a part of its sum.
 //
 // Since 26_tile_sizes: where tiles are few, the sum of a tile is split among up to eight blocks of
-// a
-//   cluster, so that more SMs read a and b. Each block leaves its sums in shared memory. Then every
-//   block adds up a share of the rows from all of them, always in the same order: results do not
-//   change from run to run, and no workspace is needed. If d has few rows, the product is made
-//   transposed: the long side of the product then lies along the 64 rows of wgmma, and the few rows
-//   of d need 16 of its columns instead of 64 of its rows.
+//   a cluster, so that more SMs read a and b. Each block leaves its sums in shared memory. Then
+//   every block adds up a share of the rows from all of them, always in the same order: results do
+//   not change from run to run, and no workspace is needed. If d has few rows, the product is made
+//   transposed: the long side of the product then lies along the 64 rows of wgmma, and the few
+//   rows of d need 16 of its columns instead of 64 of its rows.
 // Stops at: DRAM, where the products per element of a and b are few.
 // Not for: large products, whose tiles keep all SMs busy without a split.
 #include "kernels/gemm/shared_sum.cuh"

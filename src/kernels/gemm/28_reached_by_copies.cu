@@ -6,8 +6,7 @@
 //   mma.sync). If the copy engine cannot reach d, every lane stores its own results, while the
 //   other warpgroup multiplies.
 // Stops at: what rung 26 stops at; and at DRAM, which the copies take the longer, the fewer
-// products
-//   each element has.
+//   products each element has.
 // Not for: matrices that the copy engine reaches.
 #include "kernels/gemm/aligned_copy.cuh"
 #include "kernels/gemm/tiles_in_turn.cuh"

@@ -6,8 +6,7 @@
 //   lane at a time, while the other warpgroup multiplies: the tensor cores do not wait for it. The
 //   elements of a bias reach the lanes that need them by shuffles.
 // Stops at: what rung 26 stops at. Where sums are short, the epilogue takes longer than the
-// products
-//   of the other warpgroup.
+//   products of the other warpgroup.
 // Not for: products that ask for nothing but alpha: the registers that an epilogue takes are better
 //   spent otherwise.
 #include "kernels/gemm/asked_by_tma.cuh"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <utility>
 
 namespace ridge::vm::timing {
@@ -17,6 +18,32 @@ struct Found {  // of an op's sectors
     fetched += std::popcount(now.fetched);
     dirtied += std::popcount(now.clean);
   }
+};
+
+// Ops that write to the same sectors, in sets that are named by their lowest op.
+class Writers {
+ public:
+  explicit Writers(size_t ops) : lower_(ops) { std::iota(lower_.begin(), lower_.end(), 0u); }
+  void add(const L2Access& a) {
+    for (uint32_t left = a.sectors; left; left &= left - 1) {
+      const uint64_t sector = a.line * 4 + uint64_t(std::countr_zero(left));
+      const auto [known, is_new] = last_.try_emplace(sector, a.op);
+      if (!is_new && known->second != a.op) join(known->second, a.op);
+    }
+  }
+  uint32_t lowest(uint32_t op) {
+    while (lower_[op] != op) op = lower_[op] = lower_[lower_[op]];
+    return op;
+  }
+
+ private:
+  void join(uint32_t a, uint32_t b) {
+    a = lowest(a), b = lowest(b);
+    lower_[std::max(a, b)] = std::min(a, b);
+  }
+
+  std::vector<uint32_t> lower_;                  // by op: itself, or a lower one of its set
+  std::unordered_map<uint64_t, uint32_t> last_;  // by sector: one of the ops that write to it
 };
 
 }  // namespace
@@ -126,6 +153,11 @@ void L2Trace::answer(model::Work& work) {
     work.traffic[op].words = words.some.size();
     work.traffic[op].lowest_word = words.lowest;
   }
+  Writers writers(work.traffic.size());
+  for (const auto* accesses : {&some_, &all_})
+    for (const L2Access& a : *accesses)
+      if (stored_.contains(a.op)) writers.add(a);
+  for (uint32_t op = 0; op < work.traffic.size(); ++op) work.traffic[op].with = writers.lowest(op);
   for (const auto& [op, stored] : stored_) {
     work.traffic[op].bytes = stored.bytes;
     work.traffic[op].stored = stored.sectors;
