@@ -78,20 +78,32 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
 constexpr int kSplits[] = {2, 3, 4, 6, 8};
 constexpr const char* kNames[] = {"2", "3", "4", "6", "8"};
 
-// Of a launch of clusters: as in rung 27. Nothing of this rung was measured, so that it has to be
-// better by a tenth than rungs which were.
-constexpr double kLaunchUs = 5.5, kOfEachBlockUs = 0.5, kNotMeasured = 1.1;
+// Microseconds on an H200: of a launch, as in rung 27; of a step of a full SM and of a tile's start
+// and end, as in rung 29. Nothing of this rung was measured, so it has to be better by a tenth than
+// rungs which were.
+constexpr auto kGuessed = [] {
+  constexpr double kNotMeasured = 1.1, kLaunchUs = 5.5, kOfEachBlockUs = 0.5;
+  std::array<Constants, std::size(kNames)> all = {};
+  for (size_t i = 0; i < all.size(); ++i)
+    all[i] = {kNotMeasured * (kLaunchUs + kOfEachBlockUs * (kSplits[i] - 1)),
+              kNotMeasured * kStepUs.x_x, kNotMeasured * kTileUs};
+  return all;
+}();
+constexpr TunedVariants kTuned("gemm", "cluster_sums", kNames, kGuessed);
 
 // The SM with most blocks is the last one to end. The more blocks it has, the longer their steps.
-static double variant_cost(const Args& args, const DeviceInfo& device, int variant) {
+static Terms variant_terms(const Args& args, const DeviceInfo& device, int variant) {
   const int splits = kSplits[variant];
   const Division division = whole_tiles<S>(args);
-  if (division.steps < splits) return kNever;
-  const TilePace of = pace(args);
+  if (division.steps < splits) return kImpossible;
   const auto on_an_sm = double(tiles_of(division.whole * splits, device.sm_count));
-  const double step = std::max(of.few_step, of.step * on_an_sm / of.per_sm);
-  return kNotMeasured * (kLaunchUs + kOfEachBlockUs * (splits - 1) + of.tile +
-                         double(tiles_of(division.steps, splits)) * step);
+  const double share_of_full = std::max(kFewStep, on_an_sm / S::kBlocksPerSm);
+  const double steps = double(tiles_of(division.steps, splits));
+  return {.counts = {1, steps * share_of_full * step_us(args) / kStepUs.x_x, 1},
+          .memory_us = streaming_us({0, 0.7}, bytes(args), device)};
+}
+static double variant_cost(const Args& args, const DeviceInfo& device, int variant) {
+  return predicted_us(variant_terms(args, device, variant), kTuned.of(device, variant));
 }
 static double cost(const Args& args, const DeviceInfo& device) {
   return least_cost(args, device, kNames, variant_cost);
@@ -119,6 +131,7 @@ constinit const Rung rung = {.idea = "few small tiles: blocks of a cluster share
                              .cost = cost,
                              .variants = kNames,
                              .variant_cost = variant_cost,
+                             .variant_terms = variant_terms,
                              .claims = {.global_stores_per_element = 0.25, .conflict_free = true}};
 
 }  // namespace ridge::gemm::cluster_sums

@@ -85,14 +85,23 @@ auto with_copies(const Args& args, F f) {
   return b ? f(AlongK(), AlongX()) : f(AlongK(), AlongK());
 }
 
-// On an H200, 2026-11-18.
+// Microseconds on an H200, 2026-11-18: of a step on a full SM, and of a tile's start and end.
 constexpr ByTransposition kStepUs = {
     .x_x = 2.0, .x_depth = 2.34, .depth_x = 2.28, .depth_depth = 2.78};
-constexpr double kAskew = 1.43;  // times as long, where 16 bytes at once are not possible
+constexpr double kTileUs = 4.4;
+constexpr double kAskew = 1.43;    // times as long, where 16 bytes at once are not possible
+constexpr double kFewStep = 0.49;  // of that time, where an SM has no more than two blocks
 
+inline double step_us(const Args& args) {
+  return kStepUs.of(args) * (AlignedOperands(args).bytes() > 0 ? kAskew : 1);
+}
 inline TilePace pace(const Args& args) {
-  const double step = kStepUs.of(args) * (AlignedOperands(args).bytes() > 0 ? kAskew : 1);
-  return {.per_sm = S::kBlocksPerSm, .few = 2, .step = step, .few_step = 0.49 * step, .tile = 4.4};
+  const double step = step_us(args);
+  return {.per_sm = S::kBlocksPerSm,
+          .few = 2,
+          .step = step,
+          .few_step = kFewStep * step,
+          .tile = kTileUs};
 }
 
 }  // namespace ridge::gemm::small_tile
