@@ -198,8 +198,9 @@ class Kernels(Case):
             print({config.kwargs["BLOCK"]: round(min(times) * 1e3, 1) for config, times in tuned.configs_timings.items()})
             """
         first, second = (self.right(self.run_program(text)) for _ in range(2))
-        self.assertEqual(first, second)  # the host's clock would never say the same twice
-        times = eval(first)
+        times, again = eval(first), eval(second)
+        for block in times:  # the host's clock would never say the same twice; where arrays lie matters a little
+            self.assertAlmostEqual(again[block] / times[block], 1, delta=0.01)
         self.assertGreater(times[32], times[1024])
 
     def test_print_and_assert(self):
