@@ -62,7 +62,8 @@ const char* ridge_operator_json(const char* name);
 // What the outputs of an operator have to be: fills in format, shape and strides (contiguous, or
 // those of the input whose strides it needs) of every tensor whose rank is -1. The tensors and
 // parameters are those of ridge_run. `sizes` has the size of each dimension of the description, or
-// -1 where the inputs say it; null where they say all of them. The data of no tensor is looked at.
+// -1 where the inputs say it, or where it follows from the others; null where that is so for all of
+// them. The data of no tensor is looked at.
 int ridge_outputs(const char* name, RidgeTensor* const* tensors, int n_tensors,
                   const double* parameters, int n_parameters, const int64_t* sizes, int n_sizes);
 

@@ -152,6 +152,15 @@ class Shapes(unittest.TestCase):
                         compared += 1
         self.assertGreater(compared, 500)
 
+    def test_no_rule_is_missing(self):
+        """A size that outputs have, and that is neither an input's nor an argument, follows in Python, too."""
+        for op in OPERATORS:
+            arguments = {a.arg for a in Functions.functions[op["name"]].args.kwonlyargs}
+            named = {role: {e.name for t in op["tensors"] if t["role"] == role and not t.get("optional")
+                            for e in shapes.parse(t["shape"]) if e.name} for role in ("in", "inout", "out")}
+            left = named["out"] - named["in"] - named["inout"] - arguments
+            self.assertLessEqual(left, set(shapes.following(op, named["in"] | named["inout"] | arguments)), op["name"])
+
     def by_name(self, name):
         return next(op for op in OPERATORS if op["name"] == name)
 

@@ -197,6 +197,17 @@ class Errors(unittest.TestCase):
     def test_wrong_strides(self):
         self.refused(ridge.ArgumentError, "softmax: x has strides (2)", lambda: ridge.softmax(self.x(8)[::2]))
 
+    def test_bytes_with_gaps(self):
+        q = memoryview(bytearray(4 * 64)).cast("B", (4, 64))
+        scales = array_of("f32", (4, 1), bytes(16))
+        self.assertEqual(memoryview(ridge.dequantise_nf4(memoryview(bytearray(128)).cast("B", (4, 32)), scales)).shape, (4, 64))
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("NumPy is not installed")
+        self.refused(ridge.ArgumentError, "dequantise_nf4: q has gaps or another order",
+                     lambda: ridge.dequantise_nf4(numpy.asarray(q)[:, ::2], scales))
+
     def test_no_array(self):
         self.refused(ridge.ArgumentError, "softmax: x is a list", lambda: ridge.softmax([1.0, 2.0]))
         self.refused(ridge.ArgumentError, "add: b is missing", lambda: ridge.add(self.x(2), None))

@@ -252,9 +252,9 @@ def gemm_swiglu(t, p):
 
 
 def gemv_quantised(name, scales):
-    """What the numbers of the format are, our own operator says; test_kernels compares it with float64."""
+    """What the numbers of the format are, our own operator says, which operators_test.py compares with float64."""
     def reference(t, p):
-        weights = getattr(ridge, "dequantise_" + name)(t["q"], *(t[n].float() if t[n].dtype == torch.float64 else t[n] for n in scales))
+        weights = getattr(ridge, "dequantise_" + name)(t["q"], *(t[n] for n in scales))
         return weights.double() @ t["x"]
     return reference
 
@@ -300,7 +300,8 @@ def dpo_loss(t, p):
 def grpo_loss(t, p, ratio_to_itself=torch.ones_like):
     ratio = ratio_to_itself(t["logp"]) if t["old_logp"] is None else torch.exp(t["logp"] - t["old_logp"])
     advantage = t["advantages"].unsqueeze(-1)
-    loss = -torch.minimum(ratio * advantage, (ratio if t["old_logp"] is None else ratio.clamp(1 - p["clip_low"], 1 + p["clip_high"])) * advantage)
+    clipped = ratio if t["old_logp"] is None else ratio.clamp(1 - p["clip_low"], 1 + p["clip_high"])
+    loss = -torch.minimum(ratio * advantage, clipped * advantage)
     if t["ref_logp"] is not None:
         d = t["ref_logp"] - t["logp"]
         loss = loss + p["beta"] * (d.exp() - d - 1)
@@ -341,8 +342,8 @@ def along(function):
 HEAD = lambda t, i: t["heads"][i] != 0  # noqa: E731
 KEY = lambda t, i: t["keys"][i] != t["keys"][i - 1]  # noqa: E731
 
-# In float64, of tensors and parameters by name. Differentiated by finite differences. Of outputs that are statistics, or gradients
-# themselves, there is nothing to differentiate: a reference may leave out those at the end.
+# In float64, of tensors and parameters by name. Differentiated by finite differences. A reference leaves out outputs that are statistics
+# or gradients themselves, which come last.
 REFERENCES = {
     "softmax": lambda t, p: t["x"].softmax(-1),
     "log_softmax": lambda t, p: t["x"].log_softmax(-1),
@@ -426,8 +427,8 @@ for _name in ("int8_rows", "int8_cols", "int8_tensor", "fp8_tensor", "fp8_1x128"
     REFERENCES["gemv_" + _name] = gemv_quantised(_name, ("scales",))
 REFERENCES["gemv_nvfp4"] = gemv_quantised("nvfp4", ("scales", "tensor_scale"))
 REFERENCES["gemv_nf4_double"] = gemv_quantised("nf4_double", ("scales", "group_scales", "mean"))
-# What is differentiated instead, where the function itself has no derivative that its gradient is: rounding counts as the identity.
-# Infinities have no finite differences.
+# What is differentiated instead, where the gradient is not the function's own derivative: rounding counts as the identity. Infinities
+# have no finite differences.
 DIFFERENTIATED = {
     "fake_quantise": lambda t, p: fake_quantised(t, p, t["scale"], lambda x: x),
     "fake_quantise_rows": lambda t, p: fake_quantised(t, p, t["scale"].unsqueeze(-1), lambda x: x),

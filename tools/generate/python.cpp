@@ -127,8 +127,7 @@ class Function {
     bool has_default = false;
     for (const TensorDef* t : given_) {
       has_default |= t->optional || is_made(*t);
-      arguments.push_back(python_name(t->name) + ": " + a +
-                          (has_default ? " | None = None" : ""));
+      arguments.push_back(python_name(t->name) + ": " + a + (has_default ? " | None = None" : ""));
     }
     arguments.push_back("*");
     for (const ParameterDef& p : op_.parameters)
@@ -159,9 +158,8 @@ class Function {
     for (const int d : sizes_) {
       const DimensionDef& size = op_.dimensions[size_t(d)];
       add(size.name, "size" + (size.meaning.empty() ? "" : ": " + size.meaning) +
-                         (size.has_default()
-                              ? "; follows from the other sizes if it is left out"
-                              : "; needed unless the array that has it is given"));
+                         (size.has_default() ? "; follows from the other sizes if it is left out"
+                                             : "; needed unless the array that has it is given"));
     }
     for (const TensorDef* t : outputs_)
       add(t->name, about(*t) + (t->meaning.empty() ? ": " : "; ") +

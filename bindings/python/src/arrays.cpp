@@ -18,14 +18,21 @@ struct Format {
   const char* letters;  // with an element of this many bits
 };
 constexpr Format kFormats[] = {
-    {RIDGE_F32, "f32", dlpack::kFloat, 32, "f"},   {RIDGE_F16, "f16", dlpack::kFloat, 16, "e"},
-    {RIDGE_BF16, "bf16", dlpack::kBfloat, 16, ""}, {RIDGE_F64, "f64", dlpack::kFloat, 64, "d"},
-    {RIDGE_I32, "i32", dlpack::kInt, 32, "il"},    {RIDGE_I64, "i64", dlpack::kInt, 64, "lq"},
-    {RIDGE_U32, "u32", dlpack::kUint, 32, "IL"},   {RIDGE_U8, "u8", dlpack::kUint, 8, "B"},
-    {RIDGE_I8, "i8", dlpack::kInt, 8, "b"},        {RIDGE_E4M3, "e4m3", dlpack::kE4m3, 8, ""},
-    {RIDGE_E5M2, "e5m2", dlpack::kE5m2, 8, ""},    {RIDGE_UE8M0, "ue8m0", dlpack::kE8m0, 8, ""},
+    {RIDGE_F32, "f32", dlpack::kFloat, 32, "f"},
+    {RIDGE_F16, "f16", dlpack::kFloat, 16, "e"},
+    {RIDGE_BF16, "bf16", dlpack::kBfloat, 16, ""},
+    {RIDGE_F64, "f64", dlpack::kFloat, 64, "d"},
+    {RIDGE_I32, "i32", dlpack::kInt, 32, "il"},
+    {RIDGE_I64, "i64", dlpack::kInt, 64, "lq"},
+    {RIDGE_U32, "u32", dlpack::kUint, 32, "IL"},
+    {RIDGE_U8, "u8", dlpack::kUint, 8, "B"},
+    {RIDGE_I8, "i8", dlpack::kInt, 8, "b"},
+    {RIDGE_E4M3, "e4m3", dlpack::kE4m3, 8, ""},
+    {RIDGE_E5M2, "e5m2", dlpack::kE5m2, 8, ""},
+    {RIDGE_UE8M0, "ue8m0", dlpack::kE8m0, 8, ""},
     // Only from bytes, and from what see_as() knows: no library has them in a byte each.
-    {RIDGE_UE4M3, "ue4m3", dlpack::kE4m3, 8, ""},  {RIDGE_E2M1, "e2m1", dlpack::kUint, 4, ""},
+    {RIDGE_UE4M3, "ue4m3", dlpack::kE4m3, 8, ""},
+    {RIDGE_E2M1, "e2m1", dlpack::kUint, 4, ""},
     {RIDGE_NF4, "nf4", dlpack::kUint, 4, ""},
 };
 // NumPy's names of formats that its buffers cannot show, and what they can be seen as.
@@ -45,7 +52,9 @@ const Format* find(std::uint8_t dtype) {
   return nullptr;
 }
 
-const char* known_formats() { return "f32, f16, bf16, f64, i64, i32, u32, i8, u8, bool, e4m3, e5m2 and ue8m0"; }
+const char* known_formats() {
+  return "f32, f16, bf16, f64, i64, i32, u32, i8, u8, bool, e4m3, e5m2 and ue8m0";
+}
 
 [[noreturn]] void wrong(const std::string& what, const std::string& why) {
   throw Failure("ArgumentError", what + " " + why);
@@ -130,6 +139,11 @@ void Array::see_as(std::uint8_t dtype, const std::string& what) {
   if (!is_bytes && !is_unsigned) return;
   if (bits_of(dtype) == 4) {
     if (tensor.rank == 0) wrong(what, "has no dimension; bytes with two elements each have one");
+    std::int64_t stride = 1;
+    for (int d = tensor.rank; --d >= 0; stride *= tensor.shape[d])
+      if (tensor.shape[d] != 1 && tensor.strides[d] != stride)
+        wrong(what,
+              "has gaps or another order; bytes with two elements each have to be contiguous");
     for (int d = 0; d < tensor.rank - 1; ++d) tensor.strides[d] *= 2;
     tensor.shape[tensor.rank - 1] *= 2;
   }

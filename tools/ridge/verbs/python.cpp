@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr const char* kSmall =
     "about 300 MB are downloaded from PyPI and take 1.1 GB of disk: Triton and NumPy";
 constexpr const char* kLarge =
-    "about 3 GB are downloaded from PyPI and take 6 GB of disk: Triton, NumPy, PyTorch and the "
+    "about 3 GB are downloaded from PyPI and take 5.5 GB of disk: Triton, NumPy, PyTorch and the "
     "CUDA libraries that PyTorch depends on";
 
 constexpr const char* kAsk = R"(import importlib.metadata as m, sys

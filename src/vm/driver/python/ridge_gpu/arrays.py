@@ -12,8 +12,8 @@ class View:
     def __init__(self, array):
         self.array, self.dtype, self.shape = array, array.dtype.name, array.shape
 
-    def data_ptr(self):
-        return self.array.__array_interface__["data"][0]
+    def data_ptr(self):  # without elements there is no memory, whatever NumPy's address is
+        return self.array.__array_interface__["data"][0] if self.array.size else 0
 
     def stride(self, axis=None):
         strides = tuple(s // self.array.itemsize for s in self.array.strides)
@@ -31,9 +31,15 @@ def is_numpy(x):
     return numpy is not None and isinstance(x, numpy.ndarray)
 
 
+# The kinds of NumPy's numbers that Triton has: bool, integers, floating point; V is what ml_dtypes has.
+KINDS = "biufV"
+
+
 def as_argument(x):
     """What Triton can take in place of `x`."""
     if is_numpy(x):
+        if x.dtype.kind not in KINDS or x.dtype.fields:
+            raise TypeError(f"a NumPy array of {x.dtype} is no argument for a kernel: Triton has no such numbers")
         open_storage(x)
         return View(x)
     if isinstance(x, tuple) and any(is_numpy(y) for y in x):
