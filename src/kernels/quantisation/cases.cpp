@@ -103,8 +103,8 @@ std::optional<double> input(const Case& c, size_t tensor, int64_t index) {
 }
 
 // Around a byte, a pack, a block, a square, a warp's and a thread block's share.
-const Shapes kShapes = {{0, 5},  {3, 0},   {1, 1},   {67, 1},    {2, 7},     {5, 31},
-                        {3, 33}, {2, 127}, {7, 128}, {130, 129}, {259, 131}, {3, 4099}, {1, 20011}};
+const Shapes kShapes = {{0, 5},   {3, 0},   {1, 1},     {67, 1},    {2, 7},    {5, 31},   {3, 33},
+                        {2, 127}, {7, 128}, {130, 129}, {259, 131}, {3, 4099}, {1, 20011}};
 const Shapes kEvenShapes = {{0, 6},    {3, 0},    {1, 1},    {1, 7},    {2, 2},   {5, 30},
                             {3, 34},   {4, 62},   {9, 64},   {3, 66},   {2, 126}, {7, 128},
                             {70, 258}, {3, 4102}, {1, 6001}, {40, 1024}};
