@@ -16,6 +16,8 @@ Contestant contestant_of(const Ladder& ladder, int rung, const DeviceInfo& devic
           .pageable = info.pageable,
           .refuses =
               [&ladder, rung, device, with_variant](const Case&, const Call& call) {
+                // What the library cannot do, it refuses when it is asked for the workspace.
+                if (rung == kChosen) return std::string();
                 const Support support = ladder.supports(rung, with_variant(call), device);
                 return support ? std::string() : std::string(support.reason);
               },

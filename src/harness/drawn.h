@@ -11,7 +11,7 @@ namespace ridge::harness {
 
 // What a case may cost: its elements and operations, as its workload tells them.
 struct MostWork {
-  double elements = 1 << 16, operations = 1 << 22;
+  double elements = 1 << 18, operations = 1 << 24;
 };
 
 // Draws cases of a ladder's operators. Each starts from one of the operator's tests, because a

@@ -74,7 +74,8 @@ __device__ __forceinline__ void store_normalised(const Pack<T> (&held)[Packs], c
 
 // Thread `first` of `lanes` holds slots first, first + lanes …; `width` lanes of its warp share the
 // row; `exchange` makes one Moments of those of all warps that do. Who does not store must not read
-// either, since the row's own lanes may have replaced it already: for those, the row has no columns.
+// either, since the row's own lanes may have replaced it already: for those, the row has no
+// columns.
 template <bool Added, class T, int Packs, class Exchange>
 __device__ __forceinline__ void hold_row(const Args& a, int64_t r, int first, int lanes, int width,
                                          bool stores, Exchange exchange) {

@@ -27,8 +27,8 @@ void turn(const Case& c, int64_t heads, const HostTensor& in, HostTensor& out) {
       const double p = in.values[x], q = in.values[y];
       out.values[x] = p * cosine - q * sine;
       out.values[y] = q * cosine + p * sine;
-      const double terms =
-          (std::fabs(p) + std::fabs(q)) * f32_units * (4 + a * (8 + 4 * std::fabs(log2_speed(i, dim, base))));
+      const double terms = (std::fabs(p) + std::fabs(q)) * f32_units *
+                           (4 + a * (8 + 4 * std::fabs(log2_speed(i, dim, base))));
       out.magnitude[x] = std::fabs(out.values[x]) + terms;
       out.magnitude[y] = std::fabs(out.values[y]) + terms;
     }

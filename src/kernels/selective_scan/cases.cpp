@@ -44,9 +44,9 @@ std::optional<double> input(const Case& c, size_t tensor, int64_t index) {
   // Steps are never negative, with which a state would grow beyond all numbers: 0.01 to 1 with
   // softplus; without, 1 or 2, or up to 1.
   if (*name == "delta")
-    return is_exact(c)           ? 1 + double(noise % 2)
+    return is_exact(c)          ? 1 + double(noise % 2)
            : c.flag("softplus") ? 5 * unit(noise) - 4.5
-                                 : unit(noise);
+                                : unit(noise);
   if (*name == "delta_bias" && !c.flag("softplus"))
     return is_exact(c) ? double(noise % 2) : unit(noise);
   if (is_exact(c) && *name != "z") return double(noise % 3) - 1;
