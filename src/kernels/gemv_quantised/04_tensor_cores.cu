@@ -1,15 +1,17 @@
 // gemv_quantised rung 04, tensor_cores: codes of e2m1 become pairs of 16-bit numbers, and mma.sync
 // multiplies them.
 //
-// Since 03_packs: a weight of 4 bits may take about four instructions at the rate of the memory, and
-//   03 needs two to widen it to f32 and one to multiply it. Here two weights stay in one register, and
-//   one instruction multiplies 256. A product of matrices with one column would waste seven of
-//   eight, so the columns tell blocks apart: column 2 t + h is zero except where lane t of each four
-//   has half h of its 32 weights. The sum of each 16 weights therefore comes out by itself, and is
-//   multiplied by its scale. Several warps share the rows of a thread block.
+// Since 03_packs: a weight of 4 bits may take about four instructions at the rate of the memory,
+// and
+//   03 needs two to widen it to f32 and one to multiply it. Here two weights stay in one register,
+//   and one instruction multiplies 256. A product of matrices with one column would waste seven of
+//   eight, so the columns tell blocks apart: column 2 t + h is zero except where lane t of each
+//   four has half h of its 32 weights. The sum of each 16 weights therefore comes out by itself,
+//   and is multiplied by its scale. Several warps share the rows of a thread block.
 // Stops at: instructions, about four per weight: shifts and masks that bring four bits to where
 //   16-bit numbers have them.
-// Not for: x in f32, which tensor cores do not multiply exactly; formats of 8 bits, which 03 does at
+// Not for: x in f32, which tensor cores do not multiply exactly; formats of 8 bits, which 03 does
+// at
 //   the rate of the memory; nf4, whose values need 24 bits.
 #include "device/convert.cuh"
 #include "device/from_detail.cuh"
@@ -61,8 +63,8 @@ __device__ __forceinline__ void arrange(const uint4& x, uint32_t (&pairs)[4]) {
   pairs[3] = __byte_perm(x.y, x.w, 0x7632);
 }
 
-// The scales of the two halves of a pack: what is loaded of them, and the numbers. Those of nvfp4 are
-// f16 with another bias, which kFactor makes up for, and `carries` tells of a NaN.
+// The scales of the two halves of a pack: what is loaded of them, and the numbers. Those of nvfp4
+// are f16 with another bias, which kFactor makes up for, and `carries` tells of a NaN.
 template <Rule R>
 struct Scales;
 template <>
@@ -105,8 +107,8 @@ __global__ void __launch_bounds__(kThreads, 6) gemv_quantised_tensor_cores(Args 
     codes[r] = static_cast<const uint4*>(a.w.q) + mine * packs;
     scales[r] = static_cast<const RawScale*>(a.w.scales) + mine * packs;
   }
-  // Column `row` of x is that of half `row` % 2 of part `row` / 2. Other lanes have zeros in it, which
-  // they load like numbers.
+  // Column `row` of x is that of half `row` % 2 of part `row` / 2. Other lanes have zeros in it,
+  // which they load like numbers.
   const char* of_x[2];
   int x_step[2];  // bytes from pack to pack
 #pragma unroll
@@ -158,7 +160,8 @@ __global__ void __launch_bounds__(kThreads, 6) gemv_quantised_tensor_cores(Args 
         uint32_t upper[4], lower[4], x[4];
         decode<T>(word(0), upper);
         decode<T>(word(1), lower);
-        arrange(reinterpret_cast<const uint4*>(of_x[w / 2] + int64_t(pack) * x_step[w / 2])[w % 2], x);
+        arrange(reinterpret_cast<const uint4*>(of_x[w / 2] + int64_t(pack) * x_step[w / 2])[w % 2],
+                x);
 #pragma unroll
         for (int n = 0; n < 4; n += 2)
           ptx::mma_16x8x16<T>(d, {upper[n], lower[n], upper[n + 1], lower[n + 1]}, x[n], x[n + 1]);
@@ -206,8 +209,7 @@ static Status launched(const Args& a, cudaStream_t stream) {
   return launch_status();
 }
 static Status launch(const Args& a, const DeviceInfo&, cudaStream_t stream) {
-  return a.w.dtype == Dtype::f16 ? launched<__half>(a, stream)
-                                 : launched<__nv_bfloat16>(a, stream);
+  return a.w.dtype == Dtype::f16 ? launched<__half>(a, stream) : launched<__nv_bfloat16>(a, stream);
 }
 static double cost(const Args& a, const DeviceInfo& device) {
   return streaming_us(kTuned, bytes(a), device);

@@ -181,8 +181,8 @@ __device__ __forceinline__ PackedWord<Codec::kElement, N> divided(const Codec& c
   return codec.encoded(x);
 }
 
-// What numbers are divided by, made ready once: divide_all in two halves. If `inverse` is 0, nothing
-// is divided, and the codes are those of 0.
+// What numbers are divided by, made ready once: divide_all in two halves. If `inverse` is 0,
+// nothing is divided, and the codes are those of 0.
 struct Divisor {
   float b = 1, inverse = 1, lift = 1;
   Divisor() = default;

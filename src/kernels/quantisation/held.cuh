@@ -69,8 +69,8 @@ __global__ void __launch_bounds__(kMostThreads) quantise_held(Args a, Divider pe
   }
 }
 
-// The same where every row begins with a whole pack and ends with one: a pack is there or it is not.
-// kIsRow: a block is a row, so the number of a pack is its place.
+// The same where every row begins with a whole pack and ends with one: a pack is there or it is
+// not. kIsRow: a block is a row, so the number of a pack is its place.
 template <class T, class Codec, bool kIsRow>
 __global__ void __launch_bounds__(kMostThreads, 2)
     quantise_held_packs(Args a, Divider per_row, int packs) {
@@ -81,8 +81,7 @@ __global__ void __launch_bounds__(kMostThreads, 2)
   const Rectangle<T> block(a, blockIdx.x);
   const auto* const x = reinterpret_cast<const Pack<T>*>(
       static_cast<const T*>(a.x) + block.first_row * a.x_stride + block.first_col);
-  Word* const q =
-      static_cast<Word*>(a.q) + (block.first_row * a.cols + block.first_col) / kSize;
+  Word* const q = static_cast<Word*>(a.q) + (block.first_row * a.cols + block.first_col) / kSize;
   const int threads = int(blockDim.x), turn = threads * kPacks;
   const int rows = int(block.rows), across = int(block.cols) / kSize;
   const int64_t x_step = a.x_stride / kSize, q_step = a.cols / kSize;
@@ -134,7 +133,8 @@ __global__ void __launch_bounds__(kMostThreads, 2)
       to_floats(raw[p], numbers);
 #pragma unroll
       for (int i = 0; i < kSize; ++i) numbers[i] = by.quotient(numbers[i] * by.lift);
-      const Word word = by.divides() ? codec.encoded(numbers) : kCodesOfZero<Codec::kElement, kSize>;
+      const Word word =
+          by.divides() ? codec.encoded(numbers) : kCodesOfZero<Codec::kElement, kSize>;
       if (at.is_there) q[at.r * q_step + at.c] = word;
     }
   }
