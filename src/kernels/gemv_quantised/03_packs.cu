@@ -18,7 +18,8 @@ namespace ridge::gemv_quantised::packs {
 
 constexpr int kWarps = 4;
 constexpr int kThreads = kWarps * kWarpSize;
-constexpr int kRows = 4;                                       // of a warp
+constexpr int kRows = 4;  // of a warp
+
 constexpr Tuned kBytes = {4.0, 0.70}, kNibbles = {4.0, 0.44};  // not measured: of the model
 
 // Sixteen numbers of x from column c on.

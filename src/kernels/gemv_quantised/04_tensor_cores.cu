@@ -1,8 +1,7 @@
 // gemv_quantised rung 04, tensor_cores: codes of e2m1 become pairs of 16-bit numbers, and mma.sync
 // multiplies them.
 //
-// Since 03_packs: a weight of 4 bits may take about four instructions at the rate of the memory,
-// and
+// Since 03_packs: at the rate of the memory, a weight of 4 bits may take about four instructions.
 //   03 needs two to widen it to f32 and one to multiply it. Here two weights stay in one register,
 //   and one instruction multiplies 256. A product of matrices with one column would waste seven of
 //   eight, so the columns tell blocks apart: column 2 t + h is zero except where lane t of each
@@ -11,8 +10,7 @@
 // Stops at: instructions, about four per weight: shifts and masks that bring four bits to where
 //   16-bit numbers have them.
 // Not for: x in f32, which tensor cores do not multiply exactly; formats of 8 bits, which 03 does
-// at
-//   the rate of the memory; nf4, whose values need 24 bits.
+//   at nearly the rate of the memory; nf4, whose values need 24 bits.
 #include "device/convert.cuh"
 #include "device/from_detail.cuh"
 #include "device/lanes.cuh"
