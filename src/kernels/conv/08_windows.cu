@@ -9,6 +9,7 @@
 // Not for: other filters than squares of 3, 5 and 7 (05), or more than one row from output to
 // output;
 //   many channels (06, 07), each of which comes again for every few filters.
+#include "device/ptx/opaque.cuh"
 #include "kernels/conv/pixels.cuh"
 #include "kernels/conv/times.cuh"
 
@@ -48,12 +49,12 @@ __global__ void __launch_bounds__(kBlockThreads, kBlocks<kSize, kFilters>)
   // The columns of the window. Outside of the image, its border is loaded in vain: without a branch
   // around them, the loads of all rows can be under way together.
   bool inside[kSize];
-  int64_t at[kSize];
+  int at[kSize];
 #pragma unroll
   for (int k = 0; k < kSize; ++k) {
     const int x = a.along[2].first(column) + k * a.along[2].dilation;
     inside[k] = unsigned(x) < unsigned(a.along[2].in);
-    at[k] = min(max(x, 0), a.along[2].in - 1) * a.x_steps.at[2];
+    at[k] = min(max(x, 0), a.along[2].in - 1) * int(a.x_steps.at[2]);
   }
   const int top = a.along[1].first(first_row);
   float sums[kFilters][kRows];
@@ -63,7 +64,10 @@ __global__ void __launch_bounds__(kBlockThreads, kBlocks<kSize, kFilters>)
     for (int r = 0; r < kRows; ++r) sums[f][r] = 0;
   const T* channel = image_of<T>(a, image, group);
   const T* w = static_cast<const T*>(a.w) + filter * a.filter_size();
+#pragma unroll 1
   for (int c = 0; c < a.group_channels; ++c) {
+    // Places of all inputs, kept from channel to channel, would be spilled.
+    const int above = ptx::opaque(top);
     float taps[kFilters][kSize][kSize];
 #pragma unroll
     for (int f = 0; f < kFilters; ++f)
@@ -73,12 +77,12 @@ __global__ void __launch_bounds__(kBlockThreads, kBlocks<kSize, kFilters>)
             to_float(w[(f < filters ? f : 0) * a.filter_size() + i * a.w_tap]);
 #pragma unroll
     for (int y = 0; y < kRows + kSize - 1; ++y) {
-      const bool has_row = unsigned(top + y) < unsigned(a.along[1].in);
-      const T* const row = channel + min(max(top + y, 0), a.along[1].in - 1) * a.x_steps.at[1];
+      const bool has_row = unsigned(above + y) < unsigned(a.along[1].in);
+      const int row = min(max(above + y, 0), a.along[1].in - 1) * int(a.x_steps.at[1]);
       float x[kSize];
 #pragma unroll
       for (int k = 0; k < kSize; ++k) {
-        const float loaded = to_float(row[at[k]]);
+        const float loaded = to_float(channel[row + at[k]]);
         x[k] = has_row && inside[k] ? loaded : 0.0f;
       }
 #pragma unroll
@@ -98,10 +102,13 @@ __global__ void __launch_bounds__(kBlockThreads, kBlocks<kSize, kFilters>)
   for (int f = 0; f < kFilters; ++f) {
     if (f >= filters) continue;
     const float bias = bias_of<T>(a, filter + f);
+    T* y = static_cast<T*>(a.y) + image * a.y_steps.batch + (filter + f) * a.y_steps.channel +
+           first_row * a.y_steps.at[1] + column * a.y_steps.at[2];
 #pragma unroll
-    for (int r = 0; r < kRows; ++r)
-      if (first_row + r < a.along[1].out)
-        put<T>(a, image, filter + f, {{0, first_row + r, column}}, sums[f][r] + bias);
+    for (int r = 0; r < kRows; ++r) {
+      if (first_row + r < a.along[1].out) *y = from_float<T>(sums[f][r] + bias);
+      y += a.y_steps.at[1];
+    }
   }
 }
 
@@ -127,6 +134,9 @@ static Support supports(const Args& a, const DeviceInfo&) {
   if (a.along[2].kernel != size || (size != 3 && size != 5 && size != 7))
     return "has filters of 3 x 3, 5 x 5 and 7 x 7";
   if (a.along[1].stride != 1 || a.along[1].dilation != 1) return "slides by one row";
+  const double reach = double(a.along[1].in) * double(a.x_steps.at[1]) +
+                       double(a.along[2].in) * double(a.x_steps.at[2]);
+  if (!(reach < 2147483648.0)) return "counts elements of a channel in 31 bits";
   const double threads =
       double(a.batch) * double(filter_blocks(a)) * double(strips(a)) * a.along[2].out;
   return threads < double(int64_t(1) << 31) - kBlockThreads ? kSupported

@@ -141,13 +141,17 @@ __device__ __forceinline__ uint32_t pack_max_pair(const Pack<T>& pack) {
   const auto sizes = [&](int w) { return words[w] & 0x7fff7fffu; };
   return pair_max<T>(pair_max<T>(sizes(0), sizes(1)), pair_max<T>(sizes(2), sizes(3)));
 }
+// The larger one of a pair of magnitudes, as bits of an f32.
+template <class T>
+__device__ __forceinline__ uint32_t pair_max_bits(uint32_t pair) {
+  const T* const halves = reinterpret_cast<const T*>(&pair);
+  return magnitude_bits(max_or_nan(to_float(halves[0]), to_float(halves[1])));
+}
 // The largest magnitude of a pack, as bits. Two-byte numbers are compared in pairs.
 template <class T>
 __device__ __forceinline__ uint32_t pack_max_bits(const Pack<T>& pack) {
   if constexpr (sizeof(T) == 2) {
-    const uint32_t most = pack_max_pair(pack);
-    const T* const halves = reinterpret_cast<const T*>(&most);
-    return magnitude_bits(max_or_nan(to_float(halves[0]), to_float(halves[1])));
+    return pair_max_bits<T>(pack_max_pair(pack));
   } else {
     float most = fabsf(pack[0]);
 #pragma unroll
@@ -177,8 +181,8 @@ __device__ __forceinline__ PackedWord<Codec::kElement, N> divided(const Codec& c
   return codec.encoded(x);
 }
 
-// What numbers are divided by, made ready once: divide_all in two halves. If `inverse` is 0, nothing
-// is divided, and the codes are those of 0.
+// What numbers are divided by, made ready once: divide_all in two halves. If `inverse` is 0,
+// nothing is divided, and the codes are those of 0.
 struct Divisor {
   float b = 1, inverse = 1, lift = 1;
   Divisor() = default;

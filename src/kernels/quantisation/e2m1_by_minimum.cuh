@@ -1,6 +1,7 @@
-// e2m1 by a minimum of three products: the codes of its magnitudes 0 0.5 1 1.5 2 3 4 6 lie on a line
-// that bends twice and never upwards, so a code is the smallest of three straight lines, rounded.
-// The sum with 1.5 * 2^23 rounds each of them once, to the even code where a number is halfway.
+// e2m1 by a minimum of three products: the codes of its magnitudes 0 0.5 1 1.5 2 3 4 6 lie on a
+// line that bends twice and never upwards, so a code is the smallest of three straight lines,
+// rounded. The sum with 1.5 * 2^23 rounds each of them once, to the even code where a number is
+// halfway.
 #pragma once
 
 #include "kernels/quantisation/codec.cuh"
@@ -33,8 +34,7 @@ struct E2m1ByMinimum {
   __device__ __forceinline__ PackedWord<kElement, N> encoded(const float (&x)[N]) const {
     uint32_t bytes[N / 2];  // two codes each; what is above the lowest byte does not count
 #pragma unroll
-    for (int i = 0; i < N / 2; ++i)
-      bytes[i] = magnitude(x[2 * i + 1]) * 16 + magnitude(x[2 * i]);
+    for (int i = 0; i < N / 2; ++i) bytes[i] = magnitude(x[2 * i + 1]) * 16 + magnitude(x[2 * i]);
     if constexpr (N == 8) {
       const uint32_t low = __byte_perm(bytes[0], bytes[1], 0x0040);
       const uint32_t high = __byte_perm(bytes[2], bytes[3], 0x0040);

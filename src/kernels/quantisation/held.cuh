@@ -69,6 +69,83 @@ __global__ void __launch_bounds__(kMostThreads) quantise_held(Args a, Divider pe
   }
 }
 
+// The same where every row begins with a whole pack and ends with one: a pack is there or it is
+// not. kIsRow: a block is a row, so the number of a pack is its place.
+template <class T, class Codec, bool kIsRow>
+__global__ void __launch_bounds__(kMostThreads, 2)
+    quantise_held_packs(Args a, Divider per_row, int packs) {
+  constexpr int kSize = kPackSize<T>;
+  using Word = PackedWord<Codec::kElement, kSize>;
+  __shared__ uint32_t of_warps[kMostThreads / kWarpSize];
+  const Codec codec;
+  const Rectangle<T> block(a, blockIdx.x);
+  const auto* const x = reinterpret_cast<const Pack<T>*>(
+      static_cast<const T*>(a.x) + block.first_row * a.x_stride + block.first_col);
+  Word* const q = static_cast<Word*>(a.q) + (block.first_row * a.cols + block.first_col) / kSize;
+  const int threads = int(blockDim.x), turn = threads * kPacks;
+  const int rows = int(block.rows), across = int(block.cols) / kSize;
+  const int64_t x_step = a.x_stride / kSize, q_step = a.cols / kSize;
+  struct Place {
+    int r, c;
+    bool is_there;
+  };
+  const auto place = [&](int pack) {
+    if constexpr (kIsRow) return Place{0, pack, pack < packs};
+    const int r = int(per_row.quotient(pack)), c = pack - r * int(per_row.divisor());
+    return Place{r, c, r < rows && c < across};
+  };
+  Pack<T> raw[kPacks];
+  const auto load = [&](int first) {
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) {
+      const Place at = place(first + p * threads);
+      if (at.is_there) raw[p] = x[at.r * x_step + at.c];
+      else raw[p] = Pack<T>{};
+    }
+  };
+  uint32_t bits = 0;
+  for (int first = threadIdx.x; first < packs; first += turn) {
+    load(first);
+    if constexpr (sizeof(T) == 2) {
+      uint32_t pair = 0;
+#pragma unroll
+      for (int p = 0; p < kPacks; ++p) pair = pair_max<T>(pair, pack_max_pair(raw[p]));
+      bits = max(bits, pair_max_bits<T>(pair));
+    } else {
+#pragma unroll
+      for (int p = 0; p < kPacks; ++p) bits = max(bits, pack_max_bits(raw[p]));
+    }
+  }
+  bits = lanes_max_bits(bits, kWarpSize);
+  const int warp = threadIdx.x / kWarpSize, lane = threadIdx.x % kWarpSize;
+  if (lane == 0) of_warps[warp] = bits;
+  __syncthreads();
+  bits = lanes_max_bits(lane < threads / kWarpSize ? of_warps[lane] : 0, kWarpSize);
+  const float scale = ratio_scale<Codec::kElement>(amax_of(bits));
+  if (threadIdx.x == 0) static_cast<float*>(a.scales)[blockIdx.x] = scale;
+  const Divisor by(scale);
+  for (int first = threadIdx.x; first < packs; first += turn) {
+    if (packs > turn) load(first);
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) {
+      const Place at = place(first + p * threads);
+      float numbers[kSize];
+      to_floats(raw[p], numbers);
+#pragma unroll
+      for (int i = 0; i < kSize; ++i) numbers[i] = by.quotient(numbers[i] * by.lift);
+      const Word word =
+          by.divides() ? codec.encoded(numbers) : kCodesOfZero<Codec::kElement, kSize>;
+      if (at.is_there) q[at.r * q_step + at.c] = word;
+    }
+  }
+}
+template <class T>
+bool has_whole_packs(const Args& a) {
+  constexpr int kSize = kPackSize<T>;
+  return a.cols % kSize == 0 && a.x_stride % kSize == 0 && is_pack_aligned(a.x) &&
+         reinterpret_cast<uintptr_t>(a.q) % kSize == 0;
+}
+
 // Where this is more than one pass over x.
 inline bool is_too_wide(const Args& a) {
   const int64_t packs = a.blocks.block_cols / packs::pack_size_of(a) * a.blocks.block_rows;
@@ -87,8 +164,14 @@ Status launch_quantise(const Args& a, cudaStream_t stream) {
   const int64_t per_row = (std::min(a.blocks.block_cols, a.cols) + kPackSize<T> - 1) / kPackSize<T>;
   const int64_t packs = per_row * std::min(a.blocks.block_rows, a.rows);
   int threads = kWarpSize;
-  while (threads < kMostThreads && packs > threads * kPacks / 2) threads *= 2;
+  while (threads < kMostThreads && packs > threads * kPacks) threads *= 2;
   const Divider divider(per_row, packs + int64_t(kMostThreads) * kPacks);
+  if (has_whole_packs<T>(a)) {
+    const auto kernel = a.blocks.block_rows == 1 ? quantise_held_packs<T, Codec, true>
+                                                 : quantise_held_packs<T, Codec, false>;
+    kernel<<<unsigned(a.blocks.count), threads, 0, stream>>>(a, divider, int(packs));
+    return launch_status();
+  }
   quantise_held<T, Codec><<<unsigned(a.blocks.count), threads, 0, stream>>>(a, divider, int(packs));
   return launch_status();
 }

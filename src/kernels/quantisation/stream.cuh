@@ -40,8 +40,8 @@ __device__ __forceinline__ void block_maxima(const Pack<T> (&raw)[kUnroll],
 #pragma unroll
     for (int u = 0; u < kUnroll; u += 2) {
       const uint32_t first = pack_max_pair(raw[u]), second = pack_max_pair(raw[u + 1]);
-      uint32_t both = pair_max<T>(__byte_perm(first, second, 0x5410),
-                                  __byte_perm(first, second, 0x7632));
+      uint32_t both =
+          pair_max<T>(__byte_perm(first, second, 0x5410), __byte_perm(first, second, 0x7632));
 #pragma unroll
       for (int distance = kOver / 2; distance > 0; distance /= 2)
         both = pair_max<T>(both, __shfl_xor_sync(kAllLanes, both, distance));
@@ -198,8 +198,8 @@ __global__ void __launch_bounds__(kThreads, 4) quantise_stream(Args a, Maxima m,
 enum class Where : uint8_t { whole, row, column, square, block };
 
 template <class T, class Codec, Rule R, Where kWhere>
-__global__ void __launch_bounds__(kThreads, 4) dequantise_stream(Args a, Divider per_row,
-                                                                 int per_block, int64_t packs) {
+__global__ void __launch_bounds__(kThreads, 4)
+    dequantise_stream(Args a, Divider per_row, int per_block, int64_t packs) {
   constexpr int kSize = kPackSize<T>;
   using Word = PackedWord<Codec::kElement, kSize>;
   const Codec codec;
@@ -323,15 +323,13 @@ Status launch_dequantise(const Args& a, cudaStream_t stream) {
                                  : launch_from<T, Codec, Rule::shared, Where::block>(a, stream);
   } else if constexpr (kElement == Dtype::i8) {
     if (a.is_whole) return launch_from<T, Codec, Rule::ratio, Where::whole>(a, stream);
-    return where(a) == Where::column
-               ? launch_from<T, Codec, Rule::ratio, Where::column>(a, stream)
-               : launch_from<T, Codec, Rule::ratio, Where::row>(a, stream);
+    return where(a) == Where::column ? launch_from<T, Codec, Rule::ratio, Where::column>(a, stream)
+                                     : launch_from<T, Codec, Rule::ratio, Where::row>(a, stream);
   } else {
     if (a.is_whole) return launch_from<T, Codec, Rule::ratio, Where::whole>(a, stream);
     if (a.rule == Rule::power) return launch_from<T, Codec, Rule::power, Where::block>(a, stream);
-    return where(a) == Where::square
-               ? launch_from<T, Codec, Rule::ratio, Where::square>(a, stream)
-               : launch_from<T, Codec, Rule::ratio, Where::block>(a, stream);
+    return where(a) == Where::square ? launch_from<T, Codec, Rule::ratio, Where::square>(a, stream)
+                                     : launch_from<T, Codec, Rule::ratio, Where::block>(a, stream);
   }
 }
 
