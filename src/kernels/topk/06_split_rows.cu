@@ -68,7 +68,8 @@ static double cost(const Args& a, const DeviceInfo& device) {
   const double blocks = double(a.rows * parts_of(a, device));
   const double part_us = 12.0 + bytes(a) / blocks / 20e3;  // modelled
   const double streamed = streaming_us(kTuned, bytes(a), device);
-  const double alone = 12 + part_us;
+  const double waves = blocks / double(device.sm_count * kBlocksPerSm);
+  const double alone = 12 + part_us * (waves < 1 ? 1 : waves);
   return alone > streamed ? alone : streamed;
 }
 constinit const Rung rung = {.idea = "several blocks per row, then the best of their best",
