@@ -52,16 +52,40 @@ __device__ __forceinline__ Pack<T> load_columns(const Columns<T>& m, const T* ro
   return x;
 }
 
+// What a thread carries for the columns of a pack, for operators that have something smaller than
+// one AccOf<Op> per column: take(pack) for one step after the other, kMostSteps at most; then
+// result(column, first step, distance between steps). It is declared for none here.
+template <class Op, class T>
+struct PackFold;
+template <class Fold>
+using MostSteps = decltype(Fold::kMostSteps);
+template <class Op, class T>
+constexpr bool kFoldsPacks = IsValid<MostSteps, void, PackFold<Op, T>>::value;
+
 // Steps `first`, `first` + `step`, … below `end` of a thread's columns: ascending, so an operator
 // that accumulates may, one element at a time.
 template <Packs Lie, class Op, class T>
 __device__ __forceinline__ void fold_columns(const Op& op, const Columns<T>& m, const T* x,
                                              int64_t column, int64_t first, int64_t step,
                                              int64_t end, AccOf<Op> (&acc)[kPackSize<T>]) {
+  const auto load = [&](Pack<T>& to, int64_t a) {
+    to = load_columns<Lie>(m, x + a * m.axis_stride, column);
+  };
+  if constexpr (kFoldsPacks<Op, T>) {
+    using Fold = PackFold<Op, T>;
+    for (const int64_t run = step * Fold::kMostSteps; first < end; first += run) {
+      Fold fold;
+      for_packs<kColumnUnroll<Lie>, Pack<T>>(
+          first, step, min(end, first + run), load,
+          [&](const Pack<T>& from, int64_t) { fold.take(from); });
+#pragma unroll
+      for (int j = 0; j < kPackSize<T>; ++j)
+        acc[j] = op.combine(acc[j], fold.result(j, first, step));
+    }
+    return;
+  }
   for_packs<kColumnUnroll<Lie>, Pack<T>>(
-      first, step, end,
-      [&](Pack<T>& to, int64_t a) { to = load_columns<Lie>(m, x + a * m.axis_stride, column); },
-      [&](const Pack<T>& from, int64_t a) {
+      first, step, end, load, [&](const Pack<T>& from, int64_t a) {
 #pragma unroll
         for (int j = 0; j < kPackSize<T>; ++j) {
           if constexpr (kAccumulates<Op, ElementOf<T>, 1>) {

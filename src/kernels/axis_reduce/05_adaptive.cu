@@ -5,7 +5,8 @@
 //   as for columns. One lane, a few lanes, a warp or a block takes a row, whichever is just kept
 //   busy. If there are few results, several blocks share an axis, and the last of them combines
 //   their values. Wide rows that start anywhere are read at their own 16-byte boundaries: all rows
-//   of a warp are shifted alike, so its lanes keep their columns.
+//   of a warp are shifted alike, so its lanes keep their columns. argmax over columns of two bytes
+//   carries a value and its step in one word (device/best_of_pairs.cuh).
 // Stops at: HBM; for odd strides of few columns, at the single words that a shifted pack is read
 //   in.
 // Not for: a reduction whose input another kernel has just had in registers. There it takes a few

@@ -2,6 +2,7 @@
 // and that of the results.
 #pragma once
 
+#include "device/best_of_pairs.cuh"
 #include "device/reduce_axis.cuh"
 #include "device/sum_min_max.cuh"
 #include "kernels/axis_reduce/axis_reduce.h"

@@ -5,7 +5,8 @@
 //   block, so an SM has up to 128 KB of rows under way at any width. Each warp takes its own mean
 //   and the distances from it, and contributes them at one barrier. Backward, x and dy are read
 //   once: a thread has the same columns in every row that its block takes, and keeps their sums of
-//   dgamma and dbeta in registers until the last row.
+//   dgamma and dbeta in registers until the last row. Of two-byte formats the next row is loaded
+//   while this one is reduced and stored.
 // Stops at: HBM. Forward, for rows of more than 6400 packs, a block has the SM to itself, and
 //   nothing is loaded while it exchanges and stores.
 // Not for: rows wider than the registers of an SM; backward, with two sums per column, that is

@@ -79,6 +79,7 @@ template <class T, int Packs>
 __global__ void __launch_bounds__(kBackwardMost, Packs == kBackwardDeep<T> ? 1 : 0)
     layer_norm_backward_held(Args a, Partials partials, int lanes) {
   constexpr int kSize = kPackSize<T>, kColumns = Packs * kSize;
+  constexpr bool kAhead = sizeof(T) == 2 && Packs <= 2;  // else its registers spill
   __shared__ float2 of_warps[2][kBackwardMost / kWarpSize];
   __shared__ float of_groups[kBackwardThreads * kColumns];
   const int cols = int(a.cols), groups = int(blockDim.x) / lanes;
@@ -89,15 +90,29 @@ __global__ void __launch_bounds__(kBackwardMost, Packs == kBackwardDeep<T> ? 1 :
   if (a.gamma) load_row(gamma, static_cast<const T*>(a.gamma), slots, first, lanes, T(0.0f));
   float dgamma[kColumns] = {}, dbeta[kColumns] = {};
   int turn = 0;
-  for (int64_t base = int64_t(blockIdx.x) * groups; base < a.rows;
-       base += int64_t(gridDim.x) * groups, turn ^= 1) {
-    const bool is_row = base + group < a.rows;
-    const Gradients<T> row(a, is_row ? base + group : 0);
-    Pack<T> x[Packs] = {}, dy[Packs] = {};
-    if (is_row) {  // those past the end only take part in the shuffles
-      load_row(x, row.x, slots, first, lanes, T(0.0f));
-      load_row(dy, row.dy, slots, first, lanes, T(0.0f));
-    }
+  const int64_t step = int64_t(gridDim.x) * groups;
+  Pack<T> x[Packs] = {}, dy[Packs] = {};
+  const auto load = [&](const Gradients<T>& of, Pack<T>(&to_x)[Packs], Pack<T>(&to_dy)[Packs]) {
+    load_row(to_x, of.x, slots, first, lanes, T(0.0f));
+    load_row(to_dy, of.dy, slots, first, lanes, T(0.0f));
+  };
+  // Groups past the end only take part in the shuffles.
+  const auto is_there = [&](int64_t base) { return base + group < a.rows; };
+  const auto row_at = [&](int64_t base) {
+    return Gradients<T>(a, is_there(base) ? base + group : 0);
+  };
+  const int64_t begin = int64_t(blockIdx.x) * groups;
+  float mean = 0, rstd = 0;
+  if (begin < a.rows) {
+    const Gradients<T> row = row_at(begin);
+    mean = row.mean, rstd = row.rstd;
+    if (kAhead && is_there(begin)) load(row, x, dy);
+  }
+  for (int64_t base = begin; base < a.rows; base += step, turn ^= 1) {
+    const bool is_row = is_there(base);
+    Gradients<T> row = row_at(base);
+    row.mean = mean, row.rstd = rstd;  // were loaded with the row
+    if (!kAhead && is_row) load(row, x, dy);
     const auto of_pack = [&](int p, float(&of_dy)[kSize], float(&g)[kSize], float(&n)[kSize]) {
       to_floats(held::seen_anew(x[p]), n);
       to_floats(held::seen_anew(dy[p]), of_dy);
@@ -117,6 +132,12 @@ __global__ void __launch_bounds__(kBackwardMost, Packs == kBackwardDeep<T> ? 1 :
       for (int i = 0; i < kSize; ++i) g[i] *= n[i];
       product += row_norm::sum_of(g);
     }
+    // The next row is under way while this one is reduced and stored.
+    Pack<T> next_x[Packs] = {}, next_dy[Packs] = {};
+    const bool is_next = is_there(base + step);
+    const Gradients<T> next = row_at(is_next ? base + step : base);
+    if (kAhead && is_next) load(next, next_x, next_dy);
+
     sum = lanes_sum(sum, lanes);
     product = lanes_sum(product, lanes);
     if (warps > 1) {
@@ -126,13 +147,12 @@ __global__ void __launch_bounds__(kBackwardMost, Packs == kBackwardDeep<T> ? 1 :
       sum = lanes_sum(one.x, kWarpSize);
       product = lanes_sum(one.y, kWarpSize);
     }
-    if (!is_row) continue;
     const float mean_g = a.centred ? sum / float(cols) : 0, mean_gn = product / float(cols);
     const RowBeside<T> dsum(row.dsum, slots);
 #pragma unroll
     for (int p = 0; p < Packs; ++p) {
       const int slot = first + p * lanes;
-      if (slot >= slots.slots) continue;
+      if (!is_row || slot >= slots.slots) continue;
       of_pack(p, of_dy, g, n);
 #pragma unroll
       for (int i = 0; i < kSize; ++i) {
@@ -146,6 +166,14 @@ __global__ void __launch_bounds__(kBackwardMost, Packs == kBackwardDeep<T> ? 1 :
         for (int i = 0; i < kSize; ++i) g[i] += n[i];
       }
       store_beside(row.dx, slots, slot, from_floats<T>(g));
+    }
+    mean = next.mean, rstd = next.rstd;
+    if constexpr (kAhead) {
+#pragma unroll
+      for (int p = 0; p < Packs; ++p) {
+        x[p] = next_x[p];
+        dy[p] = next_dy[p];
+      }
     }
   }
   const int64_t at = int64_t(blockIdx.x) * cols;

@@ -8,13 +8,17 @@
 #pragma once
 
 #include "device/from_detail.cuh"
+#include "device/ptx/minmax.cuh"
+#include "device/shifted.cuh"
 #include "kernels/topk/block_sort.cuh"
 
 namespace ridge::topk {
 
-constexpr int kStreamThreads = 256;
-constexpr int kStreamWarps = kStreamThreads / kWarpSize;
-constexpr int kUnroll = 2;  // packs of a thread that are tested together, while two more are loaded
+// Of so many keys the first threshold is the k-th best, at most 256. Twice as many would lower the
+// number of elements above it by a fifth, and take more than twice as long to sort.
+constexpr int kMostStartKeys = 256;
+__host__ __device__ constexpr int start_keys(int k) { return k <= 64 ? 128 : kMostStartKeys; }
+constexpr int kUnroll = 4;  // packs of a thread that are tested together, while two more are loaded
 
 // Small, because it is sorted twice at least; large, because full buffers are sorted more often.
 constexpr int room_for(int k) { return k <= 64 ? 512 : k <= 256 ? 1024 : 2 * kMostK; }
@@ -28,8 +32,11 @@ struct Candidates {
   // By all threads, with the best key of some elements of each: the k-th best of them is not above
   // the k-th best of all. The threshold is one step below, so that these elements pass.
   __device__ void start(Key mine) {
-    keys[threadIdx.x] = mine;
-    block_sort(keys, kStreamThreads);
+    const int wanted = start_keys(k);
+    const int together = int(blockDim.x) / wanted;  // threads that have one key
+    for (int d = 1; d < together; d *= 2) mine = max(mine, __shfl_xor_sync(kAllLanes, mine, d));
+    if (int(threadIdx.x) % together == 0) keys[int(threadIdx.x) / together] = mine;
+    block_sort(keys, wanted);
     const uint32_t order = uint32_t(keys[k - 1] >> 32);
     threshold = order == 0 ? 0 : Key(order - 1) << 32 | 0xffffffffu;
     __syncthreads();
@@ -77,8 +84,12 @@ struct RowSource {
     constexpr uint32_t kBelowZero = 0x7fffffffu;
     return from_ordered_bits(order == kBelowZero ? kBelowZero - 1 : order);
   }
-  // A bit for each element that may be above the bound. Where only `any` is asked for, the compiler
-  // leaves one comparison per element.
+  // Whether an element of the packs may be above the bound. Elements of two bytes are compared two
+  // at a time, as they are: half an instruction for each.
+  __device__ bool any_passes(const Held (&held)[kUnroll], float bound) const {
+    return largest ? !(extreme<true>(held) <= bound) : !(extreme<false>(held) >= bound);
+  }
+  // A bit for each element that may be above the bound.
   __device__ uint32_t passing(const Held& held, float bound) const {
     uint32_t bits = 0;
     if (largest) {
@@ -89,6 +100,26 @@ struct RowSource {
       for (int k = 0; k < kPack; ++k) bits |= !(to_float(held[k]) >= bound) ? 1u << k : 0;
     }
     return bits;
+  }
+  // The largest or the smallest number, and NaN if there is one.
+  template <bool Largest>
+  __device__ static float extreme(const Held (&held)[kUnroll]) {
+    const auto of = [](float a, float b) { return Largest ? max_or_nan(a, b) : min_or_nan(a, b); };
+    if constexpr (sizeof(T) == 2) {
+      using Pair = std::conditional_t<std::is_same_v<T, __half>, __half2, __nv_bfloat162>;
+      Pair best = bytes_as<Pair>(held[0].words[0]);
+#pragma unroll
+      for (int w = 1; w < 4 * kUnroll; ++w) {
+        const Pair next = bytes_as<Pair>(held[w / 4].words[w % 4]);
+        best = Largest ? __hmax2_nan(best, next) : __hmin2_nan(best, next);
+      }
+      return of(to_float(best.x), to_float(best.y));
+    } else {
+      float best = held[0][0];
+#pragma unroll
+      for (int i = 1; i < kPack * kUnroll; ++i) best = of(best, held[i / kPack][i % kPack]);
+      return best;
+    }
   }
   __device__ bool is_there(int64_t pack, int k) const {
     const int64_t i = first() + pack * kPack + k;
@@ -120,6 +151,12 @@ struct KeySource {
   __device__ int64_t packs() const { return (count + 1) / 2; }
   __device__ Held load(int64_t pack) const { return load_pack(keys + 2 * pack); }
   __device__ Key bound(Key threshold) const { return threshold; }
+  __device__ bool any_passes(const Held (&held)[kUnroll], Key bound) const {
+    bool any = false;
+#pragma unroll
+    for (int u = 0; u < kUnroll; ++u) any |= held[u][0] > bound || held[u][1] > bound;
+    return any;
+  }
   __device__ uint32_t passing(const Held& held, Key bound) const {
     return uint32_t(held[0] > bound) | uint32_t(held[1] > bound) << 1;
   }
@@ -140,26 +177,23 @@ __device__ __forceinline__ int warp_place(bool is_wanted, int* count) {
   return __shfl_sync(kAllLanes, first, leader) + __popc(wanting & ((1u << lane) - 1));
 }
 
-// Leaves the k best among the keys of best, which keep_best then sorts. By all threads of a block
-// of kStreamThreads.
-template <class Source>
+// Leaves the k best among the keys of best, which keep_best then sorts. By all threads of a block.
+template <int Threads, class Source>
 __device__ void stream_best(const Source& source, Candidates& best) {
   using Held = typename Source::Held;
   if (threadIdx.x == 0) *best.count = 0;
   __syncthreads();
   const int64_t packs = source.packs();
-  const auto pack_at = [&](int64_t first, int u) {
-    return first + u * kStreamThreads + threadIdx.x;
-  };
+  const auto pack_at = [&](int64_t first, int u) { return first + u * Threads + threadIdx.x; };
   const auto load = [&](int64_t first, Held(&some)[kUnroll]) {
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u)
       if (pack_at(first, u) < packs) some[u] = source.load(pack_at(first, u));
   };
-  constexpr int64_t kStep = kUnroll * kStreamThreads;
+  constexpr int64_t kStep = kUnroll * Threads;
   Held next[kUnroll] = {};
   load(0, next);
-  if (best.k <= kStreamThreads) {  // enough of them for a first threshold
+  if (best.k <= kMostStartKeys) {  // enough of them for a first threshold
     Key mine = 0;
 #pragma unroll
     for (int u = 0; u < kUnroll; ++u)
@@ -173,11 +207,14 @@ __device__ void stream_best(const Source& source, Candidates& best) {
     load(first + kStep, next);
 
     const auto bound = source.bound(best.threshold);
+    const bool has_some =
+        source.any_passes(some, bound);  // or its packs are those of a step before
+    if (!__syncthreads_or(int(has_some))) continue;
     uint32_t bits = 0;  // elements of this thread that may be among the best
+    if (has_some)
 #pragma unroll
-    for (int u = 0; u < kUnroll; ++u)
-      if (pack_at(first, u) < packs) bits |= source.passing(some[u], bound) << u * Source::kPack;
-    if (!__syncthreads_or(int(bits))) continue;
+      for (int u = 0; u < kUnroll; ++u)
+        if (pack_at(first, u) < packs) bits |= source.passing(some[u], bound) << u * Source::kPack;
 
     while (true) {
       uint32_t left = 0;                     // those that found no room
