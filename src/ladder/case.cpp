@@ -233,13 +233,28 @@ std::string shape_help(const OperatorDef& op) {
   return text;
 }
 
+namespace {
+
+// As it is given on the command line: a choice by its name.
+std::string value_text(const OperatorDef* op, const std::string& parameter, double value) {
+  const int index = op ? op->parameter_index(parameter) : -1;
+  if (index >= 0) {
+    const std::vector<std::string>& choices = op->parameters[size_t(index)].choices;
+    if (value >= 0 && value < double(choices.size())) return choices[size_t(value)];
+  }
+  return number_text(value);
+}
+
+}  // namespace
+
 std::string settings_text(const Case& c) {
   std::string text;
   const auto add = [&](const std::string& word) { text += (text.empty() ? "" : " ") + word; };
   for (const std::string& name : c.with) add("with=" + name);
   for (const auto& [name, dtype] : c.formats) add(name + "=" + name_of(dtype));
   for (const auto& [name, value] : c.parameters)
-    if (!c.def || c.def->dimension_index(name) < 0) add(name + "=" + number_text(value));
+    if (!c.def || c.def->dimension_index(name) < 0)
+      add(name + "=" + value_text(c.def, name, value));
   if (!c.distribution.empty()) add("distribution=" + c.distribution);
   for (const std::string& name : c.transposed) add(name + "=transposed");
   for (const auto& [out, in] : c.same) add(out + "=" + in);
