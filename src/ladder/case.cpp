@@ -235,12 +235,13 @@ std::string shape_help(const OperatorDef& op) {
 
 namespace {
 
-// Of a choice, the name.
-std::string value_text(const Case& c, const std::string& parameter, double value) {
-  if (c.def)
-    for (const ParameterDef& p : c.def->parameters)
-      if (p.name == parameter && value >= 0 && value < double(p.choices.size()))
-        return p.choices[size_t(value)];
+// As it is given on the command line: a choice by its name.
+std::string value_text(const OperatorDef* op, const std::string& parameter, double value) {
+  const int index = op ? op->parameter_index(parameter) : -1;
+  if (index >= 0) {
+    const std::vector<std::string>& choices = op->parameters[size_t(index)].choices;
+    if (value >= 0 && value < double(choices.size())) return choices[size_t(value)];
+  }
   return number_text(value);
 }
 
@@ -252,7 +253,8 @@ std::string settings_text(const Case& c) {
   for (const std::string& name : c.with) add("with=" + name);
   for (const auto& [name, dtype] : c.formats) add(name + "=" + name_of(dtype));
   for (const auto& [name, value] : c.parameters)
-    if (!c.def || c.def->dimension_index(name) < 0) add(name + "=" + value_text(c, name, value));
+    if (!c.def || c.def->dimension_index(name) < 0)
+      add(name + "=" + value_text(c.def, name, value));
   if (!c.distribution.empty()) add("distribution=" + c.distribution);
   for (const std::string& name : c.transposed) add(name + "=transposed");
   for (const auto& [out, in] : c.same) add(out + "=" + in);

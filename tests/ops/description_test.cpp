@@ -198,6 +198,20 @@ void expect_taken(const Ladder& ladder, Case c, const OperatorDef& op, const cha
   EXPECT_TRUE(called) << who << ": " << called.message();
 }
 
+TEST(Cases, ASettingReadsAsOnTheCommandLine) {
+  OperatorDef op;
+  ParameterDef precision, alpha;
+  precision.name = "precision";
+  precision.type = ParameterType::choice;
+  precision.choices = {"full", "tf32"};
+  alpha.name = "alpha";
+  op.parameters = {precision, alpha};
+  Case c;
+  c.def = &op;
+  c.parameters = {{"precision", 1}, {"alpha", 1}};
+  EXPECT_EQ(settings_text(c), "precision=tf32 alpha=1");
+}
+
 TEST(Cases, OfEveryFamilyAreCallsOfIt) {
   for (const FamilyInfo& family : all_families()) {
     const Ladder* const ladder = ladder_of(family.name);

@@ -126,6 +126,10 @@ std::vector<uint64_t> Waves::next(bool enough, const std::vector<float>& issued)
 }
 
 void Waves::fill_gaps(std::vector<float>& of_block) const {
+  const double part = double(blocks_) / double(std::max<size_t>(1, spread_.size()));
+  for (size_t i = 0; i < of_block.size() && !spread_.empty(); ++i)
+    if (of_block[i] == 0)
+      of_block[i] = of_block[spread_[std::min(spread_.size() - 1, size_t(double(i) / part))]];
   for (size_t i = 1; i < of_block.size(); ++i)
     if (of_block[i] == 0) of_block[i] = of_block[i - 1];
 }

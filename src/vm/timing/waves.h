@@ -36,7 +36,8 @@ class Waves {
   bool is_whole(uint64_t block) const;
   // The wave that is followed beside the first one.
   uint64_t second() const { return second_; }
-  // Blocks that did not run to their end are like the one before them that did.
+  // Blocks that did not run to their end are like the one of their part of the grid that did, or
+  // like the one before them.
   void fill_gaps(std::vector<float>& of_block) const;
 
  private:

@@ -216,5 +216,16 @@ TEST(Waves, GapsAreLikeTheBlockBefore) {
   EXPECT_TRUE(none.empty());
 }
 
+// Blocks so long that only two of them run: one of each half, somewhere in it.
+TEST(Waves, GapsAreLikeTheBlockOfTheirPart) {
+  Launch launch(2 * kWave, false, 3e6f);
+  std::fill(launch.of_block.begin() + kWave, launch.of_block.end(), 1e6f);
+  launch.next();
+  launch.next();
+  EXPECT_LT(std::ranges::count_if(launch.issued, [](float x) { return x > 0; }), 6);
+  launch.waves.fill_gaps(launch.issued);
+  EXPECT_EQ(launch.issued, launch.of_block);
+}
+
 }  // namespace
 }  // namespace ridge::vm::timing
