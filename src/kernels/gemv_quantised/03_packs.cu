@@ -22,6 +22,7 @@ constexpr int kRows = 4;  // of a warp
 
 constexpr Tuned kBytes = {4.0, 0.70}, kNibbles = {4.0, 0.44};  // not measured: of the model
 
+// One scale per column: x is multiplied by them, not the sum.
 // Sixteen numbers of x from column c on.
 template <class T>
 __device__ __forceinline__ void load_x(const Args& a, int64_t c, float (&x)[kCodes]) {
@@ -75,7 +76,11 @@ __global__ void __launch_bounds__(kThreads) gemv_quantised_packs(Args a) {
       if (has) load_x<T>(a, c, x);
       if (by_column && has)
 #pragma unroll
-        for (int i = 0; i < kCodes; ++i) x[i] *= stored_scale<R>(a.w, c + i);
+        for (int p = 0; p < kCodes; p += kPackSize<float>) {
+          const auto of_columns = load_pack(static_cast<const float*>(a.w.scales) + c + p);
+#pragma unroll
+          for (int i = 0; i < kPackSize<float>; ++i) x[p + i] *= of_columns[i];
+        }
       const int block = by_column ? 0 : c / block_cols;
 #pragma unroll
       for (int r = 0; r < kRows; ++r) {
@@ -109,6 +114,8 @@ static Support supports(const Args& a, const DeviceInfo&) {
   if (!is_compute_float(a.w.dtype)) return "multiplies f32, f16 and bf16";
   if (bits % (8 * kPackBytes) != 0 || !is_pack_aligned(a.w.q) || !is_pack_aligned(a.x))
     return "reads rows of whole packs of 16 bytes, at multiples of 16 bytes";
+  if (a.w.blocks.are_columns && !is_pack_aligned(a.w.scales))
+    return "reads scales of columns at multiples of 16 bytes";
   return a.w.cols <= 1 << 30 && a.w.rows <= int64_t(1) << 31 ? kSupported
                                                              : "counts columns up to 2^30";
 }
