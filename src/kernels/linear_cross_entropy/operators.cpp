@@ -65,7 +65,7 @@ Operators operators() {
                           {.name = "scale",
                            .otherwise = 1,
                            .meaning = "factor of the gradients: the gradient of the loss"}},
-           .distributions = {"plain", "padding"},
+           .distributions = {"plain", "padding", "large_logits"},
            .notes =
                "The logits are never stored as a whole: the workspace holds an eighth of them at "
                "most, or those of 64 tokens. Logits and their gradients may be rounded to the "

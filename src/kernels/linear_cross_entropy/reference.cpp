@@ -38,7 +38,9 @@ void reference(const Case& c, std::vector<HostTensor>& all) {
     }
   const bool is_exact = c.seed % 2 == 0;  // every format holds the logits
   const double smoothing = c.number("label_smoothing"), ignored = c.number("ignore_index");
-  const double rounding = unit_roundoff(c.dtype), least = c.dtype == Dtype::f16 ? 0x1p-25 : 0;
+  // Below the normal numbers of f32, an exponential may be 0.
+  const double rounding = unit_roundoff(c.dtype),
+               least = c.dtype == Dtype::f16 ? 0x1p-25 : 0x1p-126;
   double count = 1;
   if (cross_entropy::Reduction(c.integer("reduction")) == cross_entropy::Reduction::mean)
     count = double(targets.size()) - double(std::count(targets.begin(), targets.end(), ignored));
