@@ -22,7 +22,6 @@ constexpr int kRows = 4;  // of a warp
 
 constexpr Tuned kBytes = {4.0, 0.70}, kNibbles = {4.0, 0.44};  // not measured: of the model
 
-// One scale per column: x is multiplied by them, not the sum.
 // Sixteen numbers of x from column c on.
 template <class T>
 __device__ __forceinline__ void load_x(const Args& a, int64_t c, float (&x)[kCodes]) {

@@ -243,7 +243,7 @@ __global__ void __launch_bounds__(kThreads, 4)
 
 inline Where where(const Args& a) {
   if (a.is_whole) return Where::whole;
-  if (a.blocks.block_cols == 1) return Where::column;
+  if (a.blocks.are_columns) return Where::column;
   if (a.element == Dtype::i8) return Where::row;
   return a.blocks.block_rows == kSquare ? Where::square : Where::block;
 }
