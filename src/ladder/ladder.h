@@ -70,7 +70,8 @@ class Ladder {
   virtual Call call(const Case&, const Workload&, std::span<void* const> tensors,
                     struct KeptCall& kept) const = 0;
 
-  // Of a checked call: see operator/call.h. With kChosen, as the public API does it.
+  // Of a checked call: see operator/call.h. With kChosen, workspace and launch do what the public
+  // API does; supports is asked about rungs.
   virtual Support supports(int rung, const Call&, const DeviceInfo&) const = 0;
   virtual Expected<size_t> workspace(int rung, const Call&, const DeviceInfo&) const = 0;
   virtual Status launch(int rung, const Call&, const Workspace&, const DeviceInfo&,

@@ -1,8 +1,7 @@
 // conv rung 01, naive: one thread computes one output, straight from the definition.
 //
 // Stops at: the load units. Every product loads its input and its tap again, although the
-// neighbours
-//   of a pixel share nearly all of their inputs, and all pixels share the filter.
+//   neighbours of a pixel share nearly all of their inputs, and all pixels share the filter.
 // Not for: anything but reading it, and shapes that no other rung takes.
 #include "kernels/conv/boxes.cuh"
 

@@ -1,9 +1,8 @@
 // conv rung 03, shared_tile: a box of inputs with its halo is in shared memory.
 //
 // Since 02_constant_filter: neighbouring pixels share inputs, so a block loads each input of its
-// box
-//   once per channel and not once per tap; 3 x 3 taps need 1.3 loads from global memory, not 9. The
-//   filter is back in global memory, where L1 serves it, so that it may be of any size.
+//   box once per channel and not once per tap; 3 x 3 taps need 1.3 loads from global memory, not 9.
+//   The filter is back in global memory, where L1 serves it, so that it may be of any size.
 // Stops at: two barriers for each channel, with little work between them; and shared memory, one
 //   read per product.
 // Not for: kernels of 1 x 1, which share nothing; halos much larger than the box, as with large

@@ -1,10 +1,10 @@
 // conv rung 06, implicit_gemm: a product of matrices, one of which nobody ever stores.
 //
 // Since 05_register_blocking: filters are the rows of a matrix, all pixels of all images the
-// columns
-//   of another one, and (tap, channel) what is summed over. So a block needs no box that suits an
-//   image: 64 filters times 128 pixels, wherever they lie. The inputs of 8 channels at one tap are
-//   gathered from x while the 8 before are multiplied, in two buffers, with one barrier per step.
+//   columns of another one, and (tap, channel) what is summed over. So a block needs no box that
+//   suits an image: 64 filters times 128 pixels, wherever they lie. The inputs of 8 channels at one
+//   tap are gathered from x while the 8 before are multiplied, in two buffers, with one barrier per
+//   step.
 // Stops at: f32 multiply-adds, 32 for 6 reads of shared memory.
 // Not for: few channels per group, since a step has 8 of them; few filters; 16-bit numbers, which
 //   have tensor cores (07). An explicit matrix (im2col), which takes as many times the memory of x

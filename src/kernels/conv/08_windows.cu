@@ -7,8 +7,7 @@
 //   products of 3 x 3 taps take 66 loads. 06 and 07 are for many channels, this one is for few.
 // Stops at: the bandwidth of the memory for depthwise convolutions; f32 multiply-adds for others.
 // Not for: other filters than squares of 3, 5 and 7 (05), or more than one row from output to
-// output;
-//   many channels (06, 07), each of which comes again for every few filters.
+//   output; many channels (06, 07), each of which comes again for every few filters.
 #include "device/ptx/opaque.cuh"
 #include "kernels/conv/pixels.cuh"
 #include "kernels/conv/times.cuh"

@@ -1,8 +1,7 @@
 // fake_quantise rung 02, vectors: each load brings 16 bytes.
 //
 // Since 01_thread_per_element: a thread has two packs of each input under way. The reciprocal of
-// the
-//   scale is made once per pack, and the row is found without a division.
+//   the scale is made once per pack, and the row is found without a division.
 // Stops at: HBM: about ten instructions per element are fewer than there is time for.
 // Not for: weights that are used once after it. A product that quantises what it loads saves the
 //   traffic.

@@ -2,8 +2,7 @@
 //
 // Any format: the scale of each code is looked up anew, and a switch chooses the conversion.
 // Stops at: memory: each load brings a whole sector, of which one byte is used; few rows leave most
-// of the
-//   GPU idle.
+//   of the GPU idle.
 // Not for: any size. It is what the definition says.
 #include "kernels/gemv_quantised/gemv_quantised.h"
 #include "kernels/quantisation/any_format.cuh"

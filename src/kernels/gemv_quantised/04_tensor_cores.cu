@@ -215,6 +215,7 @@ static double cost(const Args& a, const DeviceInfo& device) {
 constinit const Rung rung = {.idea = "two weights per register, multiplied by mma.sync",
                              .supports = supports,
                              .launch = launch,
-                             .cost = cost};
+                             .cost = cost,
+                             .claims = {.barriers = 1}};
 
 }  // namespace ridge::gemv_quantised::tensor_cores

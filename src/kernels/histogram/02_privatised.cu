@@ -4,8 +4,7 @@
 // Since 01_global_atomics: the atomics go to the block's own copy of all bins. The blocks stay and
 //   stride over the input, 16 bytes per load, so that there are few copies to add up.
 // Stops at: bank conflicts. Random bins meet in the same banks, and an addition to 256 of them
-// takes
-//   2.6 times as long as one without conflicts.
+//   takes 2.6 times as long as one without conflicts.
 // Not for: more bins than fit: with two blocks per SM, an H200 has room for 29056.
 #include "kernels/histogram/copies.cuh"
 

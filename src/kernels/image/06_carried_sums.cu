@@ -1,15 +1,13 @@
 // image rung 06, carried_sums: the sums of columns are carried from one row to the next.
 //
 // Since 05_rolling: where all weights are equal, a row of column sums follows from the one above
-// it:
-//   the row that comes in is added, and the one that leaves is taken away, whatever the size of the
-//   window. Two sums share a register, 16 bits each, so 8 pixels take 8 additions; the sums of 9
-//   columns are made of sums of 4, as pairs as well. Dot products, of which an SM does half as many
-//   per clock as additions, are gone.
+//   it: the row that comes in is added, and the one that leaves is taken away, whatever the size of
+//   the window. Two sums share a register, 16 bits each, so 8 pixels take 8 additions; the sums of
+//   9 columns are made of sums of 4, as pairs as well. Dot products, of which an SM does half as
+//   many per clock as additions, are gone.
 // Stops at: the bandwidth of the memory; near it, at instructions, about ten per pixel.
 // Not for: weights that differ, such as those of a gaussian, whose sums along rows need 24 bits;
-// and
-//   floating-point pixels, where what is added and taken away again leaves its rounding behind.
+//   and floating-point pixels, where what is added and taken away again leaves its rounding behind.
 #include "kernels/image/strip.cuh"
 #include "select/select.h"
 

@@ -1,11 +1,9 @@
 // jacobi rung 02, shared_tile: a tile with a halo of one element is in shared memory.
 //
 // Since 01_naive: an element is loaded once per tile that needs it, not once per neighbour,
-// whatever
-//   the caches do.
+//   whatever the caches do.
 // Stops at: instructions, and the barrier between loading and adding; each iteration still reads
-// and
-//   writes the memory once.
+//   and writes the memory once.
 // Not for: GPUs whose L1 holds three rows of a tile, which are all of today's: the naive rung finds
 //   its neighbours there, without a barrier. 03 needs neither.
 #include "kernels/jacobi/box.cuh"

@@ -3,8 +3,7 @@
 // Stops at: atomics, up to four for each element, on the same four addresses. And at the numbers:
 //   exp of a log-probability under -104 is 0 in f32, and the ratio of two such is NaN.
 // Not for: anything but reading: it is wrong for unlikely actions, and the order of its sums
-// changes
-//   from run to run.
+//   changes from run to run.
 #include "kernels/policy_losses/atomics.cuh"
 
 namespace ridge::policy_losses::published {

@@ -1,8 +1,7 @@
 // pool rung 02, shared_tile: each element is loaded once, and each window searched once.
 //
 // Since 01_naive: the inputs of a block's windows are in shared memory. Backward, one thread
-// searches
-//   the maximum of a window, and all elements of the window find there where it was.
+//   searches the maximum of a window, and all elements of the window find there where it was.
 // Stops at: instructions: every element of a window is still looked at, in shared memory.
 // Not for: windows that do not overlap, where nothing is shared and the barriers only cost.
 #include "kernels/conv/halo.cuh"

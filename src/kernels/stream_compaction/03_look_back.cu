@@ -2,10 +2,9 @@
 // it where its elements go.
 //
 // Since 02_ballots: flags and elements are read once, in one launch, and wait in registers while
-// one
-//   warp looks back (ridge/detail/look_back.cuh). A lane reads four neighbours at once, four times.
-//   What is kept is first put together in shared memory, so that neighbours in the output are
-//   written by neighbouring lanes.
+//   one warp looks back (ridge/detail/look_back.cuh). A lane reads four neighbours at once, four
+//   times. What is kept is first put together in shared memory, so that neighbours in the output
+//   are written by neighbouring lanes.
 // Stops at: HBM, and the latency of the look-back for short inputs.
 // Not for: inputs of one tile: a ballot and a barrier do that.
 #include <cstring>

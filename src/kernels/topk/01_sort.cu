@@ -1,8 +1,7 @@
 // topk rung 01, sort: sort every row, and take its first k elements.
 //
 // Stops at: HBM. A row of 2^17 columns takes 153 steps of a bitonic sort, and each of them reads
-// and
-//   writes all keys.
+//   and writes all keys.
 // Not for: a k that is much smaller than the row: nearly all of the order is thrown away.
 #include "kernels/topk/block_sort.cuh"
 

@@ -5,8 +5,7 @@
 //   learns 11 bits of the k-th key. f32 takes three passes, the 16-bit formats two. One more pass
 //   takes the keys above, and of those equal to it the first ones.
 // Stops at: atomics in shared memory. The first pass has one for every element, and the leading
-// bits
-//   of real data are much alike.
+//   bits of real data are much alike.
 // Not for: few rows: each row has one block, and the other SMs are idle.
 #include "kernels/topk/block_sort.cuh"
 
