@@ -28,7 +28,9 @@ Contestant contestant_of(const Ladder& ladder, int rung, const DeviceInfo& devic
           .launch =
               [&ladder, rung, device, with_variant](const Call& call, const Workspace& workspace,
                                                     cudaStream_t stream) {
-                return ladder.launch(rung, with_variant(call), workspace, device, stream);
+                const Status s = ladder.launch(rung, with_variant(call), workspace, device, stream);
+                if (!s) (void)cudaGetLastError();  // or the next launch would be blamed for it
+                return s;
               }};
 }
 

@@ -276,7 +276,12 @@ Status model_all(const Loaded& loaded, const Case& c, const Workload& workload,
     std::optional<harness::Modelled> modelled;
     const auto done = launch_once(
         sets_for, who, c, [&](const auto& launch) { modelled = harness::model_time(launch); });
-    if (!done) return done.error();
+    if (!done) {
+      Step step = step_of(who);
+      step.failed = done.error().message;
+      tell(StepAnswer{kModelled, step});
+      continue;
+    }
     if (!*done || !modelled) continue;
     all.emplace_back(step_of(who), *modelled);
     tell(StepAnswer{kModelled, with_model(all.back().first, *modelled, false)});
