@@ -26,7 +26,6 @@ constexpr const char* kNames[] = {"128x256 pairs", "128x128 pairs", "128x128"};
 // Microseconds on an H200: of a launch, of 32 levels of a tile, of a tile's start and end.
 constexpr TunedVariants kTuned("gemm", "tf32_wgmma", kNames,
                                {{{5.0, 0.69, 3.0}, {5.0, 0.37, 2.0}, {4.8, 0.38, 2.0}}});
-constexpr ridge::Tuned kCopy = {3.0, 0.75};  // of one kernel that copies operands
 
 // Calls f with the tile of a variant, as the call takes it.
 template <class F>
@@ -45,8 +44,7 @@ static Terms variant_terms(const Args& args, const DeviceInfo& device, int varia
     const double steps = double(tiles_of(args.k, kLineBytes / V::kElementBytes));
     return Terms{.counts = {1, turns * steps, turns},
                  .memory_us = streaming_us({0, 0.7}, bytes(args), device),
-                 .besides_us = along.launches() * kCopy.fixed_us +
-                               streaming_us({0, kCopy.bandwidth_share}, along.traffic(), device)};
+                 .besides_us = along.copies_us(device)};
   });
 }
 static double variant_cost(const Args& args, const DeviceInfo& device, int variant) {
@@ -56,12 +54,6 @@ static double cost(const Args& args, const DeviceInfo& device) {
   return least_cost(args, device, kNames, variant_cost);
 }
 
-static Support supports(const Args& a, const DeviceInfo& device) {
-  if (a.dtype != Dtype::f32) return "multiplies f32";
-  if (!a.may_round) return "rounds factors to tf32, which needs precision = tf32";
-  const Support plain = only_plain(a);
-  return plain ? reaches_operands(AlongDepth(a).product(), device) : plain;
-}
 static size_t workspace(const Args& args, const DeviceInfo&) { return AlongDepth(args).bytes(); }
 
 template <class V, class A, Stores kStores>
@@ -103,7 +95,7 @@ static Status launch(const Args& args, const DeviceInfo& device, cudaStream_t st
   });
 }
 constinit const Rung rung = {.idea = "tf32 by wgmma, a factor that lies wrong through registers",
-                             .supports = supports,
+                             .supports = supports_tf32,
                              .launch = launch,
                              .workspace = workspace,
                              .cost = cost,

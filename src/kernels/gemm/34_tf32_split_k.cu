@@ -42,7 +42,6 @@ constexpr auto kGuessed = [] {
   return all;
 }();
 constexpr TunedVariants kTuned("gemm", "tf32_split_k", kNames, kGuessed);
-constexpr ridge::Tuned kCopy = {3.0, 0.75};  // of one kernel that copies operands
 
 // Calls f with the shape of a variant, as the call takes it.
 template <class F>
@@ -56,8 +55,7 @@ static Terms variant_terms(const Args& args, const DeviceInfo& device, int varia
   const AlongDepth along(args);
   return of_shape(variant, along.is_transposed(), [&]<class V>(V) {
     Terms terms = terms_of_shared_sum<V>(along.product(), device, kSplits[variant % kSplitCount]);
-    terms.besides_us = along.launches() * kCopy.fixed_us +
-                       streaming_us({0, kCopy.bandwidth_share}, along.traffic(), device);
+    terms.besides_us = along.copies_us(device);
     return terms;
   });
 }
@@ -68,12 +66,6 @@ static double cost(const Args& args, const DeviceInfo& device) {
   return least_cost(args, device, kNames, variant_cost);
 }
 
-static Support supports(const Args& a, const DeviceInfo& device) {
-  if (a.dtype != Dtype::f32) return "multiplies f32";
-  if (!a.may_round) return "rounds factors to tf32, which needs precision = tf32";
-  const Support plain = only_plain(a);
-  return plain ? reaches_operands(AlongDepth(a).product(), device) : plain;
-}
 static size_t workspace(const Args& args, const DeviceInfo&) { return AlongDepth(args).bytes(); }
 
 static Status launch(const Args& args, const DeviceInfo& device, cudaStream_t stream) {
@@ -101,7 +93,7 @@ static Status launch(const Args& args, const DeviceInfo& device, cudaStream_t st
   });
 }
 constinit const Rung rung = {.idea = "few tiles in tf32: blocks of a cluster share a sum",
-                             .supports = supports,
+                             .supports = supports_tf32,
                              .launch = launch,
                              .workspace = workspace,
                              .cost = cost,

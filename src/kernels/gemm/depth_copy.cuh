@@ -12,6 +12,7 @@
 
 #include "kernels/gemm/hopper.cuh"
 #include "kernels/gemm/turned_copy.cuh"
+#include "select/select.h"
 
 namespace ridge::gemm::hopper {
 
@@ -32,7 +33,13 @@ class AlongDepth {
   bool is_transposed() const { return is_transposed_; }
   size_t bytes() const { return aligned_.bytes() + turned_bytes_; }
   int launches() const { return (aligned_.bytes() > 0 ? 1 : 0) + (turned_bytes_ > 0 ? 1 : 0); }
-  double traffic() const { return 2 * double(bytes()); }  // bytes that copies read and write
+  // How long the copies take.
+  double copies_us(const DeviceInfo& device) const {
+    constexpr ridge::Tuned kCopy = {3.0, 0.75};  // of one kernel
+    const double read_and_written = 2 * double(bytes());
+    return launches() * kCopy.fixed_us +
+           streaming_us({0, kCopy.bandwidth_share}, read_and_written, device);
+  }
 
   Status copy(cudaStream_t stream) const {
     if (given_.workspace_bytes < bytes())
@@ -82,5 +89,13 @@ class AlongDepth {
   turned_copy::Job<float> job_;
   size_t turned_bytes_ = 0;
 };
+
+// Which calls the rungs serve that multiply in tf32.
+inline Support supports_tf32(const Args& a, const DeviceInfo& device) {
+  if (a.dtype != Dtype::f32) return "multiplies f32";
+  if (!a.may_round) return "rounds factors to tf32, which needs precision = tf32";
+  const Support plain = only_plain(a);
+  return plain ? reaches_operands(AlongDepth(a).product(), device) : plain;
+}
 
 }  // namespace ridge::gemm::hopper

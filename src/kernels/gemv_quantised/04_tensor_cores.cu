@@ -28,9 +28,9 @@ constexpr int kInPack = 32;            // codes in 16 bytes
 constexpr int kPacks = 2;              // of a lane and row, per step
 constexpr Tuned kTuned = {4.0, 0.56};  // not measured yet: what the model says
 
-// Codes n and n + 4 of a word to two numbers of T, for n from 0 to 3. The fields go to where T has
-// them. For bf16 a product makes up for the other bias. For f16 kFactor does, because all of them
-// are exact as they are.
+// Makes two numbers of T from codes n and n + 4 in `word`, for n from 0 to 3. The fields go to
+// where T has them. For bf16 a product makes up for the other bias. For f16 kFactor does, because
+// all of them are exact as they are.
 template <class T>
 constexpr float kFactor = std::is_same_v<T, __half> ? 0x1p14f : 1;
 __device__ __forceinline__ uint32_t shifted(uint32_t word, int left) {

@@ -29,6 +29,15 @@ struct Rectangle {
   }
 };
 
+// The largest of all threads' bits, in all of them. `of_warps` has a word for each warp.
+__device__ __forceinline__ uint32_t threads_max_bits(uint32_t bits, uint32_t* of_warps) {
+  const int warp = threadIdx.x / kWarpSize, lane = threadIdx.x % kWarpSize;
+  bits = lanes_max_bits(bits, kWarpSize);
+  if (lane == 0) of_warps[warp] = bits;
+  __syncthreads();
+  return lanes_max_bits(lane < int(blockDim.x) / kWarpSize ? of_warps[lane] : 0, kWarpSize);
+}
+
 template <class T, class Codec>
 __global__ void __launch_bounds__(kMostThreads) quantise_held(Args a, Divider per_row, int packs) {
   __shared__ uint32_t of_warps[kMostThreads / kWarpSize];
@@ -51,11 +60,7 @@ __global__ void __launch_bounds__(kMostThreads) quantise_held(Args a, Divider pe
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) bits = max(bits, pack_max_bits(raw[p]));
   }
-  bits = lanes_max_bits(bits, kWarpSize);
-  const int warp = threadIdx.x / kWarpSize, lane = threadIdx.x % kWarpSize;
-  if (lane == 0) of_warps[warp] = bits;
-  __syncthreads();
-  bits = lanes_max_bits(lane < threads / kWarpSize ? of_warps[lane] : 0, kWarpSize);
+  bits = threads_max_bits(bits, of_warps);
   const float scale = make_scale(a, blockIdx.x, amax_of(bits), 0, threadIdx.x == 0);
   for (int first = threadIdx.x; first < packs; first += turn) {
     if (packs > turn) load(first);
@@ -116,11 +121,7 @@ __global__ void __launch_bounds__(kMostThreads, 2)
       for (int p = 0; p < kPacks; ++p) bits = max(bits, pack_max_bits(raw[p]));
     }
   }
-  bits = lanes_max_bits(bits, kWarpSize);
-  const int warp = threadIdx.x / kWarpSize, lane = threadIdx.x % kWarpSize;
-  if (lane == 0) of_warps[warp] = bits;
-  __syncthreads();
-  bits = lanes_max_bits(lane < threads / kWarpSize ? of_warps[lane] : 0, kWarpSize);
+  bits = threads_max_bits(bits, of_warps);
   const float scale = ratio_scale<Codec::kElement>(amax_of(bits));
   if (threadIdx.x == 0) static_cast<float*>(a.scales)[blockIdx.x] = scale;
   const Divisor by(scale);

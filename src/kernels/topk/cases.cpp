@@ -69,7 +69,7 @@ std::vector<Case> tests() {
                          .shapes = {{1, 20011, 64}},
                          .specials = false,
                          .distributions = {"random", "rising"}}));
-  // A row for which rung 05 takes a block of 512 threads.
+  // This row is long enough for rung 05 to give it 512 threads.
   append(cases, crossed({.dtypes = {Dtype::bf16}, .shapes = {{2, 33001, 100}}}));
   return cases;
 }
