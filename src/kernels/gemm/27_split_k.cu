@@ -18,28 +18,15 @@ using namespace hopper;
 using Shapes = std::tuple<SharedSum<16, 1, 6, 3, true>, SharedSum<32, 1, 6, 2, true>,
                           SharedSum<64, 1, 6, 2, true>, SharedSum<64, 2, 8, 1, true>,
                           SharedSum<128, 2, 6, 1, false>>;
-constexpr int kSplits[] = {1, 2, 3, 4, 6, 8};
-// All splits of a shape, then those of the next.
-#define RIDGE_SPLITS(name) name "/1", name "/2", name "/3", name "/4", name "/6", name "/8"
 constexpr const char* kNames[] = {RIDGE_SPLITS("64x16t"), RIDGE_SPLITS("64x32t"),
                                   RIDGE_SPLITS("64x64t"), RIDGE_SPLITS("128x64t"),
                                   RIDGE_SPLITS("128x128")};
-#undef RIDGE_SPLITS
-constexpr int kSplitCount = int(std::size(kSplits));
 static_assert(std::size(kNames) == std::tuple_size_v<Shapes> * kSplitCount);
 
 // Microseconds on an H200: of a launch, which takes longer for larger clusters; of 64 levels of a
 // block, by shape. Nothing is known of a block's start and end.
-constexpr auto kMeasured = [] {
-  constexpr double kFixed[] = {5.5, 5.5, 5.5, 5.5, 8.0};
-  constexpr double kOfSplit = 0.5;  // of each further block of a cluster
-  constexpr double kOfStep[] = {0.23, 0.25, 0.28, 0.36, 0.45};
-  std::array<Constants, std::size(kNames)> all = {};
-  for (size_t i = 0; i < all.size(); ++i)
-    all[i] = {kFixed[i / kSplitCount] + kOfSplit * (kSplits[i % kSplitCount] - 1),
-              kOfStep[i / kSplitCount]};
-  return all;
-}();
+constexpr auto kMeasured =
+    constants_of_splits({5.5, 5.5, 5.5, 5.5, 8.0}, {0.23, 0.25, 0.28, 0.36, 0.45});
 constexpr TunedVariants kTuned("gemm", "split_k", kNames, kMeasured);
 
 static Terms variant_terms(const Args& args, const DeviceInfo& device, int variant) {

@@ -19,28 +19,14 @@ struct Shape {
   using Of = SharedSum<kCols, kConsumers, kStages, kBlocks, kTransposed, sizeof(float)>;
 };
 using Shapes = std::tuple<Shape<32, 1, 6, 2>, Shape<64, 1, 6, 2>, Shape<128, 2, 6, 1>>;
-constexpr int kSplits[] = {1, 2, 3, 4, 6, 8};
-// All splits of a shape, then those of the next.
-#define RIDGE_SPLITS(name) name "/1", name "/2", name "/3", name "/4", name "/6", name "/8"
 constexpr const char* kNames[] = {RIDGE_SPLITS("64x32"), RIDGE_SPLITS("64x64"),
                                   RIDGE_SPLITS("128x128")};
-#undef RIDGE_SPLITS
-constexpr int kSplitCount = int(std::size(kSplits));
 static_assert(std::size(kNames) == std::tuple_size_v<Shapes> * kSplitCount);
 
 // Microseconds on an H200: of a launch, which takes longer for larger clusters; of 32 levels of a
 // block, by shape. Nothing of this rung was measured: they are those of rung 27 for as many bytes,
 // with steps a quarter longer, because the model says so of factors that come from registers.
-constexpr auto kGuessed = [] {
-  constexpr double kFixed[] = {5.5, 5.5, 8.0};
-  constexpr double kOfSplit = 0.5;  // of each further block of a cluster
-  constexpr double kOfStep[] = {0.31, 0.35, 0.56};
-  std::array<Constants, std::size(kNames)> all = {};
-  for (size_t i = 0; i < all.size(); ++i)
-    all[i] = {kFixed[i / kSplitCount] + kOfSplit * (kSplits[i % kSplitCount] - 1),
-              kOfStep[i / kSplitCount]};
-  return all;
-}();
+constexpr auto kGuessed = constants_of_splits({5.5, 5.5, 8.0}, {0.31, 0.35, 0.56});
 constexpr TunedVariants kTuned("gemm", "tf32_split_k", kNames, kGuessed);
 
 // Calls f with the shape of a variant, as the call takes it.

@@ -128,6 +128,22 @@ __global__ void __launch_bounds__(V::kThreads, V::kBlocks)
   cluster_wait();
 }
 
+// How many blocks share a sum. Variants are all splits of a shape, then those of the next.
+constexpr int kSplits[] = {1, 2, 3, 4, 6, 8};
+constexpr int kSplitCount = int(std::size(kSplits));
+#define RIDGE_SPLITS(name) name "/1", name "/2", name "/3", name "/4", name "/6", name "/8"
+
+// The constants of all variants, from those of each shape: of a launch without a split, of a step.
+template <size_t kShapes>
+constexpr auto constants_of_splits(const double (&fixed)[kShapes], const double (&step)[kShapes]) {
+  constexpr double kOfSplit = 0.5;  // a launch takes longer for each further block of a cluster
+  std::array<Constants, kShapes* kSplitCount> all = {};
+  for (size_t i = 0; i < all.size(); ++i)
+    all[i] = {fixed[i / kSplitCount] + kOfSplit * (kSplits[i % kSplitCount] - 1),
+              step[i / kSplitCount]};
+  return all;
+}
+
 // Constants: of a launch, of a step of a block, of a block's start and end. `product` is what is
 // made, args or transposed.
 template <class V>
